@@ -75,7 +75,12 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
     from elrcheck.commands.conform.kafka_source import teams_of
     from elrcheck.commands.conform_answers.answer_run import keep_answers
     from elrcheck.commands.conform_answers.compare_kept import compare_answers
-    from elrcheck.commands.conform_recorded.conform_record import record_comparison, reject_unrecordable
+    from elrcheck.commands.conform_recorded.conform_record import (
+        compared_rules,
+        record_comparison,
+        reject_unrecordable,
+        side_of,
+    )
     from elrcheck.commands.conform_recorded.conform_refresh import FIXED, refresh
 
     shell: Shell = ctx.obj
@@ -83,6 +88,7 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
     if request.refresh:
         reject_given(ctx, (*FIXED, "stop_at_first"), "a comparison of its own, not --refresh")
     reject_unrecordable(request)
+    rules = None if request.record is None else compared_rules(side_of(request))
     with shell.open_progress() as progress:
         if request.answers:
             return shell.deliver(compare_answers(request, progress), form, outputs, exit_zero=exit_zero)
@@ -101,8 +107,8 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
         if refreshed.left:
             shell.note(f"still stale, run it again: {'; '.join(refreshed.left)}")
         return shell.deliver(refreshed.report, form, outputs, exit_zero=exit_zero)
-    if request.record is not None and report.compared:
-        record_comparison(report, request, request.record)
+    if request.record is not None and rules is not None and report.compared:
+        record_comparison(report, request, rules, request.record)
     return shell.deliver(report, form, outputs, exit_zero=exit_zero)
 
 

@@ -40,17 +40,20 @@ def reject_unrecordable(request: ConformRequest) -> None:
         read_record(request.record)
 
 
+def side_of(request: ConformRequest) -> Side:
+    """The side of Kafka that a request asks."""
+    return "broker" if request.level == "broker" else "controller"
+
+
 def compared_rules(side: Side) -> Rules:
-    """The rules that a comparison of this side is about, as they are now."""
+    """The rules that a comparison of this side is about, as they are now: ask before it begins."""
     return rules_below(ANSWERS[side])
 
 
-def record_comparison(report: ConformReport, request: ConformRequest, path: Path) -> None:
+def record_comparison(report: ConformReport, request: ConformRequest, rules: Rules, path: Path) -> None:
     """Add the versions of a report to the file, each instead of its earlier comparison of that side."""
     record = read_record(path) if path.exists() else Conformance()
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    side: Side = "broker" if request.level == "broker" else "controller"
-    rules = compared_rules(side)
     entries = [
         Compared(
             kafka=version.kafka,
@@ -71,7 +74,7 @@ def record_comparison(report: ConformReport, request: ConformRequest, path: Path
             seed=report.seed,
             rules=rules.digest,
             knobs=knobs_read(rules, version.variant),
-            side=side,
+            side=side_of(request),
             level=None if request.level == "broker" else request.level,
         )
         for version in report.versions

@@ -18,7 +18,12 @@ from elrcheck.base.java import find_java
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.evidence.conformance import NAME, Compared
-from elrcheck.commands.conform_recorded.conform_record import read_record, record_comparison
+from elrcheck.commands.conform_recorded.conform_record import (
+    compared_rules,
+    read_record,
+    record_comparison,
+    side_of,
+)
 from elrcheck.results.conform_report import ConformReport
 
 Run = Callable[[ConformRequest, Progress], ConformReport]
@@ -54,11 +59,12 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
             f"({number} of {len(lots)}) {again.level or 'both levels'} of {', '.join(again.kafka)}"
         )
         seconds = None if deadline is None else max(0.0, deadline - monotonic())
+        rules = compared_rules(side_of(again))  # a source that is edited meanwhile is not what was compared
         report = run(replace(again, workers=request.workers, seconds=seconds), progress)
         if report.stopped_by is not None:
             reports.append(report)
             break
-        record_comparison(report, again, path)
+        record_comparison(report, again, rules, path)
         reports.append(report)
     after = read_record(path)
     left = tuple(entry.name for entry in after.comparisons if after.changes(entry))
