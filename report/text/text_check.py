@@ -51,7 +51,7 @@ def print_violations(
         place = _place(each, report)
         page.verdict_line("fail", _headline(each, report) + (f"  {place}" if place else ""))
     if 0 < shown < len(found):
-        page.line(f"      --all prints all {len(found)}, and `elrcheck trace show PATH` one of them")
+        page.line(f"      -v prints all {len(found)}, and `elrcheck trace show PATH` one of them")
         page.line()
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from edits import replaced
 from jsonschema import Draft202012Validator
 from places import ROOT, SCHEMAS
 
@@ -161,7 +162,7 @@ def test_a_wrong_record_is_refused(old: str, new: str, said: str, tmp_path: Path
     head, _, seen = SEEN.partition("[[seen]]")
     assert old in seen
     file = tmp_path / "recipe.toml"
-    file.write_text(f"{head}[[seen]]{seen.replace(old, new)}")
+    file.write_text(f"{head}[[seen]]{replaced(seen, old, new)}")
     with pytest.raises(UsageFault) as fault:
         read_recipe(file)
     assert said in f"{fault.value} {fault.value.help}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.finding_file import finding_files
@@ -63,7 +64,7 @@ def read(tmp_path: Path, text: str = SMALL) -> Recipe:
 def test_what_a_recipe_says(tmp_path: Path) -> None:
     recipe = read(tmp_path)
     assert recipe.cluster.debug == ()
-    more = read(tmp_path, SMALL.replace("brokers = 2", 'brokers = 2\ndebug = ["kafka.cluster.Partition"]'))
+    more = read(tmp_path, replaced(SMALL, "brokers = 2", 'brokers = 2\ndebug = ["kafka.cluster.Partition"]'))
     assert more.cluster.debug == ("kafka.cluster.Partition",)
     create, wait, cancel = recipe.steps
     settings = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}
@@ -122,7 +123,7 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
 def test_mistakes_are_refused_with_their_place(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in SMALL
     with pytest.raises(UsageFault) as caught:
-        read(tmp_path, SMALL.replace(before, after))
+        read(tmp_path, replaced(SMALL, before, after))
     shown = caught.value.render()
     assert says in shown and "recipe.toml" in shown
 
@@ -145,7 +146,7 @@ create = "large"
 partitions = [[0], [1]]
 times = 3
 """
-    recipe = read(tmp_path, SMALL.replace('cancel = "orders-0"\n', steps))
+    recipe = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"\n', steps))
     assert [step.action for step in recipe.steps[2:]] == [
         Signal("pause", None, False, 120.0),
         Signal("kill", None, True, 120.0),
@@ -169,7 +170,7 @@ elect = "orders-0"
 type = "preferred"
 if-needed = true
 """
-    answered, said, elect = read(tmp_path, SMALL.replace('cancel = "orders-0"\n', steps)).steps[2:]
+    answered, said, elect = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"\n', steps)).steps[2:]
     alone = Wait("orders-0", Seen(isr=(0,)), 10.0, False)
     assert answered.action == Answered("orders-0", 5.0, alone)
     assert said.action == Said(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
@@ -180,18 +181,17 @@ if-needed = true
 
 def test_a_topic_is_deleted_after_it_was_created(tmp_path: Path) -> None:
     more = 'create = "old"\npartitions = [[0]]\n[[step]]\ndelete = "old"\n[[step]]\ncancel = "orders-0"'
-    recipe = read(tmp_path, SMALL.replace('cancel = "orders-0"', more))
+    recipe = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"', more))
     assert [step.action for step in recipe.steps[2:4]] == [Create("old", ((0,),), {}), Delete("old")]
     assert recipe.steps[3].text == "delete old"
     early = 'delete = "old"\n[[step]]\ncreate = "old"\npartitions = [[0]]'
     with pytest.raises(UsageFault, match="no step before creates"):
-        read(tmp_path, SMALL.replace('cancel = "orders-0"', early))
+        read(tmp_path, replaced(SMALL, 'cancel = "orders-0"', early))
 
 
 def test_a_control_that_changes_nothing_is_refused(tmp_path: Path) -> None:
-    same = SMALL.replace('in = "run"\n', "").replace(
-        'features = { "eligible.leader.replicas.version" = 0 }\n', ""
-    )
+    features = 'features = { "eligible.leader.replicas.version" = 0 }\n'
+    same = replaced(replaced(SMALL, 'in = "run"\n', ""), features, "")
     with pytest.raises(UsageFault, match="does the same"):
         read(tmp_path, same)
     start, end = SMALL.index("[control]"), SMALL.index("[[step]]")
@@ -231,5 +231,5 @@ def test_a_recipe_that_is_not_there(wanted: str, order: str | None, says: str) -
 
 def test_a_stream_of_records(tmp_path: Path) -> None:
     sent = '[[step]]\nstream = "orders-0"\nrate = 50\n[[step]]\nstream-end = "orders-0"\n[read]'
-    recipe = read(tmp_path, SMALL.replace("[read]", sent))
+    recipe = read(tmp_path, replaced(SMALL, "[read]", sent))
     assert [step.action for step in recipe.steps[-2:]] == [Stream("orders-0", 50), Stream("orders-0", None)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
@@ -89,7 +90,7 @@ def test_a_file_becomes_a_scenario(tmp_path: Path) -> None:
 )
 def test_a_bad_frame_is_refused(tmp_path: Path, old: str, new: str, line: int | None, words: str) -> None:
     assert old in GOOD
-    path = written(tmp_path, GOOD.replace(old, new, 1))
+    path = written(tmp_path, replaced(GOOD, old, new, 1))
     with pytest.raises(UsageFault) as caught:
         read_scenario(path)
     assert caught.value.where == (str(path) if line is None else f"{path}:{line}")
@@ -119,7 +120,7 @@ def test_what_only_the_model_knows_is_refused_too(
     tmp_path: Path, old: str, new: str, line: int, words: str
 ) -> None:
     assert old in GOOD
-    path = written(tmp_path, GOOD.replace(old, new, 1))
+    path = written(tmp_path, replaced(GOOD, old, new, 1))
     with pytest.raises(UsageFault) as caught:
         replay(read_scenario(path), load_checked_model())
     assert caught.value.where == f"{path}:{line}"

@@ -6,6 +6,7 @@ import fnmatch
 from pathlib import Path
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.hazards import HAZARDS
@@ -69,8 +70,9 @@ def test_every_combination_with_every_fault(tmp_path: Path) -> None:
 
 
 def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
-    text = TEXT.replace("[set]", 'variants = ["kip_full", "legacy"]\n[set]', 1)
-    names = [case.name for case in read_family(family(tmp_path, text.replace("/kill", "/kill@legacy"))).cases]
+    text = replaced(TEXT, "[set]", 'variants = ["kip_full", "legacy"]\n[set]', 1)
+    other = replaced(text, "/kill", "/kill@legacy")
+    names = [case.name for case in read_family(family(tmp_path, other)).cases]
     assert len(names) == 14 and "three/elect+stop/lag@legacy" in names
 
 
@@ -96,7 +98,7 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
 def test_a_mistake_is_reported_with_its_place(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in TEXT
     with pytest.raises(UsageFault) as fault:
-        read_family(family(tmp_path, TEXT.replace(before, after, 1)))
+        read_family(family(tmp_path, replaced(TEXT, before, after, 1)))
     assert says in fault.value.render()
 
 

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from edits import replaced
 from junit_runs import run_tests
 from kafka_jars import jars_or_skip
 from patched_classes import jars_needed, patched_classes
@@ -265,8 +266,7 @@ def jars_of(test: JunitTest) -> Jars:
 
 def changed(old: str, new: str) -> Callable[[str], str]:
     def change(text: str) -> str:
-        assert old in text
-        return text.replace(old, new)
+        return replaced(text, old, new)
 
     return change
 
@@ -315,7 +315,7 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
 def controlled(what: str, test: JunitTest) -> str:
     """The same steps with the one thing changed; what is registered on the way may then differ."""
     text = CONTROLS[what](CHECKED.sub(r"\1;", test.text))
-    return text.replace(f"class {test.name}", f"class Control{test.name}", 1)
+    return replaced(text, f"class {test.name}", f"class Control{test.name}", 1)
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from edits import patch_file, replaced
 from junitparser import JUnitXml
 from places import SCHEMAS
 from referencing import Registry, Resource
@@ -71,20 +72,24 @@ FULL = baseline_text([replace(ENTRIES[0], name="a")])
         ("", "`schema` is missing", ""),
         ('schema = "elrcheck.baseline/2"', "expected elrcheck.baseline/1", ":1"),
         (SMALL + "scop = 1\n", "unknown key `scop`", ":5"),
-        (SMALL.replace('variant = "kip_full"\n', ""), "`variant` is missing", ":2"),
+        (replaced(SMALL, 'variant = "kip_full"\n', ""), "`variant` is missing", ":2"),
         (SMALL + "proof = 1\n", "`proof`: expected true or false", ":5"),
         (SMALL + "max-depth = 0\n", "`max-depth`: expected a whole number, 1 or more", ":5"),
         (SMALL + "max-depth = true\n", "`max-depth`: expected a whole number, 1 or more, not true", ":5"),
         (SMALL + 'set = ["a=1", 2]\n', "`set`: expected a text, not 2", ":5"),
-        (SMALL.replace("entry.a", 'entry."a b"'), "`a b` is no name of an entry", ":2"),
+        (replaced(SMALL, "entry.a", 'entry."a b"'), "`a b` is no name of an entry", ":2"),
         (SMALL + "proof = true\nliveness = true\n", "`proof`: not for liveness properties", ":5"),
-        (FULL.replace("noticed by P-2 at", "seen by P-2 at"), "expected `noticed by P-1 at depth 3`", ""),
+        (replaced(FULL, "noticed by P-2 at", "seen by P-2 at"), "expected `noticed by P-1 at depth 3`", ""),
         (SMALL + "[other]\n", "unknown key `other`", ":5"),
         (SMALL + "[entry.a.expected]\n", "`verdict` is missing", ":5"),
-        (FULL.replace('P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
-        (FULL.replace("distinct = 5", "distinct = -5"), "`distinct`: expected a whole number, 0 or more", ""),
-        (FULL.replace("fired = 4, cut", "fired = 4, cuts"), "unknown key `cuts`", ""),
-        (FULL.replace('"Fence x A"', '"Fence x C"'), "this is not one of the obligations", ""),
+        (replaced(FULL, 'P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
+        (
+            replaced(FULL, "distinct = 5", "distinct = -5"),
+            "`distinct`: expected a whole number, 0 or more",
+            "",
+        ),
+        (replaced(FULL, "fired = 4, cut", "fired = 4, cuts"), "unknown key `cuts`", ""),
+        (replaced(FULL, '"Fence x A"', '"Fence x C"'), "this is not one of the obligations", ""),
         ("entry = 1", "`schema` is missing", ""),
         ("[entry", "not valid TOML", ":1"),
     ],
@@ -185,7 +190,7 @@ def test_without_a_baseline_it_says_how_to_make_one(invoke: Invoke, tmp_path: Pa
 
 
 def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
-    (tmp_path / "elrcheck-baseline.toml").write_text(SMALL.replace("two-brokers", "two-broker"))
+    (tmp_path / "elrcheck-baseline.toml").write_text(replaced(SMALL, "two-brokers", "two-broker"))
     for argv, words in (
         (("--only", "b"), "no entry `b`"),
         (("--scope", "two-brokers"), "--scope requires --add"),
@@ -197,7 +202,7 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
     ):
         code, _, err = invoke("gate", *argv)
         assert code == 2 and words in err, err
-    assert (tmp_path / "elrcheck-baseline.toml").read_text() == SMALL.replace("two-brokers", "two-broker")
+    assert (tmp_path / "elrcheck-baseline.toml").read_text() == replaced(SMALL, "two-brokers", "two-broker")
 
 
 def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
@@ -209,7 +214,7 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     assert entry.expected is not None and set(entry.expected.properties) == {"P-1", "W-7"}
     distinct = entry.expected.counts["distinct"]
     right = path.read_text()
-    path.write_text(right.replace(f"distinct = {distinct}\n", "distinct = 77\n"))
+    path.write_text(replaced(right, f"distinct = {distinct}\n", "distinct = 77\n"))
     code, out, _ = invoke("gate", "-o", "g.json", "-o", "g.xml", "-o", "g.sarif", "-o", "g.md")
     assert code == 1
     assert out.startswith(f"DRIFT  quiet: 1 difference  (kip_full, two-brokers-quiet; {path.name}:")
@@ -236,7 +241,7 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
 def test_a_limit_that_the_baseline_does_not_expect_is_no_pass(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "elrcheck-baseline.toml"
     assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0
-    path.write_text(path.read_text().replace('"two-brokers-quiet"\n', '"two-brokers-quiet"\nmax-depth = 2\n'))
+    patch_file(path, '"two-brokers-quiet"\n', '"two-brokers-quiet"\nmax-depth = 2\n')
     code, out, _ = invoke("gate", "--fail-on", "violated")
     assert code == 3 and "INCONCLUSIVE  1 of 1 entries differ" in out
     assert invoke("gate", "--update-baseline")[0] == 0
@@ -274,7 +279,7 @@ def test_proof_cells_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> N
     assert entry.expected is not None and entry.expected.proof is not None
     assert entry.expected.proof.verdict == "proved" and not entry.expected.proof.open
     assert entry.expected.proof.properties == ("P-1",)
-    path.write_text(path.read_text().replace('scope = "two-brokers-quiet"\n',
+    path.write_text(replaced(path.read_text(), 'scope = "two-brokers-quiet"\n',
                     'scope = "two-brokers-quiet"\nset = ["join_requires_epoch_start=false"]\n'))  # fmt: skip
     code, out, _ = invoke("gate", "-o", "g.json")
     assert code == 1 and "REFUTED" in out and "replayed  yes, in plain Python" in out

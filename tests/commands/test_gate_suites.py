@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
@@ -92,14 +93,14 @@ FULL = baseline_text((), (ENTRY,))
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (FULL.replace("sample = 8", "sample = 0"), "`sample`: expected a whole number, 1 or more"),
-        (FULL.replace("deep = true", "deep = 1"), "`deep`: expected true or false"),
-        (FULL.replace("only =", "onyl ="), "unknown key `onyl`"),
-        (FULL.replace('"holds"', '"hold"'), "`verdict`"),
-        (FULL.replace("distinct = 4", "distinct = -4"), "`distinct`: expected a whole number, 0 or more"),
-        (FULL.replace(", diameter = 3", ""), "`diameter` is missing"),
-        (FULL.replace("P-2 = 2", 'P-2 = "2"'), "`P-2`: expected a whole number"),
-        (FULL.replace("suite.ours", 'suite."a b"'), "`a b` is no name of an entry"),
+        (replaced(FULL, "sample = 8", "sample = 0"), "`sample`: expected a whole number, 1 or more"),
+        (replaced(FULL, "deep = true", "deep = 1"), "`deep`: expected true or false"),
+        (replaced(FULL, "only =", "onyl ="), "unknown key `onyl`"),
+        (replaced(FULL, '"holds"', '"hold"'), "`verdict`"),
+        (replaced(FULL, "distinct = 4", "distinct = -4"), "`distinct`: expected a whole number, 0 or more"),
+        (replaced(FULL, ", diameter = 3", ""), "`diameter` is missing"),
+        (replaced(FULL, "P-2 = 2", 'P-2 = "2"'), "`P-2`: expected a whole number"),
+        (replaced(FULL, "suite.ours", 'suite."a b"'), "`a b` is no name of an entry"),
         (FULL + '[entry.ours]\nvariant = "legacy"\nscope = "two-brokers"\n', "an entry `ours` too"),
     ],
 )
@@ -187,7 +188,7 @@ def test_a_suite_is_gated(tmp_path: Path) -> None:
     (read,) = read_baseline(baseline).suites
     assert read.files == ("ours.toml",) and read.expected is not None and set(read.expected) == {"ours/fence"}
     assert run_gate(request, Silent()).verdict == "same"
-    baseline.write_text(baseline.read_text().replace("distinct = ", "distinct = 1"))
+    baseline.write_text(replaced(baseline.read_text(), "distinct = ", "distinct = 1"))
     drift = run_gate(request, Silent())
     assert (drift.verdict, int(drift.exit_code)) == ("drift", 1)
     assert [d.what for d in drift.suites[0].differences] == ["ours/fence, distinct states"]

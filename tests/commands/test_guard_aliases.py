@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from edits import replaced
 
 from elrcheck.commands.gate.baseline import read_baseline
 from elrcheck.commands.gate.guard_aliases import RENAMED, guard_now
@@ -34,7 +35,7 @@ def test_a_baseline_with_an_old_name_is_the_same_and_says_so(invoke: Invoke, tmp
     assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0
     right = path.read_text()
     assert right.count(f'"{NEW}"') == 2, "guards of Crash and Kill"
-    path.write_text(right.replace(f'"{NEW}"', f'"{OLD}"'))
+    path.write_text(replaced(right, f'"{NEW}"', f'"{OLD}"'))
     (entry,) = read_baseline(path).entries
     assert entry.renamed == (f"Crash: {OLD}", f"Kill: {OLD}")
     assert entry.expected is not None and NEW in entry.expected.guards["Crash"]

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
+from edits import replaced
 from places import ROOT
 
 from elrcheck.base.errors import UsageFault
@@ -90,7 +91,7 @@ def test_the_workflow_installs_what_is_named(invoke: Invoke, tmp_path: Path, url
     assert code == 0 and "say in" not in err
     value, step = install_step(tmp_path)
     assert value == url
-    shown = shell(step.replace("pip install", "echo"), tmp_path, ELRCHECK=value)
+    shown = shell(replaced(step, "pip install", "echo"), tmp_path, ELRCHECK=value)
     assert shown.stdout == f"elrcheck @ {url}\n"
 
 
@@ -179,7 +180,7 @@ def break_baseline(folder: Path) -> None:
     path = folder / "elrcheck-baseline.toml"
     text = path.read_text()
     assert text.count('P-1 = "holds"') == 1
-    path.write_text(text.replace('P-1 = "holds"', 'P-1 = "violated at depth 1"'))
+    path.write_text(replaced(text, 'P-1 = "holds"', 'P-1 = "violated at depth 1"'))
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from edits import replaced
 from fake_cluster import WHOLE, FakeCluster, opening
 from jsonschema import Draft202012Validator
 from junitparser import JUnitXml
@@ -95,8 +96,8 @@ def follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Follow:
         **more: object,
     ) -> ReproduceReport:
         file = tmp_path / "F-20-small.toml"
-        text = RECIPE.replace("SIGN", sign).replace("LEADERLESS", leaderless)
-        text = text.replace(f"[[step]]\n{without}\n", "") if without else text
+        text = replaced(replaced(RECIPE, "SIGN", sign), "LEADERLESS", leaderless)
+        text = replaced(text, f"[[step]]\n{without}\n", "") if without else text
         file.write_text(text, encoding="utf-8")
         monkeypatch.setattr(recipe_file, "packaged_recipes", lambda: (recipe_file.read_recipe(file),))
         opened, shapes = opening(*clusters)
@@ -168,7 +169,7 @@ def test_a_refusal_that_is_predicted(follow: Follow) -> None:
     granted = follow(FakeCluster(), sign=election, control=False)
     assert granted.outcome == "not-reproduced"
     assert granted.message == "orders-0: the unclean election is not refused"
-    other = election.replace("InvalidRequest", "ElectionNotNeeded")
+    other = replaced(election, "InvalidRequest", "ElectionNotNeeded")
     assert follow(FakeCluster(fails=["elect"]), sign=other, control=False).outcome == "inconclusive"
 
 
@@ -425,7 +426,7 @@ def test_other_signs_that_stay_away(follow: Follow, sign: str, shown: str) -> No
     report = follow(FakeCluster(says=["registers"]), leaderless=steps, control=False, patience=0.1)
     assert report.outcome == "not-reproduced" and "; instead " in report.message
     gone = FakeCluster(says=[], state=replace(WHOLE, leader=-1))
-    other = steps.replace("end = 15", "end = 16")
+    other = replaced(steps, "end = 15", "end = 16")
     neither = follow(gone, leaderless=other, control=False, patience=0.1)
     assert neither.outcome == "inconclusive"
 
@@ -438,7 +439,7 @@ def test_an_election_that_is_not_needed(follow: Follow) -> None:
     assert report.steps[-1].result == "ElectionNotNeededException: elect is refused"
     other = follow(FakeCluster(fails=["elect"]), leaderless=election, control=False, patience=0.1)
     assert other.outcome == "inconclusive"
-    always = election.replace("if-needed = true", "")
+    always = replaced(election, "if-needed = true", "")
     again = FakeCluster(fails=["elect"], refusal="ElectionNotNeededException")
     assert follow(again, leaderless=always, control=False, patience=0.1).outcome == "inconclusive"
 

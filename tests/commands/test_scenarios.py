@@ -10,6 +10,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from edits import replaced
 from following import refused_step
 from places import SCHEMAS
 
@@ -106,8 +107,7 @@ def changed(ident: str, tmp_path: Path, *replacements: tuple[str, str]) -> Scena
     """The report on a packaged scenario with some text replaced."""
     text = FILES[ident].read_text(encoding="utf-8")
     for old, new in replacements:
-        assert old in text
-        text = text.replace(old, new, 1)
+        text = replaced(text, old, new, 1)
     path = tmp_path / "changed.toml"
     path.write_text(text)
     return replay(read_scenario(path), load_checked_model())[0]
@@ -256,7 +256,7 @@ def test_show_as_json_follows_its_schema(tmp_path: Path) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     waiting = tmp_path / "E-99.toml"
     text = FILES["E-14"].read_text(encoding="utf-8")
-    text = text.replace("title =", 'pending = "needs a model of time"\ntitle =', 1)
+    text = replaced(text, "title =", 'pending = "needs a model of time"\ntitle =', 1)
     waiting.write_text(text, encoding="utf-8")
     for named, verdict in (("E-3", "as_expected"), (str(waiting), "pending")):
         report = json.loads(elrcheck("show", named, "--format", "json").stdout)
@@ -272,14 +272,14 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     assert elrcheck("show", str(path)).returncode == 0
-    path.write_text(text.replace("broker.1.high_watermark = 1", "broker.1.high_watermark = 2"))
+    path.write_text(replaced(text, "broker.1.high_watermark = 1", "broker.1.high_watermark = 2"))
     done = elrcheck("show", str(path))
     assert done.returncode == 1
     assert "step 3: broker[1].high_watermark: expected 2, got 1" in done.stdout
-    path.write_text(text.replace('title = "', 'pending = "needs tea"\ntitle = "'))
+    path.write_text(replaced(text, 'title = "', 'pending = "needs tea"\ntitle = "'))
     done = elrcheck("show", str(path))
     assert done.returncode == 3 and "needs tea" in done.stdout
-    path.write_text(text.replace("[config]", "[confg]"))
+    path.write_text(replaced(text, "[config]", "[confg]"))
     done = elrcheck("show", str(path))
     assert done.returncode == 2 and "did you mean `config`" in done.stderr and done.stdout == ""
     assert elrcheck("show", str(tmp_path / "none.toml")).returncode == 2

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
@@ -75,7 +76,7 @@ def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
     (again,) = suite(tmp_path, ONE).runs
     assert first.searched and again == replace(first, searched=False)
     monkeypatch.setattr(kept_answers, "model_digest", lambda: "edited twice")
-    (other,) = suite(tmp_path, ONE.replace("fences = 1", "fences = 2")).runs
+    (other,) = suite(tmp_path, replaced(ONE, "fences = 1", "fences = 2")).runs
     assert other.searched and other.distinct > first.distinct
     (fresh,) = suite(tmp_path, ONE, fresh=True).runs
     assert fresh.searched
@@ -93,7 +94,7 @@ def test_violations_need_reasons_and_reasons_violations(tmp_path: Path) -> None:
     explained = suite(tmp_path, BROKEN + why)
     assert (explained.verdict, explained.runs[0].as_expected) == ("expected", True)
     assert not any(found.trace for found in explained.runs[0].violations)
-    gone = suite(tmp_path, ONE + why.replace("lossy", "fence"))
+    gone = suite(tmp_path, ONE + replaced(why, "lossy", "fence"))
     assert gone.verdict == "unexpected"
     assert gone.runs[0].problems == tuple(f"{found.id} no longer breaks" for found in gone.runs[0].violations)
     for form in ("text", "junit", "markdown", "github", "html", "jsonl"):
@@ -205,7 +206,7 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
     assert "digest" in str(read_counts(tmp_path / "counts.json")["small/large"])
     (kept,) = suite(tmp_path, WALK).runs
     assert kept == replace(run, searched=False)
-    (other,) = suite(tmp_path, WALK.replace("seed = 3", "seed = 4")).runs
+    (other,) = suite(tmp_path, replaced(WALK, "seed = 3", "seed = 4")).runs
     assert other.searched and other.digest != run.digest
     assert "1 walked" in render(report, "text")
     for form in ("text", "junit", "markdown", "html", "jsonl"):

@@ -161,7 +161,8 @@ def test_workers_of_xdist_share_one_search(pytester: pytest.Pytester) -> None:
     text = HEAD + entry("a", "kip_full", '["P-*"]')
     (pytester.path / "elrcheck-baseline.toml").write_text(text, encoding="utf-8")
     result = pytester.runpytest_subprocess(*PLUGIN, "-n", "2", "--dist", "load")
-    result.assert_outcomes(passed=33)
+    safety = [fn for fn in modules.load_checked_model().always if fn.ident.startswith("P-")]
+    result.assert_outcomes(passed=len(safety))
     assert set((pytester.path / "ran").read_text().split()) == {"gw0", "gw1"}
     assert len((pytester.path / "searches").read_text().split()) == 1
 

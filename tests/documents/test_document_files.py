@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from edits import replaced
 from places import ROOT
 
 from elrcheck.base.requests import Selection
@@ -50,7 +51,7 @@ def test_the_suite_of_the_page_on_ci(tmp_path: Path) -> None:
 
 def test_the_settings_of_the_pytest_plug_in() -> None:
     """`docs/ci.md` shows elrcheck_files as a comment; the plug-in must know that word."""
-    ini = tomllib.loads(toml_of("docs/ci.md")[2].replace("# elrcheck_files", "elrcheck_files"))
+    ini = tomllib.loads(replaced(toml_of("docs/ci.md")[2], "# elrcheck_files", "elrcheck_files"))
     options = ini["tool"]["pytest"]["ini_options"]
     assert options["addopts"] == "-p elrcheck.pytest_plugin" and set(options) == {
         "addopts", "testpaths", "elrcheck_files",

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from edits import replaced
 from places import ROOT
 
 from elrcheck.base.errors import UsageFault
@@ -165,7 +166,7 @@ def test_a_wrong_file_is_refused(old: str, new: str, said: str, tmp_path: Path) 
     file.write_text(GOOD)
     assert read_finding(file).runs[0].breaks == {"P-1": 2}
     assert old in GOOD
-    file.write_text(GOOD.replace(old, new))
+    file.write_text(replaced(GOOD, old, new))
     with pytest.raises(UsageFault) as fault:
         read_finding(file)
     assert said in f"{fault.value} {fault.value.help}"

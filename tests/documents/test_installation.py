@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from edits import replaced
 from packaging.requirements import Requirement
 from places import ROOT, sources
 
@@ -145,7 +146,7 @@ def test_the_image_and_the_action_install_as_the_page_does() -> None:
     (block,) = re.findall(r"<!-- gate -->\n```sh\n(.*?)```", PAGE, re.S)
     followed = [line.partition("pip install ")[2] for line in block.splitlines() if "pip install" in line]
     assert [line.removeprefix("--no-cache-dir ") for line in installed] == followed
-    action = (ROOT / "action.yml").read_text(encoding="utf-8").replace("$GITHUB_ACTION_PATH", ".")
+    action = replaced((ROOT / "action.yml").read_text(encoding="utf-8"), "$GITHUB_ACTION_PATH", ".")
     there = re.findall(r"-m pip install (.+?)(?: &&)?$", action, re.M)
     assert [line.replace('"', "").replace("./", "") for line in there] == followed
 

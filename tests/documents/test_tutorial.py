@@ -36,7 +36,6 @@ def test_it_ends_with_a_rule_changed_and_a_red_gate() -> None:
     assert "conjunct  same_incarnation" in TUTORIAL and "witness   b=1" in TUTORIAL
 
 
-@pytest.mark.slow
 def test_followed_with_this_environment(folder: Path) -> None:
     """All but the installation, with nothing compiled before."""
     _, others = read()

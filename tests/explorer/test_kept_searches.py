@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from edits import replaced
 from small_programs import counter
 
 from elrcheck.explorer.runs import kept_searches
@@ -97,8 +98,8 @@ def test_a_damaged_file_is_no_answer(tmp_path: Path) -> None:
     (file,) = tmp_path.iterdir()
     whole = file.read_bytes()
     for damaged in (
-        whole[:-1], whole.replace(b'"distinct": 6', b'"distinct": 7'), b"", whole[10:],
-        whole.replace(b"search/1", b"search/2"),
+        whole[:-1], replaced(whole, b'"distinct": 6', b'"distinct": 7'), b"", whole[10:],
+        replaced(whole, b"search/1", b"search/2"),
     ):  # fmt: skip
         file.write_bytes(damaged)
         assert found(tmp_path, counter()) is None, damaged[:40]

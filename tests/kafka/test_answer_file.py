@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from edits import replaced
 from wire_samples import BROKERS, PARTITION, STEPS
 
 from elrcheck.base.errors import UsageFault
@@ -91,7 +92,7 @@ def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
     ("text", "place"),
     [
         ("something else\n", "a.xz:1"),
-        (HEAD.replace("level controller", "level topic"), "a.xz:3"),
+        (replaced(HEAD, "level controller", "level topic"), "a.xz:3"),
         ("elrcheck answers of Kafka 1\nkafka 4.1.2\n", "a.xz:3"),
         (HEAD + "t fence 1\n", "a.xz:6"),
         (HEAD + "t fence 1\tNONE 1 1 - ~ ~ 0 ~\n", "a.xz:6"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from edits import replaced
 from log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
 from log_writer import Told, snapshot_footer, told_batch
 from places import TESTS
@@ -119,16 +120,16 @@ def test_a_changed_record_is_named_and_the_others_read(
     tmp_path: Path, wrong: str, right: str, message: str
 ) -> None:
     assert wrong in TEXT
-    items = text(tmp_path, TEXT.replace(wrong, right, 1))
+    items = text(tmp_path, replaced(TEXT, wrong, right, 1))
     (found,) = damage(items)
     assert found.message == message
     assert len(offsets(items)) == len(offsets(read(DUMP))) - 1
-    line = TEXT.replace(wrong, right, 1).encode()[found.position :].split(b"\n")[0].decode()
+    line = replaced(TEXT, wrong, right, 1).encode()[found.position :].split(b"\n")[0].decode()
     assert line.startswith(f"| offset: {found.offset} ")
 
 
 def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
-    items = text(tmp_path, TEXT.replace('"NO_OP_RECORD","version":0', '"NO_OP_RECORD","version":9', 1))
+    items = text(tmp_path, replaced(TEXT, '"NO_OP_RECORD","version":0', '"NO_OP_RECORD","version":9', 1))
     assert [item.record for item in items if isinstance(item, Entry) and isinstance(item.record, Unread)] == [
         Unread("NO_OP_RECORD", 9, known=False)
     ]
@@ -138,7 +139,7 @@ def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
     lines = TEXT.splitlines(keepends=True)
     batches = [number for number, line in enumerate(lines) if line.startswith("baseOffset: ")]
     invalid = [*lines]
-    invalid[batches[1]] = lines[batches[1]].replace("isvalid: true", "isvalid: false")
+    invalid[batches[1]] = replaced(lines[batches[1]], "isvalid: true", "isvalid: false")
     first, missing = damage(text(tmp_path, "".join(invalid)))
     assert (first.offset, missing.offset) == (1, 1) and "checksum" in first.message
     without = lines[: batches[1]] + lines[batches[2] :]
@@ -150,7 +151,7 @@ def test_a_dump_says_what_the_tool_found_wrong(tmp_path: Path) -> None:
     cut = text(tmp_path, f"{TEXT}Found 17 invalid bytes at the end of 0.log\n")
     assert isinstance(cut[-1], CutOff) and cut[-1].bytes_left == 17
     path = tmp_path / "latin"
-    path.write_bytes(TEXT.encode().replace("ä".encode(), b"\xe4"))
+    path.write_bytes(replaced(TEXT.encode(), "ä".encode(), b"\xe4"))
     assert {found.message for found in damage(read(path))} == {"the line is not UTF-8"}
 
 

@@ -7,6 +7,7 @@ import ssl
 from pathlib import Path
 
 import pytest
+from edits import replaced
 from live_cluster import FakeCluster, partition, shrunk, topic
 from wire_broker import WireBroker, library_or_skip, listening
 
@@ -78,10 +79,10 @@ sasl.jaas.config={login} \\
     username="ann" \\
     password="PASSWORD";
 """
-    config.write_text(text.replace("PASSWORD", "b=c"))
+    config.write_text(replaced(text, "PASSWORD", "b=c"))
     lacks = frozenset[str]()
     assert asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config).verdict == "holds"
-    config.write_text(text.replace("PASSWORD", "wrong"))
+    config.write_text(replaced(text, "PASSWORD", "wrong"))
     with pytest.raises(EnvironmentFault) as fault:
         asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config)
     assert fault.value.code == "cluster-unreachable" and "wrong" not in fault.value.render()

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 import z3
+from edits import replaced
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
@@ -268,7 +269,7 @@ def test_leads_to_speaks_of_one_state(tmp_path: Path, text: str, message: str) -
 def test_ids_are_unique_across_kinds(tmp_path: Path) -> None:
     other = "@op\ndef g(c: C, s: S) -> bool:\n    return True\n"
     with pytest.raises(ModelError, match="must be unique: V-1"):
-        loaded(tmp_path, WAITS + other + WAITS.replace("Waits", "WaitsToo"))
+        loaded(tmp_path, WAITS + other + replaced(WAITS, "Waits", "WaitsToo"))
 
 
 EXPRESSIONS = [

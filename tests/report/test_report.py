@@ -277,7 +277,7 @@ def test_the_shortest_counterexample_comes_first_and_the_others_in_a_line() -> N
     assert fails[0].split()[1] == broken.id and fails[1].endswith("P-77.trace.json")
     assert sum(line.strip().startswith("step 1 ") for line in plain) == 1
     assert sum(line.strip().startswith("step 1 ") for line in whole) == 2
-    assert any("--all prints all 2" in line for line in plain)
+    assert any("-v prints all 2" in line for line in plain)
     assert not any("step 1 " in line or "--all" in line for line in quiet)
     assert sum(line.startswith("FAIL") for line in quiet) == 2
 

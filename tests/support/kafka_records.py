@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from edits import replaced
 from places import TESTS
 
 from elrcheck.kafka.jars import ClassPath
@@ -22,7 +23,7 @@ def asked(jars: ClassPath, lines: Sequence[str]) -> list[str]:
     """What the classes of that release answer to each line."""
     jdk = find_jdk()
     home = next(home for home in HOMES if _has(jars.jars, f"{home.replace('.', '/')}/MemoryRecords.class"))
-    text = SOURCE.read_text(encoding="utf-8").replace("RECORDS.", f"{home}.")
+    text = replaced(SOURCE.read_text(encoding="utf-8"), "RECORDS.", f"{home}.")
     classes = compiled(JavaProgram(((SOURCE.name, text),), "KafkaRecords"), jars, jdk)
     done = subprocess.run(
         [str(jdk.java.path), "-Xmx128m", "-XX:+UseSerialGC", "-cp", f"{classes}:{jars}", "KafkaRecords"],

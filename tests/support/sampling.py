@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from typing import Any
 
@@ -25,7 +26,11 @@ def reachable(plain: PlainModel, count: int, seed: int) -> list[Any]:
 
 
 def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
-    """Each state with one to three scalars set to any value that fits; canonical again by decoding."""
+    """Each state with one to three scalars set to any value that fits; canonical again by decoding.
+
+    Left out is a state for which the program has no room all the same: where the first record of the metadata
+    log never changes, for example, there is none for an empty log.
+    """
     rng = random.Random(seed)
     leaves = lowered.program.leaves
     found = []
@@ -34,5 +39,8 @@ def perturbed(lowered: Lowered, states: list[Any], seed: int) -> list[Any]:
         for _ in range(rng.randint(1, 3)):
             index = rng.randrange(len(leaves))
             values[index] = rng.randint(leaves[index].lo, leaves[index].hi)
-        found.append(lowered.decode(values))
+        near = lowered.decode(values)
+        with contextlib.suppress(ValueError):
+            lowered.encode(near)
+            found.append(near)
     return found

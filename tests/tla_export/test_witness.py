@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.lang.runtime import record, state
@@ -322,7 +323,7 @@ def test_traces_of_one_state(
 
 @pytest.mark.tlc
 def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> None:
-    (tmp_path / "Tiny.tla").write_text(SPEC.replace("HasLeader ==", "NotYet == FALSE\nHasLeader =="))
+    (tmp_path / "Tiny.tla").write_text(replaced(SPEC, "HasLeader ==", "NotYet == FALSE\nHasLeader =="))
     made = write_witness(
         tmp_path,
         "One",

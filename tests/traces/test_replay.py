@@ -11,6 +11,7 @@ from typing import Any
 import itf_py
 import jsonschema
 import pytest
+from edits import replaced
 from lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
 from places import SCHEMAS
 
@@ -295,7 +296,7 @@ def test_the_place_of_a_wrong_value(story: Loaded[Label], tmp_path: Path) -> Non
     path.write_text(json.dumps(document))
     with pytest.raises(UsageFault, match="this is not state 3 as it is listed"):
         run_replay(path, IN_LEGACY)
-    path.write_text(tlc_text(story).replace('recovery |-> "RECOVERED"', 'recovery |-> "BROKEN"', 1))
+    path.write_text(replaced(tlc_text(story), 'recovery |-> "RECOVERED"', 'recovery |-> "BROKEN"', 1))
     with pytest.raises(UsageFault) as fault:
         run_replay(path, IN_LEGACY)
     assert (fault.value.where or "").endswith("state 1.partition.recovery")

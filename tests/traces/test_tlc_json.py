@@ -7,6 +7,7 @@ import json
 from typing import Annotated
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.documents import parse_json
 from elrcheck.base.errors import UsageFault
@@ -92,5 +93,5 @@ def test_a_lasso_has_a_step_back() -> None:
 def test_the_place_of_what_is_wrong(old: str, new: str, where: str) -> None:
     assert old in REAL
     with pytest.raises(UsageFault) as fault:
-        read(REAL.replace(old, new, 1))
+        read(replaced(REAL, old, new, 1))
     assert (fault.value.where or "").startswith(f"cex.json:1: {where}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
@@ -45,7 +46,7 @@ def test_topics_and_their_settings_are_read() -> None:
 
 
 def test_blanks_do_for_tabs() -> None:
-    assert groups(ORDERS.replace("\t", "  ")) == groups(ORDERS)
+    assert groups(replaced(ORDERS, "\t", "  ")) == groups(ORDERS)
 
 
 def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
@@ -79,7 +80,7 @@ def test_what_is_not_understood_is_named(line: str, why: str) -> None:
 
 @pytest.mark.parametrize("value", ["min.insync.replicas=two", "unclean.leader.election.enable=maybe"])
 def test_a_setting_without_a_meaning_leaves_the_topic_out(value: str) -> None:
-    found, problems = settings_of(read_description(LOGS.replace("Configs: ", f"Configs: {value}")), False)
+    found, problems = settings_of(read_description(replaced(LOGS, "Configs: ", f"Configs: {value}")), False)
     assert found == ()
     assert problems[0].startswith("topic logs: ")
 
