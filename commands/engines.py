@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write
-from elrcheck.base.errors import EnvironmentFault, Interrupted, UsageFault
+from elrcheck.base.errors import Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import CheckRequest
@@ -118,7 +117,7 @@ def run_search(
             saved: Saved | None = None
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
-                stack.enter_context(_kept_if_saved(folder))
+                stack.enter_context(folder.kept_if_saved())
             workers, cache = request.workers or default_workers(), KernelCache(default_cache())
             if request.engine == "spark":
                 from elrcheck.spark.engine import Driver, spark_search
@@ -164,31 +163,6 @@ def _lowered(
     with no_collection():
         lowered = kept_lowering(model, config, chosen) if family is None else family.member(config)
         return lowered if start is None else lowered.started(start)
-
-
-@contextlib.contextmanager
-def _kept_if_saved(folder: RunFolder) -> Iterator[None]:
-    """Keeps the folder of a failed run that has a checkpoint: levels without a manifest are useless."""
-    try:
-        yield
-    except BaseException as fault:
-        if not folder.saved:
-            folder.finish()
-        if isinstance(fault, OSError) and fault.errno in FULL:
-            full = cannot_write(fault.filename or folder.folder, fault)
-            full.help = _what_to_do(full.help, folder)
-            raise full from fault
-        if isinstance(fault, EnvironmentFault):
-            fault.help = _what_to_do(fault.help, folder)
-        raise
-
-
-def _what_to_do(help: str | None, folder: RunFolder) -> str | None:
-    """What to do about a failure that ended a search, as far as its folder matters."""
-    if folder.saved:
-        way = f"resume with `elrcheck check --resume {folder.folder}`"
-        return way if help is None else f"{help}, then {way}"
-    return f"{help}, or choose another --run-dir" if help == FREE_SPACE else help
 
 
 @contextlib.contextmanager

@@ -15,9 +15,8 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.run_lock import is_occupied
-from elrcheck.explorer.runs.folders import MANIFEST, REPORT
+from elrcheck.explorer.runs.folders import MANIFEST, REPORT, TRACE
 
-TRACE = ".trace.json"
 STATES = (".parquet", ".rows", ".whos")
 """Extensions of level files and of spilled candidates."""
 RunKind: TypeAlias = Literal["running", "finished", "resumable", "unfinished", "damaged"]

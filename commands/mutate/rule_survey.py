@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import EnvironmentFault, NothingChecked, UsageFault
+from elrcheck.base.atomic import append_line, write_file
+from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.proof_requests import MutateRequest
@@ -229,12 +228,5 @@ class _Ledger:
             self.done[answer.name] = answer
 
     def add(self, answer: MutantAnswer) -> None:
-        try:
-            with open(self.file, "ab") as file:
-                file.write((to_text(answer) + "\n").encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise EnvironmentFault("cannot-write", f"cannot write {self.file}: {why}") from fault
+        append_line(self.file, to_text(answer))
         self.done[answer.name] = answer

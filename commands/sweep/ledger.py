@@ -14,16 +14,15 @@ import ast
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Iterable
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from msgspec import structs
 
-from elrcheck.base.atomic import write_file, write_files
+from elrcheck.base.atomic import append_line, write_file, write_files
 from elrcheck.base.documents import read_json
-from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.errors import UsageFault
 from elrcheck.base.package_files import files_of
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
@@ -206,15 +205,7 @@ class Ledger:
         if answer.traces:
             write_files(self.folder / self.place(answer.number), answer.traces)
         done = Done(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by)
-        line = to_text(done) + "\n"
-        try:
-            with open(self.folder / ROWS, "ab") as file:
-                file.write(line.encode())
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as fault:
-            why = fault.strerror or str(fault)
-            raise EnvironmentFault("cannot-write", f"cannot write into {self.folder}: {why}") from fault
+        append_line(self.folder / ROWS, to_text(done))
         self.done[answer.number] = done
 
     @staticmethod

@@ -57,8 +57,13 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
     EnvironmentFault if the engine cannot start. After an interrupt the report has the answers so far.
     """
     started = time.monotonic()
-    request, grid, ledger = _begin(request) if request.resume is None else _resume(request, request.resume)
-    with alone_in(ledger.folder):
+    if request.resume is None:
+        request, grid, ledger = _begin(request)
+        with alone_in(ledger.folder):
+            return _run_in(ledger, grid, request, progress, started)
+    # Reading the answers cuts off an incomplete line, which another process may be writing.
+    with alone_in(request.resume, request.resume.is_dir()):
+        request, grid, ledger = _resume(request, request.resume)
         return _run_in(ledger, grid, request, progress, started)
 
 

@@ -21,9 +21,9 @@ from pathlib import Path
 
 from msgspec import field, structs
 
-from elrcheck.base.atomic import sync_folder, write_file
+from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write, sync_folder, write_file
 from elrcheck.base.documents import read_json
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
@@ -31,7 +31,7 @@ from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.word_layout import make_layout
-from elrcheck.explorer.runs.folders import MANIFEST, RUNS
+from elrcheck.explorer.runs.folders import MANIFEST, REPORT, RUNS, TRACE
 from elrcheck.explorer.search.tally import SavedTally, Tally
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
 from elrcheck.explorer.store.spilled import forget_candidates
@@ -184,17 +184,41 @@ class RunFolder:
             self._levels.named_by_checkpoint(written)
 
     @contextlib.contextmanager
+    def kept_if_saved(self) -> Iterator[None]:
+        """Keep the folder of a run that fails in the block only if it has a checkpoint, and say so.
+
+        Levels without a manifest are of no use.
+        """
+        try:
+            yield
+        except BaseException as fault:
+            if not self.saved:
+                self.finish()
+            if isinstance(fault, OSError) and fault.errno in FULL:
+                full = cannot_write(fault.filename or self.folder, fault)
+                full.help = self._what_to_do(full)
+                raise full from fault
+            if isinstance(fault, EnvironmentFault):
+                fault.help = self._what_to_do(fault)
+            raise
+
+    def _what_to_do(self, fault: EnvironmentFault) -> str | None:
+        """What a user can do about a failure of the run."""
+        if self.saved:
+            way = f"resume with `elrcheck check --resume {self.folder}`"
+            return way if fault.help is None else f"{fault.help}, then {way}"
+        if fault.help == FREE_SPACE and str(self.folder) in fault.message:
+            return f"{FREE_SPACE}, or choose another --run-dir"
+        return fault.help
+
+    @contextlib.contextmanager
     def closing(self) -> Iterator[None]:
         """Remove the checkpoint at the end of a block that gives the user the answer of a completed search.
 
         If the block fails, the checkpoint stays, so that the answer can be had again.
         """
-        try:
+        with self.kept_if_saved():
             yield
-        except BaseException:
-            if not self.saved:
-                self.finish()
-            raise
         self.finish()
 
     def finish(self) -> None:
@@ -206,8 +230,9 @@ class RunFolder:
         if self._levels is not None:
             forget_candidates(self.folder / LEVELS)
             self._levels.remove()
-        for draft in self.folder.glob(f".{MANIFEST}.*.tmp"):  # left by a killed process
-            draft.unlink(missing_ok=True)
+        for name in (MANIFEST, REPORT, f"*{TRACE}"):
+            for draft in self.folder.glob(f".{name}.*.tmp"):  # left by a killed process
+                draft.unlink(missing_ok=True)
         with contextlib.suppress(OSError):
             self.folder.rmdir()
             if self.folder.parent == RUNS:

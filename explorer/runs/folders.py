@@ -16,6 +16,8 @@ RUNS = Path(".elrcheck") / "runs"
 MANIFEST = "run.json"
 """Manifest (see `checkpoint`); its presence marks a resumable run."""
 
+TRACE = ".trace.json"
+"""How the names of the traces in a run folder end."""
 REPORT = "report.json"
 """The report that a check with a run folder stores there, in the format of `--format json`."""
 
