@@ -46,8 +46,9 @@ def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]
         "".join(traceback.format_exception(fault)),
     ]
     given = {} if context is None else context.params
-    folder = given.get("resume") or given.get("run_dir") or FOLDER
-    return without_secrets("\n".join(lines), environ), Path(folder)
+    # A fault while options are read leaves click's own marks where there is no value yet.
+    folders = [value for name in ("resume", "run_dir") if isinstance(value := given.get(name), str | Path)]
+    return without_secrets("\n".join(lines), environ), Path((*folders, FOLDER)[0])
 
 
 def keep(text: str, folder: Path) -> Path | None:

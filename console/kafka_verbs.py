@@ -13,7 +13,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.option_values import duration, worker_count
+from elrcheck.console.option_values import WorkerCount, duration
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
@@ -134,7 +134,7 @@ def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport
               help="The cluster's build has the patch of this finding, such as F-28; signs of it that mean"
                    " nothing then are not flagged. May be repeated.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if a file is damaged, or records are missing.")
-@click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+@click.option("--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
               help="Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
               help="local: this machine; spark: the same on a cluster, from any storage that Spark reads.")

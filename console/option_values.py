@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -41,14 +42,18 @@ def size(text: str) -> int:
     return int(number)
 
 
-def worker_count(text: str) -> int | None:
-    """Parses a number of workers; returns None for ``auto``."""
-    word = text.strip().lower()
-    if word == "auto":
-        return None
-    if not re.fullmatch(r"[1-9]\d{0,3}", word):
-        raise click.BadParameter(f"{text!r} is neither a number of workers nor auto")
-    return int(word)
+class WorkerCount(click.ParamType):
+    """A number of workers; None for ``auto``. A settings file may have the number itself."""
+
+    name = "number of workers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | None:
+        word = str(value).strip().lower()
+        if word == "auto":
+            return None
+        if not re.fullmatch(r"[1-9]\d{0,3}", word):
+            self.fail(f"{value!r} is neither a number of workers nor auto", param, ctx)
+        return int(word)
 
 
 def output_file(

@@ -33,7 +33,7 @@ from elrcheck.console.completion import (
     scopes,
     variants,
 )
-from elrcheck.console.option_values import duration, output_file, size, worker_count
+from elrcheck.console.option_values import WorkerCount, duration, output_file, size
 from elrcheck.report.formats import EVERY, LISTS, PLAIN
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -140,7 +140,7 @@ property_option = click.option(
 )  # fmt: skip
 
 workers_option = click.option(
-    "--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+    "--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
     help="Number of threads for a search, or processes for a proof.",
 )  # fmt: skip
 

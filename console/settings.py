@@ -12,21 +12,23 @@
     out = "spec"
 
 Precedence: option, environment, file, default.  Keys and types come from the click commands themselves, so
-a new option is configurable at once and an unknown key is always an error.
+a new option is configurable at once, and an unknown key or a value of another type is always an error.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.strict import Node
+from elrcheck.base.strict import Node, shown
+from elrcheck.console.option_values import WorkerCount
 
 _NEVER_CONFIGURED = frozenset({"config", "help", "version"})
 
@@ -122,25 +124,57 @@ def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.O
     return found
 
 
+class _Kind(NamedTuple):
+    """The types of TOML that an option takes, and how a message calls them."""
+
+    types: tuple[type, ...]
+    name: str
+
+
+def _kind(option: click.Option) -> _Kind:
+    """What an option may be set to, by its declared type: text unless it is a switch or a number."""
+    match option.type:
+        case _ if option.is_flag and not option.count:
+            return _Kind((bool,), "true or false")
+        case click.types.IntParamType():
+            return _Kind((int,), "a whole number")
+        case click.types.FloatParamType():
+            return _Kind((int, float), "a number")
+        case WorkerCount():
+            return _Kind((int, str), f"a number or a text ({option.metavar})")
+        case click.Choice(choices=choices):
+            # `fingerprint = 64` is how anybody writes it.
+            numbers = (int,) if any(choice.isdecimal() for choice in choices) else ()
+            return _Kind((*numbers, str), f"{', '.join(choices[:-1])} or {choices[-1]}")
+    return _Kind((str,), "a text" + (f" ({option.metavar})" if option.metavar else ""))
+
+
 def _convert(node: Node, option: click.Option) -> Any:
-    """The value, checked by the option itself; errors name the line of the file."""
-    values = node.value if option.multiple else [node.value]
-    if not isinstance(values, list):
-        node.bad("expected a list")
-    for part in values:
-        if isinstance(part, str) and "\0" in part:
-            node.bad("no option can hold a NUL")
-        if isinstance(part, (dict, list)):
-            node.bad(f"expected {'a list of values' if option.multiple else 'one value'}")
-        is_switch = option.is_flag and not option.count
-        if is_switch != isinstance(part, bool):
-            node.bad(f"expected {'true or false' if is_switch else 'a number or a text'}")
-        if not is_switch:
-            try:
-                option.type.convert(str(part), option, None)
-            except click.BadParameter as fault:
-                node.bad(fault.message)
-    return [str(part) for part in values] if option.multiple else node.value
+    """The value, checked by the option's declared type and then by the option itself."""
+    kind = _kind(option)
+    if not option.multiple:
+        return _one(node, option, kind)
+    if not isinstance(node.value, list):
+        node.bad(f"expected a list, each {kind.name}, not {shown(node.value, node.source.OBJECT)}")
+    return [_one(part, option, kind) for part in node.items()]
+
+
+def _one(node: Node, option: click.Option, kind: _Kind) -> Any:
+    value = node.value
+    if type(value) not in kind.types:  # a bool is no number
+        node.expected(kind.name)
+    if isinstance(value, str) and "\0" in value:
+        node.bad("no option can hold a NUL")
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        node.expected("a finite number")
+    try:
+        option.type.convert(str(value), option, None)
+    except click.BadParameter as fault:
+        node.bad(fault.message)
+    numeric = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
+    return value if numeric else str(value)
 
 
 def _name(option: click.Option) -> str:

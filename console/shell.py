@@ -17,6 +17,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -263,7 +264,19 @@ def _from_click(fault: click.UsageError) -> UsageFault:
     message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
     message = message[:1].lower() + message[1:]
     context = fault.ctx
-    return UsageFault(code, message, help=f"see `{context.command_path} --help`" if context else None)
+    help = f"see `{context.command_path} --help`" if context else None
+    return UsageFault(code, message, where=_variable(fault), help=help)
+
+
+def _variable(fault: click.UsageError) -> str | None:
+    """The environment variable that the refused value is from, if it is from one."""
+    name = None if not isinstance(fault, click.BadParameter) or fault.param is None else fault.param.name
+    context = fault.ctx
+    if name is None or context is None or context.auto_envvar_prefix is None:
+        return None
+    if context.get_parameter_source(name) is not click.core.ParameterSource.ENVIRONMENT:
+        return None
+    return f"{context.auto_envvar_prefix}_{name.upper()}"
 
 
 def _in_the_model(fault: Exception) -> UsageFault | None:
@@ -307,9 +320,14 @@ def _internal(fault: Exception, argv: Sequence[str]) -> int:
     """Reports an unexpected error and writes the details to a file that the user can attach to an issue."""
     from elrcheck.console.bug_report import bug_report, keep
 
-    _say(printable(f"error[internal]: {type(fault).__name__}: {fault}"))
-    text, folder = bug_report(fault, argv, os.environ)
-    path = keep(text, folder)
+    _say(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))
+    try:
+        text, folder = bug_report(fault, argv, os.environ)
+        path = keep(text, folder)
+    except Exception as second:  # the fault itself is still reported, and the exit code stays
+        text = "".join(traceback.format_tb(fault.__traceback__))
+        text += f"(the report about it failed: {type(second).__name__})"
+        path = None
     if path is None:
         _say(text.rstrip("\n"))
     else:

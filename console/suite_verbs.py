@@ -11,7 +11,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.console.completion import completer, configurations
 from elrcheck.console.help import Verb
-from elrcheck.console.option_values import worker_count
+from elrcheck.console.option_values import WorkerCount
 from elrcheck.console.options import EXIT_CODES, case_options, fresh_option
 from elrcheck.console.shell import Shell
 
@@ -30,7 +30,7 @@ from elrcheck.console.shell import Shell
               help="Write the exact counts to this file in place of comparing them with those recorded.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for the traces of unexplained violations.")
-@click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+@click.option("--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
               help="Number of processes.")
 @case_options
 @click.pass_context

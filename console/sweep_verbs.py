@@ -13,7 +13,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import Limits, SweepRequest
 from elrcheck.console.completion import complete_axis
 from elrcheck.console.help import Verb
-from elrcheck.console.option_values import output_file, worker_count
+from elrcheck.console.option_values import WorkerCount, output_file
 from elrcheck.console.options import (
     EXIT_CODES,
     REDUCTIONS,
@@ -59,7 +59,7 @@ def to_file(text: str) -> tuple[str, Path]:
               help="Stop each search after the level of its first violation.")
 @click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
               help="local: processes on this machine; spark: tasks on a cluster.")
-@click.option("--workers", metavar="N|auto", type=worker_count, default="auto", show_default=True,
+@click.option("--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
               help="Number of processes of the local engine, and of threads for a large search.")
 @click.option("--master", metavar="URL", help="Spark master; by default local[*].")
 @click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
