@@ -42,7 +42,7 @@ def size(text: str) -> int:
     return int(number)
 
 
-class WorkerCount(click.ParamType):
+class WorkerCount(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
     """A number of workers; None for ``auto``. A settings file may have the number itself."""
 
     name = "number of workers"
