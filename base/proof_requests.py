@@ -110,7 +110,7 @@ class GateRequest:
     """Rerun entries of a baseline: those in `only` (empty for all), or `add` alone.
 
     update: write the results into the baseline. fail_on: what fails the gate, from GATE_FAIL_ON.
-    kept, fresh: as of `CheckRequest`, for everything that is searched.
+    kept: believe what earlier runs have left in the store; otherwise everything is made anew.
     """
 
     baseline: Path
@@ -120,7 +120,6 @@ class GateRequest:
     fail_on: tuple[GateFailOn, ...] = ("drift",)
     workers: int | None = None
     kept: bool = False
-    fresh: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import select_properties
 from elrcheck.commands.mutate.mutate import sides
 from elrcheck.commands.mutate.mutation_run import dropped
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import walk
 from elrcheck.explorer.search.compiled import search
 from elrcheck.explorer.search.guided import Guided
@@ -58,7 +58,7 @@ def main() -> int:
     print("{:8} {:>5} {:>9}  {:>10} {:>6} {:>7}  {:>9} {:>6} {:>7}  {:>13}".format(*head))
     for name in options.hazard or DEEP:
         program = program_of(name)
-        whole = search(program, stop="first", kernel_cache=KernelCache(default_cache()))
+        whole = search(program, stop="first", kernel_cache=KernelCache())
         depth = min(whole.first.values())
         if depth <= SHALLOW:
             raise SystemExit(f"{name} is found at depth {depth}")
@@ -86,14 +86,14 @@ def program_of(name: str) -> Program:
 
 def uniform(program: Program, seed: int, most: int) -> Run:
     """Uniform walks until the end of the block with the first violation."""
-    walks = Walks(program, seed, DEPTH, cache=KernelCache(default_cache()))
+    walks = Walks(program, seed, DEPTH, cache=KernelCache())
     result = walks.run(most // DEPTH, stop_at_first=True)
     return Run(result.begun + result.steps if result.first else None, result.seconds)
 
 
 def directed(program: Program, seed: int, most: int) -> Run:
     """A guided run until the first violation, to the state."""
-    result = Guided(program, seed, DEPTH, cache=KernelCache(default_cache())).run(most, stop_at_first=True)
+    result = Guided(program, seed, DEPTH, cache=KernelCache()).run(most, stop_at_first=True)
     states = min((found.states for found in result.first.values()), default=None)
     return Run(states if states is not None and states <= most else None, result.seconds)
 

@@ -81,7 +81,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     from elrcheck.base.roundtrip import from_text
     from elrcheck.catalogue.select import resolve
     from elrcheck.explorer.kernel.kernel import blueprint
-    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.result import Limits
     from elrcheck.explorer.store.levels import LevelFiles
@@ -95,7 +95,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
     program = lower(model, config, (*model.always, *model.sometimes)).program
     if nodes == 0:
-        result = Search(program, workers=1, cache=KernelCache(default_cache()), limits=Limits()).run(
+        result = Search(program, workers=1, cache=KernelCache(), limits=Limits()).run(
             None, "complete"
         )
         return {
@@ -105,7 +105,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
 
     words = options.fingerprint // 64
     plans = Plans(blueprint(program), blueprint(program, words) if words else None)
-    kernel = plans.states.compile(KernelCache(default_cache()))
+    kernel = plans.states.compile(KernelCache())
     files = LevelFiles(Path("levels"), kernel.layout.words)
     keys = tuple(range(nodes))
     run = Run("many-nodes", Here(plans), plans.digest, keys, files.place, 1)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.invariants.modules import load_whole_model
@@ -105,7 +105,7 @@ def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> 
         search = Search(
             program,
             workers=1,
-            cache=KernelCache(default_cache()),
+            cache=KernelCache(),
             limits=Limits(max_states=options.states),
             leave_out=leave_out,
         )

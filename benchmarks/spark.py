@@ -30,7 +30,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     from elrcheck.base.progress import Silent
     from elrcheck.base.requests import Selection, SparkRequest
     from elrcheck.catalogue.select import resolve
-    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.result import Limits
     from elrcheck.explorer.search.tally import Tally
     from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
@@ -54,7 +54,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     model = load_checked_model()
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
     program = lower(model, config, (*model.always, *model.sometimes)).program
-    limits, cache = Limits(max_depth=options.max_depth), KernelCache(default_cache())
+    limits, cache = Limits(max_depth=options.max_depth), KernelCache()
     found: dict[str, Any]
     if options.partitions == "local":
         from elrcheck.explorer.search.compiled import Search

@@ -134,6 +134,7 @@ def check_selected(
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
         vacuous=vacuous(properties, selected.config.records),
+        kept=outcome.kept,
     )
 
 
@@ -316,7 +317,6 @@ def _search(outcome: Outcome) -> SearchReport:
         spilled=outcome.spilled,
         resumable=outcome.resumable,
         projection=projection_of(outcome),
-        kept=outcome.kept,
     )
 
 

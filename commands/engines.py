@@ -83,7 +83,7 @@ def run_search(
 ) -> Ended:
     """Run the local or the numpy engine. lowered: the program, if there is one already."""
     from elrcheck.explorer.kernel.kept_program import kept_kernel
-    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, default_workers
     from elrcheck.explorer.search.result import LevelStats, Limits
     from elrcheck.explorer.search.vector import VectorSearch
@@ -118,7 +118,7 @@ def run_search(
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
                 stack.enter_context(folder.kept_if_saved())
-            workers, cache = request.workers or default_workers(), KernelCache(default_cache())
+            workers, cache = request.workers or default_workers(), KernelCache()
             if request.engine == "spark":
                 from elrcheck.spark.engine import Driver, spark_search
 
@@ -219,9 +219,9 @@ def _compiled(
     lowered = lowered or _lowered(model, config, chosen, progress, family, start)
     asked: Asked | None = None
     if may_be_kept(request):
-        from elrcheck.explorer.runs.kept_searches import KeptSearches
+        from elrcheck.explorer.runs.kept_searches import Asked
 
-        asked = KeptSearches(request.fresh).asked(lowered.program, mode_of(request))
+        asked = Asked(lowered.program, mode_of(request), request.fresh)
         known = find_outcome(asked, lowered, chosen, request)
         if known is not None:
             return known

@@ -1,25 +1,24 @@
-"""What an earlier search of the same program has found, in place of searching it again.
+"""The answer of an earlier search of the same program, in place of searching it again.
 
 A kept answer (`explorer/runs/kept_searches.py`) speaks of leaves and digests. Here it becomes the outcome
 that a search would have, for the model as it is now; every trace in it is followed by the plain model first.
-An answer that the plain model does not confirm is none.
+An answer that the plain model does not confirm is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import CheckRequest
-from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
+from elrcheck.explorer.runs.kept_searches import STOPPED, Asked, KeptCheck, KeptSearch, Mode
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 
 Rows: TypeAlias = Sequence[tuple[int, ...]]
-STOPPED = "--stop-at-first"
-"""The only reason of an incomplete search that does not depend on limits."""
 
 
 def mode_of(request: CheckRequest) -> Mode:
@@ -42,30 +41,46 @@ def find_outcome(
     asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest
 ) -> Outcome | None:
     """The outcome of an earlier search, with all traces that this request needs; None if there is none."""
-    answer = asked.find()
+    entry = asked.find()
     limit = request.limits.max_states
-    if answer is None or (limit is not None and answer.distinct >= limit):
+    if entry is None or (limit is not None and entry.value.distinct >= limit):
         return None
+    checks = [entry.value.checks[digest] for digest in asked.digest.checks]
+    outcome = _outcome(entry.value, entry.kept, checks, lowered.program)
+    functions = {fn.ident: fn for fn in chosen}
+    for check, answer in zip(lowered.program.checks, checks, strict=True):
+        needed = check.kind == "always" or request.run_dir is not None
+        if answer.depth is None:
+            if answer.trace is not None:
+                asked.refuse(entry)
+                return None
+        elif answer.trace is None:
+            if needed:
+                return None  # whoever searched had no reason to rebuild it
+        else:
+            states = _replayed(answer, lowered, functions[check.name])
+            if states is None:
+                asked.refuse(entry)
+                return None
+            if needed:
+                outcome.traces[check.name] = states
+    return outcome
+
+
+def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | None:
+    """The states of a kept trace; None if the plain model does not follow it to a hit at that depth."""
     from elrcheck.traces.replay import ReplayError, replay_finding
 
-    said = [answer.checks[digest] for digest in asked.digest.checks]
-    outcome = _outcome(answer, said, lowered.program)
-    functions = {fn.ident: fn for fn in chosen}
-    for check, found in zip(lowered.program.checks, said, strict=True):
-        if found.depth is None:
-            continue
-        if found.trace is None or not _in_range(found.trace, lowered.program):
-            if found.trace is not None or check.kind == "always" or request.run_dir is not None:
-                return None
-            continue
-        states = tuple(lowered.decode(row) for row in found.trace)
-        try:
-            replay_finding(lowered.model, lowered.config, functions[check.name], states)
-        except ReplayError:
-            return None
-        if check.kind == "always" or request.run_dir is not None:
-            outcome.traces[check.name] = states
-    return outcome
+    trace = answer.trace or ()
+    steps = len(trace) - 1
+    if not _in_range(trace, lowered.program) or steps != answer.depth:
+        return None
+    states = tuple(lowered.decode(row) for row in trace)
+    try:
+        replay_finding(lowered.model, lowered.config, fn, states)
+    except ReplayError:
+        return None
+    return states
 
 
 def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
@@ -77,7 +92,6 @@ def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> 
         for number, check in enumerate(asked.program.checks)
     ]
     answer = KeptSearch(
-        key="",
         reason=outcome.reason,
         generated=outcome.generated,
         distinct=outcome.distinct,
@@ -96,8 +110,8 @@ def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> 
     asked.keep(answer, checks)
 
 
-def _outcome(answer: KeptSearch, said: Sequence[KeptCheck], program: Program) -> Outcome:
-    depths = zip(program.checks, said, strict=True)
+def _outcome(answer: KeptSearch, kept: Kept, checks: Sequence[KeptCheck], program: Program) -> Outcome:
+    depths = zip(program.checks, checks, strict=True)
     return Outcome(
         complete=answer.reason is None,
         reason=answer.reason,
@@ -114,9 +128,9 @@ def _outcome(answer: KeptSearch, said: Sequence[KeptCheck], program: Program) ->
         new_states=dict(answer.new_states),
         beyond=dict(answer.beyond),
         variables=dict(answer.variables),
-        first={check.name: found.depth for check, found in depths if found.depth is not None},
+        first={check.name: one.depth for check, one in depths if one.depth is not None},
         peak_bytes=answer.peak_bytes,
-        kept=True,
+        kept=kept,
     )
 
 

@@ -17,7 +17,7 @@ from elrcheck.base.requests import SimulateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.commands.check import store_findings
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.runs.folders import run_folder
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.guided import Guided, GuidedResult
@@ -59,7 +59,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     workers = request.workers or default_workers()
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
-    walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache(default_cache()))
+    walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())
     result = _walk(walks, request, seed, progress)
     findings = _replayed(model, selected, chosen, lowered, walks, result.first)
     folder = request.run_dir or (run_folder(selected, "simulate", seed, request.depth) if findings else None)
@@ -91,7 +91,7 @@ def _guided(
     """The same by a guided run, which has one thread."""
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
-    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache(default_cache()))
+    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache())
     progress.stage(f"walking, guided, seed {seed}")
     result = guided.run(
         request.walks or (WALKS if request.time_budget is None else MOST_WALKS),

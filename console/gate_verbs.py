@@ -16,7 +16,6 @@ from elrcheck.console.options import (
     EXIT_CODES,
     chosen_selection,
     fail_on_option,
-    fresh_option,
     located_options,
     property_option,
     reject_given,
@@ -52,13 +51,14 @@ _ENTRY = ("variant", "scope", "overrides", "properties", "liveness", "max_depth"
               help="Also prove the controller's rules, as `elrcheck prove --controller` does.")
 @click.option("--suite", metavar="NAME|GLOB", multiple=True, shell_complete=completer(configurations),
               help="Add these configurations of the suite, or a family; may be repeated.")
-@fresh_option
+@click.option("--kept", is_flag=True,
+              help="Believe what earlier runs have left in the store; by default everything is made anew.")
 @workers_option
 @located_options
 @click.pass_context
 def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
          baseline: Path, only: tuple[str, ...], fail_on: tuple[GateFailOn, ...], update_baseline: bool,
-         add: str | None, suite: tuple[str, ...], workers: int | None, fresh: bool,
+         add: str | None, suite: tuple[str, ...], workers: int | None, kept: bool,
          **options: Any) -> ExitCode:  # fmt: skip
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 
@@ -74,7 +74,7 @@ def gate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
         reject_given(ctx, _ENTRY, "an entry that is no suite")
     selection = chosen_selection(options)
     entry = None if add is None else NewEntry(add, selection, suite=suite, **options)
-    request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers, True, fresh)
+    request = GateRequest(baseline, only, entry, update_baseline, fail_on, workers, kept)
     shell: Shell = ctx.obj
     with shell.open_progress() as progress:
         report = run_gate(request, progress)

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
@@ -29,7 +30,6 @@ from elrcheck.catalogue.select import find_variant, resolve
 from elrcheck.commands.prove.covered import coverage, skipped, widened
 from elrcheck.commands.prove.prove import DEFAULT_TIMEOUT, Proof
 from elrcheck.commands.simulate import run_simulate
-from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
@@ -77,7 +77,7 @@ def proved(name: str) -> ProvedVariant:
         broken=broken,
         seconds=left.seconds,
         day=datetime.now(UTC).date().isoformat(),
-        model=model_digest(),
+        model=digests.rules(),
     )
 
 
@@ -116,7 +116,7 @@ def main(only: Collection[str]) -> None:
     kept = {one.variant: one for one in (packaged_proofs() if FILE.exists() else ())}
     for variant in VARIANTS:
         old = kept.get(variant.name)
-        if variant.name not in only and (only or (old is not None and old.model == model_digest())):
+        if variant.name not in only and (only or (old is not None and old.model == digests.rules())):
             continue
         new = kept[variant.name] = proved(variant.name)
         print(new.variant, f"{new.seconds:.0f} s", "open", *new.open, "broken", *new.broken, flush=True)

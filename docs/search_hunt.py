@@ -34,7 +34,7 @@ from elrcheck.catalogue.evidence.hunted import (
 )
 from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.family import Family
 from elrcheck.explorer.search.result import Limits, SearchResult
@@ -88,7 +88,7 @@ class Bench:
         widest = replace(config, **bounds)
         if widest not in self.families:
             budgets = {name: 0 for name, most in bounds.items() if most}
-            cache = KernelCache(default_cache())
+            cache = KernelCache()
             self.families[widest] = Family(self.model, widest, self.model.always, least=budgets, cache=cache)
         family = self.families[widest]
         numbers = {parameter.name: getattr(config, parameter.name) for parameter in family.lowered.parameters}

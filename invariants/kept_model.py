@@ -8,40 +8,26 @@ a model is stored: what is kept is that it had no mistake.
 
 from __future__ import annotations
 
-import functools
 import hashlib
-import os
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
 
-from elrcheck.base.caches import KeptFiles, cache_directory
-from elrcheck.base.package_files import files_of
+from elrcheck.base.kept.named_digests import RULES, sources
+from elrcheck.base.kept.store import Store
 from elrcheck.lang.load import Model
 
-MAGIC = b"elrcheck model\n"
-ROOMS = ("invariants", "lang", "model")
-"""Everything that decides what the compiled model is."""
+SOUND = "sound"
 
 
 def kept_model(modules: Iterable[ModuleType], load: Callable[[bool], Model]) -> Model:
     """The model of these modules; `load` is asked for it with whether it may be compiled as it is used."""
     names = " ".join(module.__name__ for module in modules)
-    origin = hashlib.sha256(f"{sources()} {names}".encode()).hexdigest()
-    marks = KeptFiles(cache_directory(os.environ) / "models", MAGIC, ".sound")
-    sound = marks.load(origin) is not None
+    origin = hashlib.sha256(f"{sys.version} {sources(*RULES)} {names}".encode()).hexdigest()
+    marks = Store("models", str)
+    entry = marks.get(origin)
+    sound = entry is not None and entry.value == SOUND
     model = load(sound)
     if not sound:
-        marks.store(origin, b"")
+        marks.put(origin, SOUND)
     return model.read_from(origin)
-
-
-@functools.cache
-def sources() -> str:
-    """A digest of the source of the model, its properties and its language, and of what reads them."""
-    digest = hashlib.sha256(f"{sys.version}".encode())
-    for room in ROOMS:
-        for name, file in files_of(room):
-            digest.update(f"{name}\0".encode())
-            digest.update(file.read_bytes())
-    return digest.hexdigest()

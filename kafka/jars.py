@@ -6,9 +6,7 @@ and later runs need no network. Maven keeps the jars themselves where it is conf
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
-import json
 import os
 import re
 from collections.abc import Mapping
@@ -16,9 +14,8 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from elrcheck.base.atomic import write_file
-from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.kept.store import Store
 from elrcheck.kafka.maven import INSTALL_MAVEN, Dependency, MavenFailed, find_maven, needed_jars
 
 # Logging backends in a distribution; without one slf4j discards what Kafka logs.
@@ -90,34 +87,33 @@ def from_maven(
         message = f"no mvn on PATH, and the jars of Kafka {version} were not resolved before"
         raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN)
     jars = _resolve(version, wanted, environ)
-    with contextlib.suppress(EnvironmentFault):  # not kept: Maven runs again next time
-        text = json.dumps({"jars": [str(jar) for jar in jars]}, indent=1)
-        write_file(_kept_file(version, wanted, environ), text)
+    _store(environ).put(_key(version, wanted), tuple(str(jar) for jar in jars))
     return ClassPath(version, jars, "Maven")
 
 
 def kept_class_path(version: str, wanted: Jars, environ: Mapping[str, str]) -> ClassPath | None:
     """Return what Maven resolved before, if all of it is still there."""
-    kept = _kept_file(version, wanted, environ)
-    try:
-        names = json.loads(kept.read_text(encoding="utf-8"))["jars"]
-        jars = tuple(Path(str(name)) for name in names)
-    except (OSError, ValueError, KeyError, TypeError):
+    entry = _store(environ).get(_key(version, wanted))
+    jars = () if entry is None else tuple(Path(name) for name in entry.value)
+    if entry is None or not jars or not all(jar.is_file() for jar in jars):
         return None
-    if not jars or not all(jar.is_file() for jar in jars):
-        return None
-    return ClassPath(version, jars, f"Maven before ({kept})")
+    return ClassPath(version, jars, f"Maven before ({entry.kept.when})")
 
 
 def kept_versions(environ: Mapping[str, str], wanted: Jars = Jars.CONTROLLER) -> tuple[str, ...]:
     """Return the versions that need no Maven any more."""
-    folder = _kept_file("0.0.0", wanted, environ).parent
-    found = sorted(path.stem.removeprefix(f"{wanted.name.lower()}-") for path in folder.glob("*.json"))
-    return tuple(version for version in found if kept_class_path(version, wanted, environ) is not None)
+    start = _key("", wanted)
+    keys = [key for key, _ in _store(environ).entries() if key.startswith(start)]
+    versions = sorted(key.removeprefix(start) for key in keys)
+    return tuple(version for version in versions if kept_class_path(version, wanted, environ) is not None)
 
 
-def _kept_file(version: str, wanted: Jars, environ: Mapping[str, str]) -> Path:
-    return cache_directory(environ) / "kafka" / "class-paths" / f"{wanted.name.lower()}-{version}.json"
+def _store(environ: Mapping[str, str]) -> Store[tuple[str, ...]]:
+    return Store("class-paths", tuple[str, ...], environ=environ)
+
+
+def _key(version: str, wanted: Jars) -> str:
+    return f"{wanted.name.lower()}-{version}"
 
 
 def _resolve(version: str, wanted: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:

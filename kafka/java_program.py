@@ -1,12 +1,10 @@
 """A Java program that is part of elrcheck: compiled once against a class path, and kept.
 
-The classes are kept in the user's cache under a digest of the sources, the jars and the compiler. They appear
-there whole or not at all, so that two processes may compile at the same time.
+The classes are kept in the store as a jar, by a digest of the sources, the jars and the compiler.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import os
@@ -18,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from elrcheck.base.atomic import write_bytes
-from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.java import Java, find_java
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.kept.store import FileStore
 from elrcheck.base.package_files import files_of
 from elrcheck.kafka.jars import ClassPath
 
@@ -31,7 +29,6 @@ JDK = (
     "or set JAVA_HOME to one; a runtime without compiler is not enough"
 )
 COMPILER_PATIENCE = 300.0
-JAR = "program.jar"
 SHOWN = 12  # lines of a compiler's complaint
 
 
@@ -87,38 +84,21 @@ def find_jdk(environ: Mapping[str, str] | None = None) -> Jdk:
 def compiled(
     program: JavaProgram, class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None
 ) -> Path:
-    """Return the folder with the program's classes, compiling them if they are not kept."""
+    """Return a jar with the program's classes, compiling them if they are not kept.
+
+    A jar and not a folder, because class data sharing takes no folders.
+    """
     environ = os.environ if environ is None else environ
-    key = hashlib.sha256()
-    for part in (program.digest(), class_path.digest(), jdk.java.version, str(jdk.javac)):
-        key.update(f"{part}\n".encode())
-    kept = cache_directory(environ) / "kafka" / "classes" / key.hexdigest()[:32]
-    if kept.is_dir():
-        return kept
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        draft = Path(tempfile.mkdtemp(prefix=".draft-", dir=kept.parent))
-    except OSError as fault:
-        message = f"no place for compiled classes: {kept.parent}: {fault.strerror or fault}"
-        help = "set ELRCHECK_CACHE_DIR to a folder that can be written"
-        raise EnvironmentFault("cannot-write", message, help=help) from fault
-    try:
-        _compile(program, class_path, jdk, draft)
-        with contextlib.suppress(OSError):  # another process may have been quicker
-            (draft / "classes").rename(kept)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    if not kept.is_dir():
-        raise EnvironmentFault("cannot-write", f"the compiled classes could not be kept in {kept}")
-    return kept
-
-
-def program_jar(classes: Path) -> Path:
-    """Return a jar of compiled classes, kept beside them: class data sharing takes no folders."""
-    jar = classes / JAR
-    if not jar.is_file():
-        write_bytes(jar, jar_bytes(classes))
-    return jar
+    files = FileStore("java", ".jar", environ)
+    key = digests.key(
+        program=program.digest(), jars=class_path.digest(), java=jdk.java.version, javac=str(jdk.javac)
+    )
+    jar = files.get(key)
+    if jar is not None:
+        return jar
+    with tempfile.TemporaryDirectory(prefix="elrcheck-java-") as draft:
+        _compile(program, class_path, jdk, Path(draft))
+        return files.place(key, jar_bytes(Path(draft) / "classes"))
 
 
 def jar_bytes(classes: Path) -> bytes:

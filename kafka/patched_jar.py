@@ -1,24 +1,22 @@
 """A patch of Kafka as a jar that goes before Kafka's own: the sources of a release with edits, compiled.
 
-The jar is kept in the user's cache under a digest of the edited sources, the jars that they were compiled
-against, and the compiler.
+The jar is kept in the store, by the edited sources, the jars that they were compiled against, and the
+compiler.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import subprocess
 import tempfile
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from elrcheck.base.atomic import write_bytes
-from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.kept.store import FileStore
 from elrcheck.catalogue.finding_file import Edit
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import COMPILER_PATIENCE, JDK, SHOWN, Jdk, find_jdk, jar_bytes
@@ -36,15 +34,16 @@ def patched_jar(
     environ = os.environ if environ is None else environ
     jdk = find_jdk(environ)
     sources = edited_sources(edits, kafka.version, environ)
-    key = hashlib.sha256("\n".join((kafka.digest(), jdk.java.version, str(jdk.javac))).encode())
-    for path, text in sources.items():
-        key.update(f"{path}\0{text}\0".encode())
-    folder = cache_directory(environ) / "kafka" / "patches"
-    jar = folder / f"{name}-{kafka.version}-{key.hexdigest()[:16]}.jar"
-    if not zipfile.is_zipfile(jar):
-        with tempfile.TemporaryDirectory(prefix="elrcheck-patch-") as draft:
-            write_bytes(jar, jar_bytes(_compiled(sources, kafka, jdk, Path(draft), environ)))
-    return jar
+    files = FileStore("patches", ".jar", environ)
+    key = digests.key(
+        patch=name, release=kafka.version, jars=kafka.digest(), java=jdk.java.version, javac=str(jdk.javac),
+        sources=dict(sources),
+    )  # fmt: skip
+    jar = files.get(key)
+    if jar is not None:
+        return jar
+    with tempfile.TemporaryDirectory(prefix="elrcheck-patch-") as draft:
+        return files.place(key, jar_bytes(_compiled(sources, kafka, jdk, Path(draft), environ)))
 
 
 def edited_sources(

@@ -1,16 +1,14 @@
-"""Kafka's source files, from the jars of sources of a release, which are kept in the user's cache."""
+"""Kafka's source files, from the jars of sources of a release, which are kept in the store."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from elrcheck.base.atomic import write_bytes
-from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.kept.store import FileStore
 from elrcheck.kafka.maven import MavenFailed, artifact_bytes
 
 ARTIFACTS = (
@@ -34,16 +32,15 @@ def source_of(path: str, version: str, environ: Mapping[str, str] | None = None)
 
 
 def _kept_jar(artifact: str, version: str, environ: Mapping[str, str]) -> Path:
-    jar = cache_directory(environ) / "kafka" / "sources" / f"{artifact}-{version}-sources.jar"
-    with contextlib.suppress(OSError):
-        if zipfile.is_zipfile(jar):
-            return jar
+    files, key = FileStore("sources", ".jar", environ), f"{artifact} {version} sources"
+    jar = files.get(key)
+    if jar is not None:
+        return jar
     try:
         data = artifact_bytes(f"org.apache.kafka:{artifact}:{version}:jar:sources", environ)
     except MavenFailed as failed:
         raise _fault(artifact, version, failed) from failed
-    write_bytes(jar, data)
-    return jar
+    return files.place(key, data)
 
 
 def _fault(artifact: str, version: str, failed: MavenFailed) -> EnvironmentFault | UsageFault:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from elrcheck.base.kept.age import Kept
 
 LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 """Parameters of actions whose name is a letter -> who that is, where no step says which one."""
@@ -12,6 +15,22 @@ LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 def several(number: int, one: str, more: str = "", shown: str = "") -> str:
     """1 guard, 2 guards; more: the plural, if an s is not enough; shown: the number as a page writes it."""
     return f"{shown or number} {one if number == 1 else more or f'{one}s'}"
+
+
+def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
+    """How old an answer is that was not computed now. now: by default the present."""
+    if kept is None:
+        return None
+    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(kept.when)).total_seconds()
+    return f"answer {_age(seconds) or f'of {kept.when}'}, from the store"
+
+
+def _age(seconds: float) -> str:
+    """About how long ago; empty for a time that is still to come, by this machine's clock."""
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"of {several(int(seconds // size), unit)} ago"
+    return "of less than a minute ago" if seconds >= 0 else ""
 
 
 def unbound(guard: str) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar, TraceView
@@ -60,8 +61,7 @@ class SearchReport:
     set; peak_memory_bytes: of the whole process.  fingerprint_bits: None if whole states were compared;
     otherwise collision_probability bounds the probability that two states were confused.  spilled: states
     exceeded `--memory` and were written to disk.  resumable: folder from which an incomplete search can
-    resume; projection: estimated size of the whole search.  kept: an earlier search of the same program
-    found all this, and seconds and memory are those of that search.
+    resume; projection: estimated size of the whole search.
     """
 
     complete: bool
@@ -84,7 +84,6 @@ class SearchReport:
     spilled: bool = False
     resumable: str | None = None
     projection: Projection | None = None
-    kept: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,6 +198,9 @@ class CheckReport:
     vacuous: str | None = None
     """Why a complete search shows little: the protocol never did what it is for."""
     extent: Extent | None = None
+    kept: Kept | None = None
+    """Set if the answer is that of an earlier search of the same program; seconds and memory are of that
+    search."""
     schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property

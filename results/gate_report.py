@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import GateFailOn
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
@@ -91,6 +92,8 @@ class GateReport:
     entries: tuple[EntryReport, ...]
     written: bool = False
     suites: tuple[GatedSuite, ...] = ()
+    kept: Kept | None = None
+    """The answers of earlier runs that were used, with `--kept` only; the time is that of the oldest."""
 
     @property
     def parts(self) -> tuple[EntryReport | GatedSuite, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
@@ -26,7 +27,7 @@ MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "survey
 class Unmutated:
     """The same scope without the change. violated: the expected properties that are violated even so.
 
-    kept: an earlier search of the same program has found this.
+    kept: set if this is the answer of an earlier search of the same program.
     """
 
     complete: bool
@@ -35,7 +36,7 @@ class Unmutated:
     diameter: int
     seconds: float
     violated: tuple[str, ...] = ()
-    kept: bool = False
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class HazardReport:
     """One hazard. property: the first of `expected` to be violated, at `depth`.
 
     seconds: includes compiling and replaying. settings: overrides of both sides beyond variant and scope;
-    knobs, guard: the change itself; trace: a file in the run folder. kept: an earlier search of the same
-    changed program has found this.
+    knobs, guard: the change itself; trace: a file in the run folder. kept: set if this is
+    the answer of an earlier search of the same changed program.
     """
 
     id: str
@@ -69,7 +70,7 @@ class HazardReport:
     unmutated: Unmutated | None = None
     trace: str | None = None
     counterexample: TraceView | None = None
-    kept: bool = False
+    kept: Kept | None = None
     proof: ProofAnswer | None = None
     """What the proof by induction makes of a hazard that breaks safety, if it was asked."""
     open: str | None = None
@@ -99,7 +100,7 @@ class GuardReport:
     distinct: int | None = None
     generated: int | None = None
     counterexample: TraceView | None = None
-    kept: bool = False
+    kept: Kept | None = None
     same: bool = False
 
 

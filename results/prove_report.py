@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 from elrcheck.results.trace_view import UNWRITTEN, Talk
 from elrcheck.results.trace_view import Argument as Argument
 from elrcheck.results.trace_view import Change as Change
@@ -236,6 +237,8 @@ class ProveReport:
     """What is proved although some lemmas are not preserved, if that was asked for."""
     needs: tuple[LemmaNeed, ...] | None = None
     """Why each lemma is there, if that was asked for and everything is proved."""
+    kept: Kept | None = None
+    """The answers of earlier runs that were used; the time is that of the oldest."""
     assumptions: tuple[Assumption, ...] = ()
     """What the verdict depends on, beside the rules."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"

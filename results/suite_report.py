@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 from elrcheck.results.trace_view import Scalar
 
 RunVerdict: TypeAlias = Literal["holds", "violated", "walked", "inconclusive", "failed"]
@@ -46,7 +47,7 @@ class SuiteRun:
 
     problems: what is not as expected, in words. recorded: the counts that a packaged configuration should
     have, in words, null if it has them or if none were compared. searched: false if the result of an earlier
-    run with the same model was used. command: repeats the search.
+    run was used, which is the one of `kept`. command: repeats the search.
     digest: of random walks, which a configuration too large to search has instead (verdict `walked`); then
     generated counts the steps that were possible, diameter those of the longest walk, no property is judged.
     """
@@ -70,6 +71,7 @@ class SuiteRun:
     digest: str | None = None
     problems: tuple[str, ...] = ()
     command: str = ""
+    kept: Kept | None = None
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,8 @@ class SuiteReport:
     workers: int
     interrupted: bool = False
     run_dir: str | None = None
+    kept: Kept | None = None
+    """The oldest answer of an earlier run that was used."""
     schema: Literal["elrcheck.suite/1"] = "elrcheck.suite/1"
 
     @property

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
@@ -82,7 +82,7 @@ class Worker:
         """Return the kernel and the threads of a run; drop the state of any other run."""
         if self.kernel is None or self.plan != digest:
             self.forget()
-            cache = KernelCache(default_cache())
+            cache = KernelCache()
             self.kernel, self.plan = plans.states.compile(cache), digest
             self.table = None if plans.table is None else plans.table.compile(cache)
         if self.run != run:

@@ -7,6 +7,7 @@ check that nothing is left behind in it.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import os
 import shutil
@@ -21,12 +22,20 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.kept.notice import notice
+from elrcheck.base.kept.store import FOLDER
+
 if TYPE_CHECKING:
     from browser import Browser
     from pyspark.sql import SparkSession
     from spark_cluster import Cluster
 
 sys.path[:0] = [str(Path(__file__).parent / "support")]
+
+LASTING = (
+    "archives", "class-paths", "java", "kernels", "models", "modules", "patches", "programs", "sources",
+)  # fmt: skip
 
 for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
     os.environ.pop(_name, None)
@@ -35,6 +44,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     _own = tempfile.mkdtemp(prefix="elrcheck-tests-")
     atexit.register(shutil.rmtree, _own, ignore_errors=True)
     os.environ["TMPDIR"] = tempfile.tempdir = _own
+
+# Tests run as users do, with a store of their own. Answers are those of this run of the tests; what takes
+# long to make (machine code, programs, jars of Kafka) lies where the developer has it.
+if "PYTEST_XDIST_WORKER" not in os.environ:
+    _cache = Path(tempfile.mkdtemp(prefix="elrcheck-test-cache-"))
+    atexit.register(shutil.rmtree, _cache, ignore_errors=True)
+    _lasting = cache_directory(os.environ) / FOLDER
+    (_cache / FOLDER).mkdir(mode=0o700)
+    for _kind in LASTING:
+        with contextlib.suppress(OSError):
+            (_lasting / _kind).mkdir(mode=0o700, parents=True, exist_ok=True)
+            (_cache / FOLDER / _kind).symlink_to(_lasting / _kind, target_is_directory=True)
+    os.environ["ELRCHECK_CACHE_DIR"] = str(_cache)
 
 # Ctrl-C interrupts these processes and those they start, also where the suite ignores it (`nohup`).
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -88,12 +110,18 @@ def models_read_once() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def searches_are_made() -> Iterator[None]:
-    """A test of a search makes it: answers of earlier ones are for the tests of those only."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("elrcheck.commands.kept_outcomes.may_be_kept", lambda request: False)
-        yield
+@pytest.fixture
+def searches_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For a test about how a search is made: answers of earlier ones are not used."""
+    monkeypatch.setattr("elrcheck.commands.kept_outcomes.may_be_kept", lambda request: False)
+
+
+@pytest.fixture
+def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """For a test about kept answers: an empty store, whose folder is returned."""
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path / "cache"))
+    notice.cache_clear()
+    return tmp_path / "cache" / FOLDER
 
 
 @pytest.fixture

@@ -6,13 +6,12 @@ stale: of rules that have changed since. Nothing in it is typed by hand.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
 from importlib.resources import files
 from typing import Literal, TypeAlias
 
-from elrcheck.base.package_files import files_of
+from elrcheck.base.kept.named_digests import sources
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.catalogue.evidence.compared_rules import Rules, changed_knobs, changed_rules
 from elrcheck.model.knobs import Plain
@@ -123,8 +122,4 @@ def compared_with(variant: str) -> tuple[Compared, ...]:
 
 def model_digest() -> str:
     """Changes with the source of the model."""
-    total = hashlib.sha256()
-    for path, file in files_of("model"):
-        total.update(f"{path}\0".encode() + file.read_bytes() + b"\0")
-    return total.hexdigest()[:16]
-
+    return sources("model")[:16]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +10,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from elrcheck.base.atomic import write_file
+from elrcheck.base.caches import empty_cache
 from elrcheck.base.errors import ElrError, NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
@@ -40,8 +43,15 @@ TEETH_STATES = 1_000_000
 def run_gate(request: GateRequest, progress: Progress) -> GateReport:
     """Run the selected entries and compare them with the baseline.
 
-    Raises UsageFault without a baseline or for unknown names, NothingChecked when no entry is selected.
+    Unless the request says so, nothing that an earlier run has kept is believed, neither answers nor machine
+    code: a gate may run where others can write what is restored for it (docs/adr/0027). Raises UsageFault
+    without a baseline or for unknown names, NothingChecked when no entry is selected.
     """
+    with contextlib.nullcontext() if request.kept else empty_cache():
+        return _compared(request, progress)
+
+
+def _compared(request: GateRequest, progress: Progress) -> GateReport:
     started = time.perf_counter()
     baseline, chosen = _chosen(request)
     update = request.update or request.add is not None
@@ -70,6 +80,7 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
         entries=tuple(done),
         written=written,
         suites=tuple(suites),
+        kept=Kept.oldest([*(part.check.kept for part in done), *(part.suite.kept for part in suites)]),
     )
 
 
@@ -123,7 +134,7 @@ def _new(add: NewEntry, path: str) -> Entry:
 
 def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
     workers = request.workers
-    asked = replace(check_request(entry, workers), kept=request.kept, fresh=request.fresh)
+    asked = replace(check_request(entry, workers), kept=True)
     try:
         check = run_check(asked, progress)
         return (
@@ -169,8 +180,7 @@ def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport
         properties=entry.properties,
         workers=gate.workers,
         max_states=entry.max_states or TEETH_STATES,
-        kept=gate.kept,
-        fresh=gate.fresh,
+        kept=True,
     )
     return run_mutate(request, progress)
 

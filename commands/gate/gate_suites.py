@@ -19,7 +19,7 @@ def run_gated(entry: SuiteEntry, request: GateRequest, progress: Progress) -> Su
     """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result."""
     try:
         asked = entry.request(request.baseline, request.workers)
-        report = run_suite(replace(asked, fresh=request.fresh), progress)
+        report = run_suite(asked, progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise

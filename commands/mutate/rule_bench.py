@@ -27,7 +27,7 @@ from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.commands.mutate.rule_scenarios import ScenarioBench
 from elrcheck.commands.mutate.rule_walks import WalkBench
 from elrcheck.commands.prove.covered import outside
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, SearchResult
@@ -189,7 +189,7 @@ class RuleBench:
     def _searched(self, case: SuiteCase) -> Base:
         lowered = lower(self.model, case.selected.config)
         limits = Limits(max_states=case.max_states)
-        search = Search(lowered.program, workers=1, cache=KernelCache(default_cache()), limits=limits)
+        search = Search(lowered.program, workers=1, cache=KernelCache(), limits=limits)
         return Base(case, lowered, search, search.run(None, "complete"))
 
     def judge_in(self, case: SuiteCase, changed: Changed, seconds: float) -> Verdict | None:

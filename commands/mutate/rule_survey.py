@@ -19,6 +19,7 @@ from pathlib import Path
 from elrcheck.base.atomic import append_line, write_file
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
@@ -29,7 +30,6 @@ from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equiva
 from elrcheck.commands.mutate.rule_bench import MutantAnswer, MutantTask, judge
 from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.commands.suite.suite import run_suite, selected_cases
-from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.lang.load import Model
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
@@ -186,7 +186,7 @@ def _tell(
 
 def _identity(names: Sequence[str], request: MutateRequest) -> dict[str, object]:
     return {
-        "model": model_digest(), "configurations": list(names), "controller": request.controller,
+        "model": digests.rules(), "configurations": list(names), "controller": request.controller,
         "answers": request.answers, **({"proof": True} if request.proof else {}),
     }  # fmt: skip
 

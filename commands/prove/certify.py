@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.prove.certificate_parts import Part, action_of, choices, parts
-from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.proof.certificate import (
     IMPOSSIBLE,
     INITIATION,
@@ -58,7 +58,7 @@ def certify(
         scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
     manifest = Manifest(
         schema=SCHEMA, elrcheck=__version__, variant=report.variant, config=config_values(prover.ts.config),
-        solver=f"{report.solver.name} {report.solver.version}", source=model_digest(),
+        solver=f"{report.solver.name} {report.solver.version}", source=digests.rules(),
         properties=tuple(fn.name for fn in chosen), lemmas=tuple(fn.name for fn in prover.lemmas),
         actions=choices(prover.ts.model, prover.ts.config), premises=premises, scripts=tuple(scripts),
         open=tuple(_open(prover, report, found)),

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import get_args
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest
 from elrcheck.base.requests import ProofAssumption, ProofSolver
@@ -22,7 +23,6 @@ from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import build_config, check_value, config_fields
 from elrcheck.commands.prove.certificate_parts import Part, choices, parts
 from elrcheck.commands.prove.covered import coverage
-from elrcheck.commands.sweep.ledger import model_digest
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.certificate import (
     CODES,
@@ -98,7 +98,7 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         variant=manifest.variant,
         folder=str(folder),
         written_by=f"elrcheck {manifest.elrcheck}, {manifest.solver}",
-        same_source=manifest.source == model_digest() and manifest.elrcheck == __version__,
+        same_source=manifest.source == digests.rules() and manifest.elrcheck == __version__,
         solver=solver,
         scripts=tuple(reports),
         open=manifest.open,

@@ -6,24 +6,23 @@ the ones that the proof needed. So a changed rule concerns the steps that it is 
 own column and the proofs that needed it. A goal keeps several proofs, so that a lemma that was changed and is
 as before has its answers. Only what is proved is kept: anything else is asked again.
 
-A file holds the obligations of one instance of an action. It is only ever replaced as a whole, so several
-runs may share the folder.
+An entry of the store holds the obligations of one instance of an action.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
+import time
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import z3
 
-from elrcheck.base.atomic import write_file
-from elrcheck.base.caches import cache_directory
-from elrcheck.base.errors import ElrError
-from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.base.kept import named_digests as digests_of
+from elrcheck.base.kept.age import Kept, kept_at
+from elrcheck.base.kept.store import Second, Store
+from elrcheck.base.roundtrip import Record
 from elrcheck.base.version import __version__
-from elrcheck.invariants.proof.digests import Digests, digest
+from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import Discharge
 from elrcheck.invariants.proof.transition import Instance
 
@@ -34,12 +33,20 @@ PROOFS = 4
 class KeptCell(Record, frozen=True):
     """A proved obligation. core: the lemmas that it needed, each with its digest.
 
-    affected: False if the step leaves alone what the goal speaks of, so that nothing was to be proved.
+    how: `lemmas` for a proof that needed some, `step` for one from the types and the step alone, `untouched`
+    if the step leaves alone what the goal speaks of, so that there was nothing to prove.
+    when: seconds since 1970.
     """
 
+    how: Literal["lemmas", "step", "untouched"]
     core: dict[str, str]
     seconds: float
-    affected: bool = True
+    when: Second
+
+    @property
+    def sound(self) -> bool:
+        """Whether it says how it was proved: without lemmas only if it says so."""
+        return bool(self.core) == (self.how == "lemmas") and self.seconds >= 0
 
 
 class KeptInstance(Record, frozen=True):
@@ -49,51 +56,60 @@ class KeptInstance(Record, frozen=True):
 
 
 class KeptCells:
-    """The obligations in the cache folder. fresh: find none of them, but keep new ones."""
+    """The obligations in the store. fresh: find none of them, but keep new ones.
+
+    used: where the answers come from that were found.
+    """
 
     def __init__(self, digests: Digests, fresh: bool) -> None:
-        self.folder = cache_directory(os.environ) / "prove"
-        self.digests, self.fresh = digests, fresh
+        self.store = Store("proofs", KeptInstance, fresh=fresh)
+        self.digests = digests
+        self.used: list[Kept] = []
 
     def find(self, instance: Instance, goals: Iterable[str]) -> dict[str, Discharge | None]:
-        """The answers that are known, by the names of the goals; None where nothing was to be proved."""
-        if self.fresh:
+        """The answers that are kept, by the names of the goals; None where there was nothing to prove."""
+        if self.store.fresh:
             return {}
-        proofs = self._read(self._name(instance))
-        found: dict[str, Discharge | None] = {}
+        key = self._key(instance)
+        proofs = self._read(key)
+        answers: dict[str, Discharge | None] = {}
         for goal in goals:
             before = proofs.get(self.digests.goal(goal), ())
             if (cell := next(filter(self._current, before), None)) is not None:
-                known = Discharge("proved", cell.seconds, frozenset(cell.core), kept=True)
-                found[goal] = known if cell.affected else None
-        return found
+                self.used.append(kept_at(cell.when, key))
+                proved = Discharge("proved", cell.seconds, frozenset(cell.core), kept=True)
+                answers[goal] = None if cell.how == "untouched" else proved
+        return answers
 
     def add(self, instance: Instance, answers: Mapping[str, Discharge | None]) -> None:
-        """Keep what is proved; a full disk is no reason to fail."""
-        name = self._name(instance)
-        proofs = dict(self._read(name))
+        """Keep what is proved."""
+        key, now = self._key(instance), int(time.time())
+        proofs = dict(self._read(key))
         for goal, answer in answers.items():
             if answer is None:
-                new = KeptCell({}, 0.0, affected=False)
+                new = KeptCell("untouched", {}, 0.0, now)
             elif answer.verdict == "proved":
                 core = {lemma: self.digests.lemmas[lemma] for lemma in sorted(answer.core)}
-                new = KeptCell(core, answer.seconds)
+                new = KeptCell("lemmas" if core else "step", core, answer.seconds, now)
             else:
                 continue
-            key = self.digests.goal(goal)
-            others = (cell for cell in proofs.get(key, ()) if not self._current(cell))
-            proofs[key] = (new, *others)[:PROOFS]
-        with contextlib.suppress(OSError, ElrError):
-            write_file(self.folder / name, to_text(KeptInstance(proofs)))
+            name = self.digests.goal(goal)
+            others = (cell for cell in proofs.get(name, ()) if not self._current(cell))
+            proofs[name] = (new, *others)[:PROOFS]
+        self.store.put(key, KeptInstance(proofs))
 
     def _current(self, cell: KeptCell) -> bool:
-        return all(self.digests.lemmas.get(name) == known for name, known in cell.core.items())
+        return all(self.digests.lemmas.get(name) == digest for name, digest in cell.core.items())
 
-    def _read(self, name: str) -> dict[str, tuple[KeptCell, ...]]:
-        try:
-            return from_text((self.folder / name).read_bytes(), KeptInstance).proofs
-        except (OSError, ValueError):
+    def _read(self, key: str) -> dict[str, tuple[KeptCell, ...]]:
+        entry = self.store.peek(key)
+        if entry is None:
             return {}
+        if not all(cell.sound for cells in entry.value.proofs.values() for cell in cells):
+            self.store.refuse(key, "has a proof that does not say what it needs")
+            return {}
+        return entry.value.proofs
 
-    def _name(self, instance: Instance) -> str:
-        return f"{digest([__version__, z3.get_version_string(), self.digests.instance(instance)])}.json"
+    def _key(self, instance: Instance) -> str:
+        solver = z3.get_version_string()
+        return digests_of.key(elrcheck=__version__, solver=solver, instance=self.digests.instance(instance))

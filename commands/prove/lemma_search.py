@@ -13,7 +13,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.prove.covered import outside
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
 from elrcheck.lang.load import Model
@@ -57,7 +57,7 @@ def search_lemmas(model: Model, name: str, config: Config, limits: Limits = NO_L
     """Search a configuration, without recoveries, for a state that lacks a lemma; model: of `with_lemmas`."""
     config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
     lowered = lower(model, config)
-    cache = KernelCache(default_cache())
+    cache = KernelCache()
     result = Search(lowered.program, workers=1, cache=cache, limits=limits).run(None, "complete")
     checks = lowered.program.checks
     broken = {checks[number].name: depth for number, depth in result.first.items()}

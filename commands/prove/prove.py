@@ -17,6 +17,7 @@ from typing import Literal
 import z3
 
 from elrcheck.base.errors import NothingChecked
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.worker_pool import useful_workers
@@ -182,6 +183,7 @@ class Proof:
                 self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
             ),
             assumptions=assumptions(self.model, self.assumed),
+            kept=None if self.kept is None else Kept.oldest(self.kept.used),
         )
 
     def surviving(self) -> Surviving:

@@ -1,4 +1,4 @@
-"""What earlier runs of `risk` have found, by a digest of everything that it depends on.
+"""Answers of earlier runs of `risk`, by a digest of everything that they depend on.
 
 The digest covers every source file of the package, so that no answer outlives a change of the model or of
 the engine. A trace is kept as the numbers of its steps; whoever reads it has the plain model follow it again.
@@ -6,32 +6,33 @@ the engine. A trace is kept as the numbers of its steps; whoever reads it has th
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 from collections.abc import Mapping
-from pathlib import Path
+from typing import Annotated
 
-from msgspec import field
+from msgspec import Meta, field
 
-from elrcheck.base.atomic import write_file
-from elrcheck.base.caches import cache_directory
-from elrcheck.base.errors import ElrError
-from elrcheck.base.package_files import files_of, rooms, root_files
-from elrcheck.base.roundtrip import Record, from_text, to_text
-from elrcheck.base.version import __version__
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.store import Entry, Store
+from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.model.config import Config
 
+Count = Annotated[int, Meta(ge=0)]
+
 
 class KeptSet(Record, frozen=True):
-    """What is known of one set of events. traces: property -> numbers of the steps of a shortest trace."""
+    """The answer for one set of events. traces: property -> numbers of the steps of a shortest trace."""
 
     broken: tuple[str, ...] = ()
     held: tuple[str, ...] = ()
-    states: int = 0
-    traces: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    states: Count = 0
+    traces: Mapping[str, tuple[Count, ...]] = field(default_factory=dict)
+
+    @property
+    def sound(self) -> bool:
+        """Whether no property both broke and held, and each that broke has a trace."""
+        return not {*self.broken} & {*self.held} and {*self.broken} <= self.traces.keys()
 
 
 class KeptRisk(Record, frozen=True):
@@ -46,37 +47,23 @@ class KeptRisk(Record, frozen=True):
 
 
 class KeptRisks:
-    """The folder of kept answers. fresh: find nothing, but keep what is found."""
+    """The kept answers. fresh: find none of them, but keep new ones."""
 
     def __init__(self, fresh: bool = False) -> None:
-        self.folder = cache_directory(os.environ) / "risk"
-        self.fresh = fresh
-        self.program = program_digest()
+        self.store = Store("risk", KeptRisk, fresh=fresh)
 
-    def find(self, config: Config) -> KeptRisk:
-        """What is known of this configuration; nothing if the file is missing or damaged."""
-        if self.fresh:
-            return KeptRisk()
-        try:
-            return from_text(self._file(config).read_text(encoding="utf-8"), KeptRisk)
-        except (OSError, ValueError):
-            return KeptRisk()
+    def find(self, config: Config) -> Entry[KeptRisk] | None:
+        """What earlier runs have answered about this configuration."""
+        return self.store.get(_key(config))
 
-    def add(self, config: Config, kept: KeptRisk) -> None:
-        """Keep it; a full disk is no reason to fail."""
-        with contextlib.suppress(OSError, ElrError):
-            write_file(self._file(config), to_text(kept))
+    def refuse(self, config: Config) -> None:
+        """Take back an answer of which a part could not be confirmed."""
+        self.store.refuse(_key(config), "has a part that the model does not confirm")
 
-    def _file(self, config: Config) -> Path:
-        asked = json.dumps([self.program, config_values(config)], sort_keys=True)
-        return self.folder / f"{hashlib.sha256(asked.encode()).hexdigest()[:32]}.json"
+    def add(self, config: Config, risk: KeptRisk, origin: Kept | None) -> None:
+        """Keep an answer. origin: of the older answers in it."""
+        self.store.put(_key(config), risk, None if origin is None else origin.moment)
 
 
-def program_digest() -> str:
-    """Digest of all source files of the package and of its version."""
-    digest = hashlib.sha256(__version__.encode())
-    every = [*root_files(), *(pair for room in rooms() for pair in files_of(room, (".py", ".toml")))]
-    for name, file in every:
-        digest.update(f"{name}\0".encode())
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def _key(config: Config) -> str:
+    return digests.key(package=digests.package(), config=config_values(config))

@@ -80,6 +80,7 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
         differences=tuple(line for part in others for line in differences(first, part)),
         unread=tuple(unread),
         run_dir=str(_folder(requests[0])) if stored else None,
+        kept=first.kept,
     )
 
 
@@ -125,6 +126,7 @@ def _answered(
         searched=search.searched,
         states=search.states,
         seconds=round(time.monotonic() - started, 3),
+        kept=search.origin,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.risk.asked_settings import Asked
@@ -17,11 +18,12 @@ from elrcheck.commands.risk.event_kinds import BY_NAME, Events, budgets_of
 from elrcheck.commands.risk.event_search import EventSearch
 from elrcheck.commands.risk.event_sets import EventSets, SetAnswer
 from elrcheck.commands.risk.kept_risks import KeptRisk, KeptRisks, KeptSet
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.result import Limits
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.traces.replay import ReplayError, replay_finding
 
@@ -29,6 +31,11 @@ SHARE = 0.7
 """Of the time, for the sets themselves; the rest is for their causes."""
 BRIEFLY = 0.1
 """Of the time, for a set that is only suspected to break."""
+UNCONFIRMED = (
+    ReplayError, NotEnabled, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
+    StopIteration,
+)  # fmt: skip
+"""How the plain model refuses a trace: another end, a step that is not enabled, one that there is not."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""
 
@@ -43,19 +50,46 @@ class RiskSearch:
         self.model, self.asked, self.sets, self.keeper = model, asked, sets, keeper
         self.request, self.progress, self.stop = request, progress, stop
         self.workers = request.workers or default_workers()
-        self.cache = KernelCache(default_cache())
-        self.kept = keeper.find(asked.config)
+        self.cache = KernelCache()
         self.traces: dict[tuple[Events, str], tuple[int, ...]] = {}
-        self.prevented: dict[str, bool | None] = dict(self.kept.prevented)
+        self.prevented: dict[str, bool | None] = {}
         self.searched, self.states = 0, 0
         self._kernels: dict[str, EventSearch] = {}
         self._plain: dict[str, PlainModel] = {}
+        self._followed: dict[tuple[Events, str], tuple[tuple[Label, ...], tuple[Any, ...]]] = {}
         self._deadline = 0.0
         self._whole = f"{request.most} {' '.join(kind.name for kind in asked.kinds)}"
-        for text, known in self.kept.sets.items():
+        self.kept, self.origin = self._taken_over()
+
+    def _taken_over(self) -> tuple[KeptRisk, Kept | None]:
+        """What earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
+
+        The smallest sets that break are those that any answer rests on, so their traces are followed here.
+        """
+        entry = self.keeper.find(self.asked.config)
+        if entry is None:
+            return KeptRisk(), None
+        properties = frozenset(fn.ident for fn in self.model.always)
+        for text, part in entry.value.sets.items():
             events = tuple(text.split())
-            sets.answers[events] = SetAnswer(frozenset(known.broken), frozenset(known.held), known.states)
-            self.traces |= {(events, ident): steps for ident, steps in known.traces.items()}
+            if not part.sound or not set(events) <= BY_NAME.keys() or not properties >= part.traces.keys():
+                return self._refused()
+            self.sets.answers[events] = SetAnswer(frozenset(part.broken), frozenset(part.held), part.states)
+            self.traces |= {(events, ident): steps for ident, steps in part.traces.items()}
+        try:
+            for ident in self.sets.properties:
+                for events in self.sets.smallest(ident):
+                    self.trace(events, ident)
+        except UNCONFIRMED:
+            return self._refused()
+        self.prevented |= entry.value.prevented
+        return entry.value, entry.kept if entry.value.sets else None
+
+    def _refused(self) -> tuple[KeptRisk, None]:
+        self.keeper.refuse(self.asked.config)
+        self.sets.answers.clear()
+        self.traces.clear()
+        return KeptRisk(), None
 
     # -- the sets
 
@@ -116,7 +150,9 @@ class RiskSearch:
         return self._plain[key]
 
     def trace(self, events: Events, ident: str) -> tuple[tuple[Label, ...], tuple[Any, ...]]:
-        """Labels and states of a trace, made by the plain model; ReplayError if it is none of it."""
+        """Labels and states of a trace, made by the plain model; one of UNCONFIRMED if it does not follow."""
+        if (events, ident) in self._followed:
+            return self._followed[events, ident]
         plain = self.plain(self.config(events))
         states = [plain.initial()]
         labels = []
@@ -127,7 +163,8 @@ class RiskSearch:
         fn = next(fn for fn in self.model.always if fn.ident == ident)
         if plain.holds(fn, states[-1]) or not plain.within(states[-1]):
             raise ReplayError(f"{ident} holds at the end of the trace of {' '.join(events)}")
-        return tuple(labels), tuple(states)
+        self._followed[events, ident] = tuple(labels), tuple(states)
+        return self._followed[events, ident]
 
     # -- repaired rules
 
@@ -173,4 +210,4 @@ class RiskSearch:
         tried = dict(self.kept.tried)
         if not self.stop.wanted:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
-        self.keeper.add(self.asked.config, KeptRisk(sets, self.prevented, tried))
+        self.keeper.add(self.asked.config, KeptRisk(sets, self.prevented, tried), self.origin)

@@ -22,13 +22,14 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
 from elrcheck.base.worker_pool import each
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
-from elrcheck.commands.suite.kept_answers import KeptAnswers
+from elrcheck.commands.suite.kept_answers import KeptAnswers, kept_of
 from elrcheck.commands.suite.walked_case import WalkAnswer, task_of, walk_case
 from elrcheck.commands.sweep.estimate import states
 from elrcheck.commands.sweep.job import Answer, Job
@@ -58,12 +59,12 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     model = load_whole_model()
     for case in cases:
         demand_known(model, case)
-    kept = KeptAnswers(request.fresh)
+    store = KeptAnswers(request.fresh)
     answers: dict[int, Answer | WalkAnswer] = {}
-    searched: set[int] = set()
+    origins: dict[int, Kept] = {}
     for number, case in enumerate(cases):
-        if (answer := kept.find(number, case)) is not None:
-            answers[number] = answer
+        if (entry := store.find(number, case)) is not None:
+            answers[number], origins[number] = entry
     left = [number for number in range(len(cases)) if number not in answers]
     left.sort(key=lambda number: -states(cases[number].selected.config))
     stop = Interrupts()
@@ -74,9 +75,9 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
             for arrived, current in ticks:
                 for answer in arrived:
                     answers[answer.number] = answer
-                    if not _known(answer):
-                        searched.add(answer.number)
-                    kept.add(cases[answer.number], answer)
+                    if (kept := kept_of(answer)) is not None:
+                        origins[answer.number] = kept
+                    store.add(cases[answer.number], answer)
                 _tell(progress, cases, answers, current, started)
                 if stop.wanted:
                     break
@@ -84,7 +85,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         shutil.rmtree(work, ignore_errors=True)
     place = request.run_dir or RUNS / "suite"
     runs = tuple(
-        run_of(model, cases[number], answers[number], number in searched, place, recorded)
+        run_of(model, cases[number], answers[number], origins.get(number), place, recorded)
         for number in sorted(answers)
     )
     if request.record is not None:
@@ -98,6 +99,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         workers=workers,
         interrupted=stop.wanted and len(answers) < len(cases),
         run_dir=str(place) if stored else None,
+        kept=Kept.oldest(run.kept for run in runs),
     )
 
 
@@ -116,11 +118,6 @@ def _answered(
             yield (answer,), {}
     finally:
         walks.close()  # type: ignore[attr-defined]
-
-
-def _known(answer: Answer | WalkAnswer) -> bool:
-    """Whether the program had been searched before, so that a process only looked the answer up."""
-    return isinstance(answer, Answer) and answer.report is not None and answer.report["search"]["kept"]
 
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
@@ -175,17 +172,18 @@ def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
 
 
 def run_of(
-    model: Model, case: SuiteCase, answer: Answer | WalkAnswer, searched: bool, place: Path,
+    model: Model, case: SuiteCase, answer: Answer | WalkAnswer, kept: Kept | None, place: Path,
     recorded: Mapping[str, Counts] | None = None,
 ) -> SuiteRun:  # fmt: skip
     """Compares an answer with what is expected; stores the traces of unexplained violations.
 
+    kept: where the answer comes from, if it is that of an earlier run.
     recorded: the counts of complete searches by name, None where none are known.
     """
     plain = SuiteRun(
         name=case.name, verdict="failed", as_expected=False, variant=case.selected.variant,
         scope=case.selected.scope, settings=_settings(case), distinct=0, generated=0, diameter=0, seconds=0.0,
-        searched=searched, command=_command(case),
+        searched=kept is None, command=_command(case), kept=kept,
     )  # fmt: skip
     if isinstance(answer, WalkAnswer):
         met = answer.counts
@@ -206,7 +204,7 @@ def run_of(
     run = SuiteRun(
         name=plain.name, verdict=verdict, as_expected=False, variant=plain.variant, scope=plain.scope,
         settings=plain.settings, distinct=search["distinct"], generated=search["generated"],
-        diameter=search["diameter"], seconds=search["seconds"], searched=searched,
+        diameter=search["diameter"], seconds=search["seconds"], searched=kept is None, kept=kept,
         violations=tuple(violations), dead=tuple(w for w in case.reaches if w in unreached),
         unreached=unreached, reason=search["stopped_by"], command=plain.command,
     )  # fmt: skip

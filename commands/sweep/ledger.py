@@ -10,7 +10,6 @@ most an incomplete last line, which is dropped. If a configuration has two lines
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import itertools
 import json
@@ -23,7 +22,7 @@ from msgspec import structs
 from elrcheck.base.atomic import append_line, write_file, write_files
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.package_files import files_of
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
 from elrcheck.base.strict import Codes
@@ -77,7 +76,7 @@ class SavedLimits(Record, frozen=True):
 
 
 class SavedSweep(Record, frozen=True):
-    """What must be the same for a sweep to go on. model: `model_digest`."""
+    """What must be the same for a sweep to go on. model: the digest of its rules."""
 
     axes: tuple[SavedAxis, ...]
     keys: tuple[str, ...]
@@ -104,7 +103,7 @@ def describe(grid: Grid, request: SweepRequest) -> SavedSweep:
         limits=SavedLimits(**asdict(request.limits)),
         stop_at_first=request.stop_at_first,
         large=request.large,
-        model=model_digest(),
+        model=digests.rules(),
     )
 
 
@@ -121,16 +120,6 @@ def _saved_point(point: Point) -> SavedPoint:
         config=config,
         refused=point.refused,
     )
-
-
-def model_digest() -> str:
-    """Digest of the sources that every verdict depends on: model, properties, language; ignores comments."""
-    digest = hashlib.sha256()
-    for room in ("lang", "model", "invariants"):
-        for name, file in files_of(room):
-            tree = ast.dump(ast.parse(file.read_bytes()))
-            digest.update(f"{name}\0{tree}\0".encode())
-    return digest.hexdigest()
 
 
 def grid_of(saved: SavedSweep) -> Grid:

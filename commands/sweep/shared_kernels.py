@@ -88,7 +88,7 @@ class Families:
 
 def _made(job: Job, sharing: Sharing) -> Family | None:
     from elrcheck.catalogue.select import select_properties
-    from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+    from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.family import Family
 
     model = load_whole_model()
@@ -97,4 +97,4 @@ def _made(job: Job, sharing: Sharing) -> Family | None:
         return None
     widest = structs.replace(job, config=sharing.widest).selected().config
     with no_collection():
-        return Family(model, widest, chosen, least=sharing.least, cache=KernelCache(default_cache()))
+        return Family(model, widest, chosen, least=sharing.least, cache=KernelCache())

@@ -2,9 +2,9 @@
 
 Lowering a model takes longer than searching a small configuration, and it always comes to the same. So its
 result is kept under a name: a digest of the sources of the model and its language, the configuration, the
-properties and the open numbers. The file has the leaves, instances and checks of a program, and the nodes
-that they need, as a table of numbers; it is read strictly, and what does not fit is lowered again. Only
-models as their source files have them are kept (`Model.origin`), never one that was changed in memory.
+properties and the open numbers. An entry of the store has the leaves, instances and checks of a program, and
+the nodes that they need, as a table of numbers; what does not fit the model is lowered again. Only models as
+their source files have them are kept (`Model.origin`), never one that was changed in memory.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ from __future__ import annotations
 import enum
 import functools
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Literal
 
-import msgspec
-
-from elrcheck.base.caches import KeptFiles, cache_directory
-from elrcheck.base.package_files import files_of
+from elrcheck.base.kept.named_digests import sources
+from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
@@ -32,8 +29,6 @@ from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
-
-MAGIC = b"elrcheck-program/1\n"
 
 Row = tuple[str, tuple[int, ...], int, int, int]
 """A node: operation, places of its operands above it in the table, least and greatest value, leaf."""
@@ -86,17 +81,16 @@ def kept_lowering(
     name = _name(model, config, properties, open_numbers or {})
     if not name:
         return _lowered(model, config, properties, open_numbers)
-    files = KeptFiles(cache_directory(os.environ) / "programs", MAGIC, ".program")
-    body = files.load(name)
-    if body is not None:
+    store = Store("programs", KeptProgram)
+    entry = store.get(name)
+    if entry is not None:
         try:
-            kept = msgspec.msgpack.decode(body, type=KeptProgram)
-            return _restored(kept, name, model, config, open_numbers or {})
-        except (ValueError, LookupError):
-            pass  # an intact file that does not fit can only be of a faulty version: it is written again
+            return _restored(entry.value, name, model, config, open_numbers or {})
+        except (ValueError, LookupError, TypeError):
+            store.refuse(name, "has a program that does not fit the model")
     made = _lowered(model, config, properties, open_numbers)
     made.name = name
-    files.store(name, msgspec.msgpack.encode(_kept(made)))
+    store.put(name, _kept(made))
     return made
 
 
@@ -113,18 +107,8 @@ def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 
     """The kernel of a lowered program. fingerprint: see `build`."""
     if not lowered.name or cache is None:
         return build(lowered.program, cache, fingerprint)
-    parts = ("kernel", lowered.name, str(fingerprint), _writer(), *compiler_identity())
+    parts = ("kernel", lowered.name, str(fingerprint), sources("explorer/kernel"), *compiler_identity())
     return build(lowered.program, cache, fingerprint, hashlib.sha256("\0".join(parts).encode()).hexdigest())
-
-
-@functools.cache
-def _writer() -> str:
-    """A digest of the modules that write the IR of a kernel."""
-    digest = hashlib.sha256()
-    for name, file in files_of("explorer"):
-        if name.startswith("explorer/kernel/"):
-            digest.update(f"{name}\0".encode() + file.read_bytes())
-    return digest.hexdigest()
 
 
 def _name(
@@ -136,7 +120,7 @@ def _name(
         return ""
     settings = [(part.name, repr(getattr(config, part.name))) for part in fields(config)]
     names = [fn.name for fn in properties]
-    identity = repr((model.origin, settings, names, sorted(open_numbers.items())))
+    identity = repr((model.origin, sources("explorer/kernel"), settings, names, sorted(open_numbers.items())))
     return hashlib.sha256(identity.encode()).hexdigest()
 
 

@@ -10,51 +10,44 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 
-from elrcheck.base.caches import KeptFiles, cache_directory
+from elrcheck.base.kept.store import Store
 from elrcheck.explorer.kernel.object_code import object_codes, processor, target_machine
 
-MAGIC = b"elrcheck-kernel/1\n"
-LIST_MAGIC = b"elrcheck-modules/1\n"
 PIPELINE = "always-inline,sroa,simplifycfg;O1"  # part of the key of a cached kernel
 
 
-def default_cache() -> Path:
-    """Return the folder of cached kernels."""
-    return cache_directory(os.environ) / "kernels"
-
-
 class KernelCache:
-    """Object code by key. If the folder is not writable, kernels are merely compiled again."""
+    """The part of the store with object code, by key, and with lists of modules, by the name of a kernel."""
 
-    def __init__(self, folder: Path) -> None:
-        self._codes = KeptFiles(folder, MAGIC, ".o")
-        self._lists = KeptFiles(folder, LIST_MAGIC, ".list")
+    def __init__(self, environ: Mapping[str, str] | None = None) -> None:
+        self._codes = Store("kernels", bytes, environ=environ)
+        self._lists: Store[tuple[str, ...]] = Store("modules", tuple[str, ...], environ=environ)
 
     def load(self, key: str) -> bytes | None:
-        return self._codes.load(key)
+        """The object code of a module, checked before anything of it is loaded."""
+        entry = self._codes.get(key)
+        return None if entry is None else entry.value
 
     def store(self, key: str, body: bytes) -> None:
-        self._codes.store(key, body)
+        self._codes.put(key, body)
 
     def listed(self, name: str) -> list[bytes] | None:
         """The object code of all modules of a named kernel; None if a part is missing."""
-        keys = self._lists.load(name)
-        codes = [] if keys is None else [self.load(key) for key in keys.decode("ascii").split()]
+        entry = self._lists.get(name)
+        codes = [] if entry is None else [self.load(key) for key in entry.value]
         whole = [code for code in codes if code is not None]
         return whole if whole and len(whole) == len(codes) else None
 
     def list_modules(self, name: str, keys: Sequence[str]) -> None:
-        self._lists.store(name, " ".join(keys).encode("ascii"))
+        self._lists.put(name, tuple(keys))
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from elrcheck.base.kept.age import Kept
 from elrcheck.explorer.search.growth import project
 from elrcheck.results.check_report import Projection
 
@@ -19,7 +20,7 @@ class Outcome:
 
     enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
     waiting: for each `leads_to` property, the number of states in which its conclusion is awaited.
-    kept: the answer of an earlier search of the same program.
+    kept: set if this is the answer of an earlier search of the same program.
     """
 
     complete: bool
@@ -46,7 +47,7 @@ class Outcome:
     spilled: bool = False
     peak_bytes: int = 0
     resumable: str | None = None
-    kept: bool = False
+    kept: Kept | None = None
 
 
 def projection_of(outcome: Outcome) -> Projection | None:

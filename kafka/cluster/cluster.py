@@ -29,7 +29,7 @@ from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, Cluster
 from elrcheck.kafka.cluster.replica_log import log_end
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
-from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk, program_jar
+from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk
 
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
@@ -281,7 +281,7 @@ def start_cluster(
     jdk = find_jdk(environ)
     environ = os.environ if environ is None else environ
     program = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
-    class_path = replace(class_path, jars=(program_jar(program), *class_path.jars))
+    class_path = replace(class_path, jars=(program, *class_path.jars))
     archive = ClassArchive.of(class_path, jdk, environ)
     with ExitStack() as stack:
         ports = stack.enter_context(Ports(1 + shape.brokers))
@@ -305,7 +305,7 @@ def start_cluster(
         cluster.format_controller((*java, STORAGE_TOOL))
         cluster.start_all(open_clients)
         yield cluster
-        if not archive.there:
+        if archive.file is None:
             cluster.write_classes(archive)
 
 

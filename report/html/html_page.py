@@ -17,7 +17,7 @@ from elrcheck.report.html.html_part import Charts, HtmlPage, Part
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import from_store, several
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -96,8 +96,8 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
             ", ".join(filter(None, (engine.name, several(engine.workers, "worker"), engine.detail))),
         ),
     ]
-    if search.kept:
-        facts.append(("kept", "found by an earlier search of the same program"))
+    if (age := from_store(report.kept)) is not None:
+        facts.append(("kept", age))
     if report.run_dir:
         facts.append(("run", report.run_dir))
     return tuple(facts)

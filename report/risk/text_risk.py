@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import textwrap
 
+from elrcheck.base.kept.age import Kept
+from elrcheck.report.plain_words import from_store
 from elrcheck.report.terminal import Page
 from elrcheck.results.risk.risk_report import (
     RiskAnswer,
@@ -48,6 +50,7 @@ def print_risk(report: RiskReport, page: Page, detail: int = 0) -> None:
     if detail >= 0:
         _wrapped(page, "not tried", "; ".join(report.not_tried))
         page.labelled("traces", report.run_dir, indent=0)
+        page.labelled("kept", from_store(Kept.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
         page.line()
     page.verdict_line(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.plain_words import from_store
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_exploration import print_levels, projected
 from elrcheck.report.text.text_trace import print_trace
@@ -177,9 +178,6 @@ def _print_extent(extent: Extent, page: Page) -> None:
         page.labelled("no effect", f"{setting}: the search is the same without it")
 
 
-KEPT = "an earlier search of the same program has found this; --fresh searches again"
-
-
 def _print_numbers(report: CheckReport, page: Page) -> None:
     search, engine = report.search, report.engine
     idle = ", ".join(action.name for action in report.actions if action.possible and not action.fired)
@@ -194,7 +192,8 @@ def _print_numbers(report: CheckReport, page: Page) -> None:
         states += f", {page.count(search.deadlocks)} deadlocks"
     page.labelled("states", states)
     page.labelled("projected", projected(search.projection, page))
-    page.labelled("kept", KEPT if search.kept else None)
+    age = from_store(report.kept)
+    page.labelled("kept", age and f"{age}; --fresh searches again")
     page.labelled("time", f"{search.seconds:.2f} s, {page.count(round(search.states_per_second))} states/s")
     detail = f", {engine.detail}" if engine.detail else ""
     page.labelled("engine", f"{engine.name}, {_workers(engine.workers)}{detail}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import from_store, several
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_check import print_violations
 from elrcheck.report.text.text_proof import print_cell, print_obligation
@@ -120,6 +120,7 @@ def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
 def _print_verdict(report: GateReport, page: Page) -> None:
     differing = [entry for entry in report.parts if entry.differences]
     page.verdict_line(report.verdict, gate_summary(report))
+    page.labelled("kept", from_store(report.kept))
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
         command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"

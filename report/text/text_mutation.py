@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from elrcheck.base.kept.age import Kept
+from elrcheck.report.plain_words import from_store, several
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
 from elrcheck.results.mutation_report import HazardReport, MutateReport, RuleMutant
@@ -181,8 +183,9 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         page.labelled("over", f"{len(rules.configurations)} configurations of the suite")
         page.labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         page.labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
-    kept = sum(h.kept for h in report.hazards) + sum(g.kept for g in report.guards)
-    page.labelled("kept", f"{kept} answers come from earlier runs" if kept else None)
+    kept = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
+    page.labelled("kept", f"{several(len(kept), 'answer')} from the store" if kept else None)
+    page.labelled("oldest", from_store(Kept.oldest(kept)))
     same = sum(guard.same for guard in report.guards)
     page.labelled("same", f"{same} guards make no difference to the program" if same else None)
     page.labelled("run", report.run_dir)

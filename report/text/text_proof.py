@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import from_store, several
 from elrcheck.report.terminal import Page
 from elrcheck.results.prove_report import (
     CellReport,
@@ -57,6 +57,7 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         _print_second(report.second, page)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
     page.verdict_line(report.verdict, f"{report.variant}{claim(report)}, {rest}")
+    page.labelled("kept", from_store(report.kept))
 
 
 def claim(report: ProveReport) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.kept.age import Kept
 
 RiskOutcome: TypeAlias = Literal["lost", "unavailable"]
 RiskVerdict: TypeAlias = Literal["lost", "unavailable", "safe", "inconclusive"]
@@ -109,6 +110,8 @@ class RiskPart:
     """Sets that were searched now; the others are implied by smaller ones, or kept from an earlier run."""
     states: int = 0
     seconds: float = 0.0
+    kept: Kept | None = None
+    """The answers of earlier runs that were used; the time is that of the oldest."""
 
     @property
     def verdict(self) -> RiskVerdict:
@@ -160,13 +163,15 @@ class RiskReport:
     unread: tuple[str, ...] = ()
     """Lines of a description that were not understood."""
     run_dir: str | None = None
+    kept: Kept | None = None
+    """The answers of earlier runs that were used; the time is that of the oldest."""
     schema: Literal["elrcheck.risk/1"] = field(default="elrcheck.risk/1")
 
     @property
     def first(self) -> RiskPart:
         return RiskPart(
             self.settings, self.answers, self.safe_up_to, self.safe_events, self.topics, self.notes,
-            self.outside, self.searched, self.states, self.seconds,
+            self.outside, self.searched, self.states, self.seconds, self.kept,
         )  # fmt: skip
 
     @property

@@ -18,7 +18,6 @@ from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
 from elrcheck.commands.gate.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
-from elrcheck.commands.suite import kept_answers
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.sweep.job import Job, check_job
 from elrcheck.commands.sweep.pool import Tick
@@ -56,7 +55,6 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             yield Tick((check_job(job, Silent(), scratch),))
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(kept_answers, "cache_directory", lambda _: tmp_path / "cache")
     monkeypatch.setattr(suite_module, "check_all", check_here)
 
 

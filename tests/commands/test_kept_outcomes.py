@@ -9,13 +9,13 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from elrcheck.base.kept.store import Entry
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, MutateRequest, NewEntry
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.commands import engines, kept_outcomes
+from elrcheck.commands import engines
 from elrcheck.commands.check import run_check
 from elrcheck.commands.gate.gate import run_gate
-from elrcheck.commands.kept_outcomes import may_be_kept
 from elrcheck.commands.mutate.mutate import run_mutate
 from elrcheck.explorer.runs import kept_searches
 from elrcheck.explorer.runs.kept_searches import KeptSearch
@@ -27,7 +27,7 @@ BREAKS = Selection("kip_full", "two-brokers-quiet", ("crashes=2", "acks_one=1"))
 
 
 @pytest.fixture(autouse=True)
-def searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def searched(own_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Every search that was really made; answers are kept in the folder of the test."""
     made: list[str] = []
     plain = engines.run_search
@@ -37,8 +37,6 @@ def searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[s
         return plain(*args, **more)
 
     monkeypatch.setattr(engines, "run_search", counted)
-    monkeypatch.setattr(kept_outcomes, "may_be_kept", may_be_kept)
-    monkeypatch.setattr(kept_searches, "cache_directory", lambda _: tmp_path / "cache")
     monkeypatch.chdir(tmp_path)
     yield made
 
@@ -50,21 +48,21 @@ def check(selection: Selection, **more: Any) -> CheckReport:
 def test_a_kept_report_differs_in_saying_so(searched: list[str]) -> None:
     for selection in (HOLDS, BREAKS):
         first, again = check(selection), check(selection)
-        assert searched == ["search"] and not first.search.kept and again.search.kept
+        assert searched == ["search"] and not first.kept and again.kept
         assert again.engine.detail is not None and "kept from an earlier search" in again.engine.detail
-        told = replace(again, engine=first.engine, search=replace(again.search, kept=False))
+        told = replace(again, engine=first.engine, kept=None)
         seconds = {"seconds": first.search.seconds, "states_per_second": first.search.states_per_second}
         assert replace(told, search=replace(told.search, **seconds)) == first
         searched.clear()
         fresh = check(selection, fresh=True)
-        assert searched == ["search"] and not fresh.search.kept
+        assert searched == ["search"] and not fresh.kept
         searched.clear()
 
 
 def test_nothing_is_kept_unless_asked(searched: list[str], tmp_path: Path) -> None:
     for _ in range(2):
         check(HOLDS, kept=False)
-    assert len(searched) == 2 and not (tmp_path / "cache").exists()
+    assert len(searched) == 2 and not list((tmp_path / "cache").rglob("searches/*"))
 
 
 def test_a_limit_that_a_search_would_reach_is_reached(searched: list[str]) -> None:
@@ -75,38 +73,38 @@ def test_a_limit_that_a_search_would_reach_is_reached(searched: list[str]) -> No
         searched.clear()
         for _ in range(2):
             report = check(HOLDS, limits=limits)
-            assert report.verdict == "inconclusive" and not report.search.kept
+            assert report.verdict == "inconclusive" and not report.kept
         assert len(searched) == 2
-    assert check(HOLDS, limits=Limits(max_states=states + 1, time_budget=100.0)).search.kept
+    assert check(HOLDS, limits=Limits(max_states=states + 1, time_budget=100.0)).kept
 
 
 def test_other_engines_and_resumed_runs_ask_nothing(searched: list[str]) -> None:
     check(HOLDS)
-    assert not check(HOLDS, engine="numpy").search.kept
-    assert not check(HOLDS, fingerprint=64).search.kept
+    assert not check(HOLDS, engine="numpy").kept
+    assert not check(HOLDS, fingerprint=64).kept
 
 
 def test_fewer_properties_are_answered_and_more_are_not(searched: list[str]) -> None:
     one = check(BREAKS, properties=("P-1",))
     whole = check(BREAKS)
-    assert len(searched) == 2 and not whole.search.kept
+    assert len(searched) == 2 and not whole.kept
     again = check(BREAKS, properties=("P-1",))
-    assert again.search.kept and again.properties == one.properties
+    assert again.kept and again.properties == one.properties
 
 
 def test_stopping_at_the_first_violation_is_another_search(searched: list[str]) -> None:
     check(BREAKS)
     first, again = (check(BREAKS, stop_at_first=True) for _ in range(2))
-    assert len(searched) == 2 and again.search.kept
+    assert len(searched) == 2 and again.kept
     assert (first.search.levels, first.search.stopped_by) == (again.search.levels, "--stop-at-first")
     check(HOLDS)
-    assert check(HOLDS, stop_at_first=True).search.kept, "where nothing breaks it is the same one"
+    assert check(HOLDS, stop_at_first=True).kept, "where nothing breaks it is the same one"
 
 
 def test_a_run_folder_gets_the_traces_of_witnesses_too(searched: list[str], tmp_path: Path) -> None:
     check(HOLDS)
     _, again = (check(HOLDS, run_dir=tmp_path / name) for name in ("one", "two"))
-    assert len(searched) == 2 and again.search.kept, "the first search had no reason to rebuild them"
+    assert len(searched) == 2 and again.kept, "the first search had no reason to rebuild them"
     names = [sorted(path.name for path in (tmp_path / name).glob("*.trace.json")) for name in ("one", "two")]
     assert names[0] == names[1] and len(names[0]) > 3
     for name in names[0]:
@@ -119,38 +117,37 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
     check(BREAKS)
     plain = kept_searches.Asked.find
 
-    def forged(self: kept_searches.Asked) -> KeptSearch | None:
-        answer = plain(self)
-        assert answer is not None
+    def forged(self: kept_searches.Asked) -> Entry[KeptSearch] | None:
+        entry = plain(self)
+        assert entry is not None
+        answer = entry.value
         for check_, said in answer.checks.items():
             if said.trace is not None:
                 answer.checks[check_] = kept_searches.KeptCheck(said.depth, said.trace[::-1])
-        return answer
+        return entry
 
     monkeypatch.setattr(kept_searches.Asked, "find", forged)
     searched.clear()
     report = check(BREAKS)
-    assert searched == ["search"] and not report.search.kept and report.verdict == "violated"
+    assert searched == ["search"] and not report.kept and report.verdict == "violated"
 
 
 def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
     words = ("check", "--scope", "two-brokers-quiet")
-    said = "an earlier search of the same program has found this"
+    said = "answer of less than a minute ago, from the store; --fresh searches again"
     assert said not in invoke(*words)[1]
     assert said in invoke(*words)[1]
     assert said not in invoke(*words, "--fresh")[1]
 
 
-def test_a_gate_searches_nothing_twice(searched: list[str], tmp_path: Path) -> None:
+def test_a_gate_believes_what_is_kept_only_if_asked(searched: list[str], tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.toml"
     run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), Silent())
     assert searched == ["search"]
-    for request, kept in (
-        (GateRequest(baseline, workers=1, kept=True), True),
-        (GateRequest(baseline, workers=1, kept=True, fresh=True), False),
-    ):
-        report = run_gate(request, Silent())
-        assert report.verdict == "same" and report.entries[0].check.search.kept == kept
+    for kept in (True, False):
+        report = run_gate(GateRequest(baseline, workers=1, kept=kept), Silent())
+        assert report.verdict == "same"
+        assert (report.kept is not None) == (report.entries[0].check.kept is not None) == kept
     assert len(searched) == 2
 
 
@@ -165,6 +162,6 @@ def test_a_survey_searches_nothing_twice(searched: list[str]) -> None:
     searched.clear()
     again = run_mutate(request, Silent())
     assert not searched and again.survey is not None and again.survey.unmutated.kept
-    bare = [replace(guard, seconds=0.0, kept=False) for guard in again.guards]
+    bare = [replace(guard, seconds=0.0, kept=None) for guard in again.guards]
     assert bare == [replace(guard, seconds=0.0) for guard in first.guards]
     assert all(guard.kept for guard in again.guards if guard.verdict != "skipped" and not guard.same)

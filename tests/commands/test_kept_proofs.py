@@ -10,6 +10,7 @@ import pytest
 from planted_rules import planted_rule
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.kept.store import FOLDER
 from elrcheck.base.progress import Silent
 from elrcheck.commands.prove.kept_cells import KeptCells
 from elrcheck.commands.prove.prove import Proof
@@ -101,7 +102,7 @@ def test_a_damaged_answer_is_asked_again(
     names = [fn.name for fn in model.lemmas]
     kept.add(instance, {name: Discharge("proved", 0.1) for name in names})
     assert list(kept.find(instance, names)) == names
-    (file,) = (tmp_path / "prove").iterdir()
+    (file,) = (tmp_path / FOLDER / "proofs").iterdir()
     file.write_bytes(damage)
     assert kept.find(instance, names) == {}
 

@@ -13,10 +13,10 @@ from edits import replaced
 from planted_rules import planted_rule
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
-from elrcheck.commands.prove import check_certificate
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import ASSUMED
 from elrcheck.commands.prove.prove import run_prove
@@ -97,7 +97,7 @@ def test_a_certificate_is_of_its_assumption(tmp_path: Path, monkeypatch: pytest.
     """With the assumption taken out of the manifest, its texts are not those of this source."""
     folder = tmp_path / "certificate"
     run_prove(ProveRequest(ONE, workers=1, certificate=folder, assumed=NAMES), Silent())  # type: ignore[arg-type]
-    monkeypatch.setattr(check_certificate, "model_digest", lambda: "of another source")
+    monkeypatch.setattr(digests, "rules", lambda: "of another source")
     assert run_check_certificate(CertificateRequest(folder, workers=1), Silent()).verdict == "fits"
     manifest = folder / "manifest.json"
     kept = manifest.read_text()

@@ -12,19 +12,16 @@ import pytest
 from edits import replaced
 
 from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.commands import kept_outcomes
 from elrcheck.commands.check import run_check, vacuous
-from elrcheck.commands.kept_outcomes import may_be_kept
-from elrcheck.commands.suite import kept_answers
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.suite import run_suite, selected_cases
 from elrcheck.commands.sweep.job import Job, check_job
 from elrcheck.commands.sweep.pool import Tick
-from elrcheck.explorer.runs import kept_searches
 from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
@@ -36,15 +33,13 @@ BROKEN = '[[configuration]]\nname = "lossy"\nset = { crashes = 2, acks_one = 1 }
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test, kernels where they are; no process is started."""
 
     def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Generator[Tick, None, None]:
         for job in jobs:
             yield Tick((check_job(job, Silent(), scratch),))
 
-    for store in (kept_answers, kept_searches):
-        monkeypatch.setattr(store, "cache_directory", lambda _: tmp_path / "cache")
     monkeypatch.setattr(suite_module, "check_all", check_here)
 
 
@@ -61,7 +56,7 @@ def test_what_holds_is_as_expected_and_is_not_searched_again(tmp_path: Path) -> 
     alone = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet", ("fences=1",))), Silent())
     assert (run.distinct, run.generated) == (alone.search.distinct, alone.search.generated)
     (again,) = suite(tmp_path, ONE).runs
-    assert again == replace(run, searched=False)
+    assert again == replace(run, searched=False, kept=again.kept) and again.kept is not None
     (fresh,) = suite(tmp_path, ONE, fresh=True).runs
     assert fresh.searched and fresh.distinct == run.distinct
 
@@ -70,12 +65,11 @@ def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another source of the model has other answers, but this configuration still has the same program."""
-    monkeypatch.setattr(kept_outcomes, "may_be_kept", may_be_kept)
     (first,) = suite(tmp_path, ONE).runs
-    monkeypatch.setattr(kept_answers, "model_digest", lambda: "edited")
+    monkeypatch.setattr(digests, "rules", lambda: "edited")
     (again,) = suite(tmp_path, ONE).runs
-    assert first.searched and again == replace(first, searched=False)
-    monkeypatch.setattr(kept_answers, "model_digest", lambda: "edited twice")
+    assert first.searched and again == replace(first, searched=False, kept=again.kept)
+    monkeypatch.setattr(digests, "rules", lambda: "edited twice")
     (other,) = suite(tmp_path, replaced(ONE, "fences = 1", "fences = 2")).runs
     assert other.searched and other.distinct > first.distinct
     (fresh,) = suite(tmp_path, ONE, fresh=True).runs
@@ -205,7 +199,7 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
     assert read_counts(tmp_path / "counts.json")["small/large"].digest == run.digest
     assert "digest" in str(read_counts(tmp_path / "counts.json")["small/large"])
     (kept,) = suite(tmp_path, WALK).runs
-    assert kept == replace(run, searched=False)
+    assert kept == replace(run, searched=False, kept=kept.kept) and kept.kept is not None
     (other,) = suite(tmp_path, replaced(WALK, "seed = 3", "seed = 4")).runs
     assert other.searched and other.digest != run.digest
     assert "1 walked" in render(report, "text")

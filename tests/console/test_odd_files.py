@@ -198,7 +198,7 @@ def test_caches_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(Path, "home", no_home)
-    nowhere = KernelCache(cache_directory({}) / "kernels")
+    nowhere = KernelCache({})
     nowhere.store("a", b"code")
     assert nowhere.load("a") is None
 

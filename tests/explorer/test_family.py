@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import reference
 from elrcheck.explorer.search.family import Family
 from elrcheck.explorer.search.result import Limits, SearchResult
@@ -44,7 +44,7 @@ def model() -> Model:
 
 
 def family(model: Model, widest: Config, least: Mapping[str, int] | None = None) -> Family:
-    return Family(model, widest, least=least, cache=KernelCache(default_cache()))
+    return Family(model, widest, least=least, cache=KernelCache())
 
 
 def compare(model: Model, made: Family, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:

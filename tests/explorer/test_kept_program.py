@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from elrcheck.base.kept.store import Store
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel import kept_program
@@ -30,9 +31,8 @@ OPEN = {"crashes": 0, "min_isr": 1}
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(kept_program, "cache_directory", lambda _: tmp_path)
-    return tmp_path / "programs"
+def folder(own_store: Path) -> Path:
+    return own_store / "programs"
 
 
 @pytest.fixture
@@ -134,22 +134,20 @@ def test_a_table_that_does_not_fit_is_written_again(
     folder: Path, lowerings: list[object], change: Callable[[KeptProgram], KeptProgram]
 ) -> None:
     made = again()
-    (file,) = folder.iterdir()
-    whole = file.read_bytes()
-    files = kept_program.KeptFiles(folder, kept_program.MAGIC, ".program")
-    body = files.load(made.name)
-    assert body is not None
-    files.store(made.name, msgspec.msgpack.encode(change(msgspec.msgpack.decode(body, type=KeptProgram))))
-    assert file.read_bytes() != whole
+    store = Store("programs", KeptProgram)
+    entry = store.get(made.name)
+    assert entry is not None
+    store.put(made.name, change(entry.value))
     assert program_digest(again().program) == program_digest(made.program)
     assert len(lowerings) == 2
-    assert file.read_bytes() == whole
+    mended = store.get(made.name)
+    assert mended is not None and mended.value == entry.value
 
 
 def test_a_named_kernel_is_found_without_its_text(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cache, lowered = KernelCache(tmp_path / "kernels"), again()
+    cache, lowered = KernelCache(), again()
 
     def searched() -> tuple[bool, bool, int]:
         native = kept_kernel(lowered, cache)
@@ -159,8 +157,8 @@ def test_a_named_kernel_is_found_without_its_text(
     first = searched()
     assert first[:2] == (False, False)
     assert searched() == (True, True, first[2])
-    for file in (tmp_path / "kernels").glob("*.o"):
+    for file in (folder.parent / "kernels").iterdir():
         file.unlink()
     assert searched() == (False, False, first[2]), "a list whose modules are gone is none"
-    monkeypatch.setattr(kept_program, "_writer", lambda: "another version")
+    monkeypatch.setattr(kept_program, "sources", lambda *_: "another version")
     assert searched() == (True, False, first[2]), "then the text is written, and its code is in the cache"

@@ -1,21 +1,21 @@
-"""Kept answers of searches: found for the same program only, and only where the file is what was written."""
+"""Kept answers of searches: found for the same program only, and only if their numbers fit together."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from edits import replaced
 from small_programs import counter
 
-from elrcheck.explorer.runs import kept_searches
-from elrcheck.explorer.runs.kept_searches import KeptCheck, KeptSearch, KeptSearches, Mode
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
 from elrcheck.lang.lowering.program import Program
 
+pytestmark = pytest.mark.usefixtures("own_store")
+
 WHOLE: dict[str, Any] = {
-    "key": "", "reason": None, "generated": 6, "distinct": 6, "levels": (1,) * 6, "seconds": 0.5,
+    "reason": None, "generated": 6, "distinct": 6, "levels": (1,) * 6, "seconds": 0.5,
     "bytes_per_state": 40, "peak_bytes": 1, "workers": 1, "cut": 0, "deadlocks": 1, "enabled": {"Up": 5},
     "new_states": {"Up": 5}, "beyond": {"Up": 0}, "variables": {"x": 6},
 }  # fmt: skip
@@ -24,111 +24,90 @@ SAID = (KeptCheck(4, (*TRACE, (4,))), KeptCheck(3, TRACE), KeptCheck(2), KeptChe
 """What a search of `counter` finds of its four checks."""
 
 
-def keep(folder: Path, program: Program, mode: Mode = "complete", **more: Any) -> None:
-    asked = KeptSearches(folder=folder).asked(program, mode)
-    asked.keep(KeptSearch(**{**WHOLE, **more}), SAID[: len(program.checks)])
+def keep(program: Program, mode: Mode = "complete", **more: Any) -> None:
+    Asked(program, mode).keep(KeptSearch(**{**WHOLE, **more}), SAID[: len(program.checks)])
 
 
-def found(folder: Path, program: Program, mode: Mode = "complete", fresh: bool = False) -> KeptSearch | None:
-    return KeptSearches(fresh, folder).asked(program, mode).find()
+def found(program: Program, mode: Mode = "complete", fresh: bool = False) -> KeptSearch | None:
+    entry = Asked(program, mode, fresh).find()
+    return None if entry is None else entry.value
 
 
-def test_an_answer_is_that_of_the_same_program_only(tmp_path: Path) -> None:
-    keep(tmp_path, counter())
-    answer = found(tmp_path, counter())
+def test_an_answer_is_that_of_the_same_program_only() -> None:
+    keep(counter())
+    answer = found(counter())
     assert answer is not None and (answer.distinct, answer.levels) == (6, (1,) * 6)
-    assert [answer.checks[each] for each in _digests(tmp_path, counter())] == list(SAID)
+    assert [answer.checks[each] for each in Asked(counter(), "complete").digest.checks] == list(SAID)
     for other in (counter(top=4), counter(room=6), counter(bound=4)):
-        assert found(tmp_path, other) is None
-    assert found(tmp_path, counter(), fresh=True) is None
+        assert found(other) is None
+    assert found(counter(), fresh=True) is None
 
 
-def _digests(folder: Path, program: Program) -> tuple[str, ...]:
-    return KeptSearches(folder=folder).asked(program, "complete").digest.checks
-
-
-def test_an_answer_about_more_properties_is_one_about_fewer_only(tmp_path: Path) -> None:
+def test_an_answer_about_more_properties_is_one_about_fewer_only() -> None:
     plain = counter()
     fewer = replace(plain, checks=plain.checks[:2])
-    keep(tmp_path, fewer)
-    assert found(tmp_path, fewer) is not None and found(tmp_path, plain) is None
-    keep(tmp_path, plain)
-    assert found(tmp_path, fewer) is not None and found(tmp_path, plain) is not None
+    keep(fewer)
+    assert found(fewer) is not None and found(plain) is None
+    keep(plain)
+    assert found(fewer) is not None and found(plain) is not None
 
 
-def test_what_is_kept_of_other_properties_stays_if_the_states_are_the_same(tmp_path: Path) -> None:
+def test_what_is_kept_of_other_properties_stays_if_the_states_are_the_same() -> None:
     plain = counter()
-    keep(tmp_path, plain)
-    keep(tmp_path, replace(plain, checks=plain.checks[:2]))
-    assert found(tmp_path, plain) is not None
-    keep(tmp_path, replace(plain, checks=plain.checks[:2]), generated=7)
-    assert found(tmp_path, plain) is None
+    keep(plain)
+    keep(replace(plain, checks=plain.checks[:2]))
+    assert found(plain) is not None
+    keep(replace(plain, checks=plain.checks[:2]), generated=7)
+    assert found(plain) is None
 
 
-def test_a_trace_that_was_rebuilt_is_not_lost(tmp_path: Path) -> None:
-    keep(tmp_path, counter())
-    asked = KeptSearches(folder=tmp_path).asked(counter(), "complete")
+def test_a_trace_that_was_rebuilt_is_not_lost() -> None:
+    keep(counter())
+    asked = Asked(counter(), "complete")
     asked.keep(KeptSearch(**WHOLE), [KeptCheck(one.depth) for one in SAID])
-    answer = asked.find()
-    assert answer is not None and [answer.checks[each] for each in asked.digest.checks] == list(SAID)
+    entry = asked.find()
+    assert entry is not None and [entry.value.checks[each] for each in asked.digest.checks] == list(SAID)
 
 
-def test_a_search_that_stopped_at_a_violation_answers_no_other_question(tmp_path: Path) -> None:
+def test_a_search_that_stopped_at_a_violation_answers_no_other_question() -> None:
     stopped = {"reason": "--stop-at-first", "levels": (1,) * 4, "distinct": 4, "new_states": {"Up": 3}}
-    keep(tmp_path, counter(), "first", **stopped)
-    assert found(tmp_path, counter(), "first") is not None
-    assert found(tmp_path, counter(), "complete") is None
+    keep(counter(), "first", **stopped)
+    assert found(counter(), "first") is not None
+    assert found(counter(), "complete") is None
     plain = counter()
     fewer = replace(plain, checks=plain.checks[:2])
-    assert found(tmp_path, fewer, "first") is None, "other properties may end a search elsewhere"
+    assert found(fewer, "first") is None, "other properties may end a search elsewhere"
 
 
-def test_a_complete_answer_is_that_of_a_search_which_would_stop_at_a_violation_only_if_there_is_none(
-    tmp_path: Path,
-) -> None:
-    keep(tmp_path, counter())
-    assert found(tmp_path, counter(), "first") is None
-    asked = KeptSearches(folder=tmp_path).asked(counter(), "complete")
+def test_a_complete_answer_is_that_of_a_stopping_search_only_if_nothing_breaks() -> None:
+    keep(counter())
+    assert found(counter(), "first") is None
+    asked = Asked(counter(), "complete")
     asked.keep(KeptSearch(**WHOLE), [KeptCheck(), KeptCheck(), *SAID[2:]])
-    assert found(tmp_path, counter(), "first") is not None
-
-
-def test_a_damaged_file_is_no_answer(tmp_path: Path) -> None:
-    keep(tmp_path, counter())
-    (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    for damaged in (
-        whole[:-1], replaced(whole, b'"distinct": 6', b'"distinct": 7'), b"", whole[10:],
-        replaced(whole, b"search/1", b"search/2"),
-    ):  # fmt: skip
-        file.write_bytes(damaged)
-        assert found(tmp_path, counter()) is None, damaged[:40]
-    file.write_bytes(whole)
-    assert found(tmp_path, counter()) is not None
-
-
-def test_a_file_in_the_place_of_another_is_no_answer(tmp_path: Path) -> None:
-    keep(tmp_path, counter())
-    (file,) = tmp_path.iterdir()
-    keep(tmp_path, counter(top=4))
-    (other,) = (one for one in tmp_path.iterdir() if one != file)
-    other.write_bytes(file.read_bytes())
-    assert found(tmp_path, counter(top=4)) is None
+    assert found(counter(), "first") is not None
 
 
 @pytest.mark.parametrize("odd", [{"distinct": 5}, {"generated": 5}, {"new_states": {"Up": 7}}])
-def test_numbers_that_do_not_fit_together_are_no_answer(tmp_path: Path, odd: dict[str, Any]) -> None:
-    keep(tmp_path, counter(), **odd)
-    assert found(tmp_path, counter()) is None
+def test_numbers_that_do_not_fit_together_are_no_answer(odd: dict[str, Any]) -> None:
+    keep(counter(), **odd)
+    assert found(counter()) is None
 
 
-def test_another_engine_has_other_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    keep(tmp_path, counter())
-    monkeypatch.setattr(kept_searches, "engine_digest", lambda: "other")
-    assert found(tmp_path, counter()) is None
+def test_another_engine_has_other_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(counter())
+    monkeypatch.setattr(digests, "engine", lambda: "other")
+    assert found(counter()) is None
 
 
-def test_a_folder_that_cannot_be_written_is_no_reason_to_fail(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    keep(tmp_path / "file", counter())
-    assert found(tmp_path / "file", counter()) is None
+def test_an_answer_of_which_a_part_is_older_is_as_old_as_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, now = counter(), [1_000]
+    monkeypatch.setattr("elrcheck.base.kept.store.time.time", lambda: now[0])
+    keep(plain)
+    now[0] = 5_000
+    keep(replace(plain, checks=plain.checks[:2]))
+    older = Asked(plain, "complete").find()
+    assert older is not None and older.kept.moment == 1_000
+    now[0] = 9_000
+    keep(plain)
+    newer = Asked(plain, "complete").find()
+    assert newer is not None and newer.kept.moment == 9_000

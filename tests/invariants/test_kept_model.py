@@ -13,9 +13,8 @@ from elrcheck.model.protocol import load_model
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(kept_model, "cache_directory", lambda _: tmp_path)
-    return tmp_path / "models"
+def folder(own_store: Path) -> Path:
+    return own_store / "models"
 
 
 def compiled(fn: Fn) -> bool:
@@ -56,12 +55,8 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
     mark.write_bytes(b"?")
     kept_model.kept_model(modules.CHECKED, load)
     assert asked == [False, True, False], "a mark that is none marks nothing"
-    kept_model.sources.cache_clear()
-    monkeypatch.setattr(kept_model, "ROOMS", ("model",))  # as if other sources had been read
-    try:
-        assert kept_model.kept_model(modules.CHECKED, load).origin != first.origin
-    finally:
-        kept_model.sources.cache_clear()
+    monkeypatch.setattr(kept_model, "RULES", ("model",))  # as if other sources had been read
+    assert kept_model.kept_model(modules.CHECKED, load).origin != first.origin
     assert asked == [False, True, False, False]
 
 
@@ -74,6 +69,6 @@ def test_a_line_is_that_of_the_definition(folder: Path) -> None:
 
 def test_without_a_folder_the_model_is_compiled(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(kept_model, "cache_directory", lambda _: tmp_path / "file")
+    monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path / "file"))
     model = kept_model.kept_model(modules.CHECKED, lambda sound: load_model(*modules.CHECKED, lazily=sound))
     assert compiled(model.init)

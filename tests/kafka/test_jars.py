@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -65,11 +64,14 @@ def test_maven_runs_again_if_a_jar_is_gone_or_the_note_is_damaged(tmp_path: Path
     jar.write_bytes(b"")
     environ = resolving(tmp_path / "bin", jar)
     from_maven("4.1.2", environ=environ)
-    (note,) = (tmp_path / "bin" / "cache").rglob("*.json")
-    for damage in ("", "{", "[]", json.dumps({"jars": ["/no/such.jar"]}), json.dumps({"jars": 3})):
-        note.write_text(damage, encoding="utf-8")
+    (note,) = (tmp_path / "bin" / "cache").rglob("class-paths/*")
+    for damage in (b"", b"{", note.read_bytes()[:-1]):
+        note.write_bytes(damage)
         assert kept_versions(environ) == ()
         assert from_maven("4.1.2", environ=environ).jars == (jar,)
+    assert kept_versions(environ) == ("4.1.2",)
+    jar.rename(tmp_path / "elsewhere")
+    assert kept_versions(environ) == ()
 
 
 def test_without_maven_the_remedy_is_named(tmp_path: Path) -> None:

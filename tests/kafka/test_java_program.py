@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,13 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     environ = {"ELRCHECK_CACHE_DIR": str(tmp_path)}
     program = JavaProgram((("A.java", "class A { }"),), "A")
     first = compiled(program, NO_JARS, find_jdk(), environ)
-    made = (first / "A.class").stat().st_mtime_ns
+    made = first.stat().st_mtime_ns
+    assert zipfile.ZipFile(first).namelist() == ["A.class"]
     assert compiled(program, NO_JARS, find_jdk(), environ) == first
-    assert (first / "A.class").stat().st_mtime_ns == made
+    assert first.stat().st_mtime_ns == made
+    first.write_bytes(first.read_bytes()[:-1] + b"?")
+    assert compiled(program, NO_JARS, find_jdk(), environ) == first
+    assert zipfile.ZipFile(first).testzip() is None, "it was compiled again"
     other = JavaProgram((("A.java", "class A { int x; }"),), "A")
     assert compiled(other, NO_JARS, find_jdk(), environ) != first
     assert sorted(path.name for path in first.parent.iterdir() if path.name.startswith(".")) == []
@@ -58,6 +63,15 @@ def test_a_program_that_does_not_compile_is_told_with_the_place(tmp_path: Path) 
         compiled(program, NO_JARS, find_jdk(), {"ELRCHECK_CACHE_DIR": str(tmp_path)})
     assert caught.value.code == "kafka-driver" and "A.java:1" in str(caught.value.excerpt)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.kafka
+def test_a_program_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
+    jdk_or_skip()
+    (tmp_path / "file").touch()
+    program = JavaProgram((("A.java", "class A { }"),), "A")
+    jar = compiled(program, NO_JARS, find_jdk(), {"ELRCHECK_CACHE_DIR": str(tmp_path / "file")})
+    assert zipfile.ZipFile(jar).namelist() == ["A.class"]
 
 
 def test_a_runtime_without_a_compiler_is_not_enough(tmp_path: Path) -> None:

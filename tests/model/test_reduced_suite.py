@@ -12,7 +12,7 @@ from elrcheck.base.requests import SuiteRequest
 from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.commands.suite.suite import selected_cases
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_whole_model
@@ -39,7 +39,7 @@ def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(load_whole_model(), config).program
     limits = Limits(max_states=4 * LARGEST)
-    search = Search(program, workers=1, cache=KernelCache(default_cache()), limits=limits)
+    search = Search(program, workers=1, cache=KernelCache(), limits=limits)
     result = search.run(None, "complete")
     assert result.complete, result.reason
     first = {program.checks[check].name: depth for check, depth in result.first.items()}

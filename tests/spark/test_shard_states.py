@@ -13,7 +13,7 @@ from spark_runs import lowered
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel, build
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
@@ -33,7 +33,7 @@ class Levels:
     """The levels of a search, made by one shard from batches of candidates."""
 
     def __init__(self, program: Lowered, folder: Path, shard: Callable[[Kernel, Crew], Shard]) -> None:
-        self.kernel = build(program.program, KernelCache(default_cache()))
+        self.kernel = build(program.program, KernelCache())
         self.crew = Crew(self.kernel, 2)
         self.files = LevelFiles(folder, self.kernel.layout.words)
         self.shard = shard(self.kernel, self.crew)
@@ -81,7 +81,7 @@ def whole(kernel: Kernel, crew: Crew) -> Shard:
 
 
 def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Kernel, Crew], Shard]:
-    table = build(program.program, KernelCache(default_cache()), bits // 64)
+    table = build(program.program, KernelCache(), bits // 64)
 
     def shard(_kernel: Kernel, _crew: Crew) -> Shard:
         states = FingerprintSet(table, Crew(table, 1))
@@ -112,7 +112,7 @@ def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_
 
 
 def test_a_level_that_fails_leaves_no_file(program: Lowered, tmp_path: Path) -> None:
-    kernel = build(program.program, KernelCache(default_cache()))
+    kernel = build(program.program, KernelCache())
     crew = Crew(kernel, 1)
     states = ExactSet(kernel, crew)
     states.start(kernel.layout.pack_rows(sorted(set(program.program.init))))

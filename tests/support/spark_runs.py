@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.kernel.native_code import KernelCache, default_cache
+from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, SearchResult
 from elrcheck.explorer.search.retrace import Retrace
@@ -97,7 +97,7 @@ def facts(search: Search, result: SearchResult) -> dict[str, Any]:
 
 def locally(found: Lowered, stop: str = "complete") -> dict[str, Any]:
     """The facts as the local engine finds them."""
-    cache = KernelCache(default_cache())
+    cache = KernelCache()
     search = Search(found.program, workers=2, cache=cache, limits=Limits())
     return facts(search, search.run(None, stop))
 
@@ -114,7 +114,7 @@ def on_spark(
     **sizes: int,
 ) -> tuple[dict[str, Any], SparkSearch]:
     """The facts as a search on Spark finds them, and the search. sizes: see `Run`."""
-    cache = KernelCache(default_cache())
+    cache = KernelCache()
     search = SparkSearch(
         found.program, session, keeper=Folder(folder, []), workers=1, cache=cache, limits=Limits(),
         partitions=partitions, handover=handover, fingerprint=fingerprint,

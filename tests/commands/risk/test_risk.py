@@ -12,6 +12,7 @@ import pytest
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.commands.risk import kept_risks
 from elrcheck.commands.risk.asked_settings import asked, release_named
@@ -30,10 +31,10 @@ ASKED = RiskRequest("4.1", 3, 2, events=("kill", "reassign"), most=2, seconds=30
 
 @pytest.fixture(autouse=True, scope="module")
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path, None, None]:
-    """Answers are kept in a folder of these tests; kernels stay where they are."""
+    """These tests have a store of their own."""
     folder = tmp_path_factory.mktemp("risk")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_risks, "cache_directory", lambda _: folder / "cache")
+        patch.setenv("ELRCHECK_CACHE_DIR", str(folder / "cache"))
         patch.chdir(folder)
         yield folder
 
@@ -134,7 +135,7 @@ def test_the_second_run_searches_nothing_and_says_the_same(
     monkeypatch.setattr(RiskSearch, "_kernel", never)
     again = answered(ASKED)
     assert report.searched > 0
-    assert again.searched == 0
+    assert again.searched == 0 and report.kept is None and again.kept is not None
     assert again.answers == report.answers
     assert again.safe_up_to == report.safe_up_to
 
@@ -142,12 +143,13 @@ def test_the_second_run_searches_nothing_and_says_the_same(
 def test_nothing_is_kept_over_a_change_of_any_source(monkeypatch: pytest.MonkeyPatch) -> None:
     keeper = kept_risks.KeptRisks()
     config = asked(ASKED).config
-    keeper.add(config, kept_risks.KeptRisk({"kill": kept_risks.KeptSet(held=("LOSS-1",))}))
-    assert kept_risks.KeptRisks().find(config).sets
-    assert not kept_risks.KeptRisks(fresh=True).find(config).sets
-    assert not kept_risks.KeptRisks().find(replace(config, min_isr=1)).sets
-    monkeypatch.setattr(kept_risks, "program_digest", lambda: "another")
-    assert not kept_risks.KeptRisks().find(config).sets
+    keeper.add(config, kept_risks.KeptRisk({"kill": kept_risks.KeptSet(held=("LOSS-1",))}), None)
+    entry = kept_risks.KeptRisks().find(config)
+    assert entry is not None and entry.value.sets
+    assert kept_risks.KeptRisks(fresh=True).find(config) is None
+    assert kept_risks.KeptRisks().find(replace(config, min_isr=1)) is None
+    monkeypatch.setattr(digests, "package", lambda: "another")
+    assert kept_risks.KeptRisks().find(config) is None
 
 
 def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:

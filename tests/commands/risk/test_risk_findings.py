@@ -10,7 +10,6 @@ import pytest
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.by_version import finding_table
-from elrcheck.commands.risk import kept_risks
 from elrcheck.commands.risk.risk import run_risk
 from elrcheck.results.risk.risk_report import RiskPart
 
@@ -28,7 +27,7 @@ ON = [("4.0", True), ("4.1.0", None), ("4.1", None), ("4.3", None)]
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Generator[None, None, None]:
     folder = tmp_path_factory.mktemp("risk")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept_risks, "cache_directory", lambda _: folder / "cache")
+        patch.setenv("ELRCHECK_CACHE_DIR", str(folder / "cache"))
         patch.chdir(folder)
         yield
 

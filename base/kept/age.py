@@ -1,0 +1,40 @@
+"""When an answer that was not computed now was computed, and which question it answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where an answer comes from if it was not computed now. when: the time at which it was computed, in UTC
+    (ISO 8601). digest: SHA-256 of the question that it answers."""
+
+    when: str
+    digest: str
+
+    @property
+    def moment(self) -> int:
+        """The time in seconds since 1970."""
+        return int(datetime.fromisoformat(self.when).timestamp())
+
+    @classmethod
+    def oldest(cls, parts: Iterable[Kept | None]) -> Kept | None:
+        """Of an answer that is put together: the time of its oldest part; None if no part was kept."""
+        kept = sorted({(part.when, part.digest) for part in parts if part is not None})
+        if len(kept) < 2:
+            return cls(*kept[0]) if kept else None
+        return cls(kept[0][0], sha("\n".join(digest for _, digest in kept)))
+
+
+def kept_at(when: int, key: str) -> Kept:
+    """Where an answer comes from. when: seconds since 1970; key: the question."""
+    return Kept(datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds"), sha(key))
+
+
+def sha(text: str) -> str:
+    """The digest of a question."""
+    return hashlib.sha256(text.encode()).hexdigest()

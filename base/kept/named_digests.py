@@ -1,0 +1,73 @@
+"""Digests of what an answer depends on, by name. Every key of the store is put together from them.
+
+`sources` of rooms or folders of the package; `package`, of all of it; `rules`, of everything that decides a
+verdict, without comments; `engine`, of what makes machine code and searches; `values`, of a configuration.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from elrcheck.base.package_files import files_of, rooms, root_files
+from elrcheck.base.version import __version__
+
+RULES = ("lang", "model", "invariants")
+"""The model, its properties and the language they are written in."""
+ENGINE = ("explorer/kernel", "explorer/search", "explorer/store", "explorer/runs", "lang/lowering")
+"""What turns a model into a search."""
+
+
+@functools.cache
+def sources(*places: str) -> str:
+    """Of the source files below some places, each a room or a folder of one, such as `explorer/kernel`."""
+    digest = hashlib.sha256()
+    for place in places:
+        for name, file in files_of(place):
+            digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+@functools.cache
+def rules() -> str:
+    """Of all that a verdict about the model depends on, whatever engine finds it; comments do not count."""
+    digest = hashlib.sha256()
+    for room in RULES:
+        for name, file in files_of(room):
+            tree = ast.dump(ast.parse(file.read_bytes()))
+            digest.update(f"{name}\0{tree}\0".encode())
+    return digest.hexdigest()
+
+
+@functools.cache
+def engine() -> str:
+    """Of the compiled search, and of the libraries that make its machine code and its traces."""
+    import llvmlite
+    import numpy as np
+
+    parts = (__version__, llvmlite.__version__, np.__version__, sources(*ENGINE))
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()
+
+
+@functools.cache
+def package() -> str:
+    """Of every source and data file of the package, and of its version."""
+    digest = hashlib.sha256(__version__.encode())
+    every = [*root_files(), *(pair for room in rooms() for pair in files_of(room, (".py", ".toml")))]
+    for name, file in every:
+        digest.update(f"{name}\0".encode() + file.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def key(**parts: Any) -> str:
+    """The text of a question: its named parts as JSON, sorted, so that two questions have two texts."""
+    return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def values(settings: Mapping[str, Any]) -> str:
+    """Of the values of a configuration."""
+    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

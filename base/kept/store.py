@@ -1,0 +1,275 @@
+"""The store: everything that elrcheck keeps from one run to the next, and can make again.
+
+An entry answers a question. The question is its key: a text that names everything the answer depends on
+(`named_digests.py`). A file has the kind of the entry, its key, the time and the answer, behind a checksum:
+
+    <cache folder>/store-1/<kind>/<SHA-256 of the key>
+    elrcheck-kept/1, SHA-256 of the rest, the rest in MessagePack
+
+An entry is believed only if no other user can have written it (file and folder belong to this user or to
+root, and no one else may change them), its checksum fits, it answers the very question that is asked, and it
+has the type that is expected. Owner and mode guard against other users, who can compute a checksum too; the
+checksum finds damage, and the key finds files that changed places. Anything else is ignored: the caller
+computes the answer anew, and the process says so once (`Notice`). A folder that is missing or cannot be
+written keeps nothing; it never ends a run.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+
+from elrcheck.base.atomic import write_bytes
+from elrcheck.base.caches import cache_directory
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.kept.age import Kept, kept_at, sha
+from elrcheck.base.kept.notice import notice
+from elrcheck.base.roundtrip import Record
+
+MAGIC = b"elrcheck-kept/1\n"
+CHECKSUM = 32
+FOLDER = "store-1"
+OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
+OTHERS = stat.S_IWGRP | stat.S_IWOTH
+LAST_SECOND = 253_402_300_799
+"""Of the year 9999: later ones are no dates."""
+
+T = TypeVar("T")
+Second = Annotated[int, msgspec.Meta(ge=0, le=LAST_SECOND)]
+
+
+@dataclass(frozen=True)
+class Entry(Generic[T]):
+    """A believed answer, and where it comes from."""
+
+    value: T
+    kept: Kept
+
+
+class _File(Record, frozen=True, array_like=True):
+    """What is behind the checksum."""
+
+    kind: str
+    key: str
+    when: Second
+    value: msgspec.Raw
+
+
+class _Sum(Record, frozen=True, array_like=True):
+    """A file beside its entry. size in bytes; digest: SHA-256."""
+
+    size: int
+    digest: bytes
+
+
+class _Unbelieved(Exception):
+    """A file that is ignored, and why."""
+
+    def __init__(self, path: Path, reason: str) -> None:
+        super().__init__(reason)
+        self.path, self.reason = path, reason
+
+
+class Store(Generic[T]):
+    """The entries of one kind. payload: the type of the answers; fresh: `get` finds nothing.
+
+    environ: names the cache folder; by default the environment of the process.
+    """
+
+    def __init__(
+        self, kind: str, payload: type[T], *, fresh: bool = False, environ: Mapping[str, str] | None = None
+    ) -> None:
+        root = cache_directory(os.environ if environ is None else environ) / FOLDER
+        self.kind, self.payload, self.fresh = kind, payload, fresh
+        self.folder = root / kind
+
+    def get(self, key: str) -> Entry[T] | None:
+        """The answer to a question; None if there is none that can be believed, or if the store is fresh."""
+        return None if self.fresh else self.peek(key)
+
+    def peek(self, key: str) -> Entry[T] | None:
+        """The same, also of a fresh store."""
+        path = self.path(key)
+        try:
+            file = self._believed(path)
+            if file is None:
+                return None
+            if (file.kind, file.key) != (self.kind, key):
+                raise _Unbelieved(path, "answers another question")
+            return self._entry(file, path)
+        except _Unbelieved as why:
+            notice().tell(why.path, why.reason)
+            return None
+
+    def put(self, key: str, value: T, when: int | None = None) -> None:
+        """Keep an answer for this user alone; a full disk is no reason to fail.
+
+        when: seconds since 1970 at which the answer was computed; by default now.
+        """
+        body = msgspec.msgpack.encode(value)
+        moment = int(time.time()) if when is None else when
+        rest = msgspec.msgpack.encode(_File(self.kind, key, moment, msgspec.Raw(body)))
+        self.write(self.path(key), MAGIC + hashlib.sha256(rest).digest() + rest)
+
+    def refuse(self, key: str, why: str) -> None:
+        """Take back an entry that was read: its caller cannot confirm it."""
+        notice().tell(self.path(key), why)
+        with contextlib.suppress(OSError):
+            self.path(key).unlink()
+
+    def path(self, key: str) -> Path:
+        """The file of an entry."""
+        return self.folder / sha(key)
+
+    def entries(self) -> Iterator[tuple[str, Entry[T]]]:
+        """All entries that can be believed, with their keys."""
+        try:
+            paths = sorted(self.folder.iterdir())
+        except OSError:
+            return
+        for path in paths:
+            if path.suffix or path.name.startswith("."):
+                continue
+            with contextlib.suppress(_Unbelieved):
+                file = self._believed(path)
+                if file is not None and file.kind == self.kind and self.path(file.key) == path:
+                    yield file.key, self._entry(file, path)
+
+    def content(self, path: Path) -> bytes | None:
+        """The bytes of a file of this user, in folders of this user; None if there is no file."""
+        if (folder := self._foreign()) is not None:
+            raise _Unbelieved(*folder)
+        try:
+            with open(path, "rb", opener=_at_once) as file:
+                status = os.fstat(file.fileno())
+                why = distrust(status) if stat.S_ISREG(status.st_mode) else "is no regular file"
+                if why is not None:
+                    raise _Unbelieved(path, why)
+                return file.read()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as fault:
+            raise _Unbelieved(path, f"cannot be read ({fault.strerror or fault})") from fault
+
+    def _entry(self, file: _File, path: Path) -> Entry[T]:
+        try:
+            value = msgspec.msgpack.decode(file.value, type=self.payload)
+        except (ValueError, RecursionError) as fault:
+            raise _Unbelieved(path, "is damaged") from fault
+        return Entry(value, kept_at(file.when, file.key))
+
+    def _believed(self, path: Path) -> _File | None:
+        """What is in a file of this user that is whole."""
+        data = self.content(path)
+        if data is None:
+            return None
+        rest = data[len(MAGIC) + CHECKSUM :]
+        try:
+            if data[: len(MAGIC) + CHECKSUM] == MAGIC + hashlib.sha256(rest).digest():
+                return msgspec.msgpack.decode(rest, type=_File)
+        except ValueError:
+            pass
+        raise _Unbelieved(path, "is damaged")
+
+    def _foreign(self) -> tuple[Path, str] | None:
+        """A folder in which another user can exchange files, and why. None too if there is no folder."""
+        for folder in (self.folder.parent, self.folder):
+            try:
+                why = distrust(folder.stat())
+            except OSError:
+                return None  # there is nothing to read, and perhaps no way to write
+            if why is not None:
+                return folder, why
+        return None
+
+    def write(self, path: Path, data: bytes) -> bool:
+        """Write a file atomically, if the folder is ours and can be written."""
+        with contextlib.suppress(OSError, EnvironmentFault):
+            self.folder.parent.parent.mkdir(parents=True, exist_ok=True)
+            for folder in (self.folder.parent, self.folder):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            if self._foreign() is None:
+                write_bytes(path, data, mode=OWNER_ONLY)
+                return True
+        return False
+
+
+class FileStore:
+    """Files that other programs open by their paths, such as jars: each beside an entry with its checksum."""
+
+    def __init__(self, kind: str, suffix: str, environ: Mapping[str, str] | None = None) -> None:
+        self._sums = Store(kind, _Sum, environ=environ)
+        self.suffix = suffix
+
+    def get(self, key: str) -> Path | None:
+        """The path of a file of this user that is whole."""
+        entry, path = self._sums.get(key), self.path(key)
+        if entry is None:
+            return None
+        try:
+            data = self._sums.content(path)
+            if data is None:
+                return None
+            if (len(data), hashlib.sha256(data).digest()) != (entry.value.size, entry.value.digest):
+                raise _Unbelieved(path, "is damaged")
+        except _Unbelieved as why:
+            notice().tell(why.path, why.reason)
+            return None
+        return path
+
+    def put(self, key: str, data: bytes) -> Path | None:
+        """Keep a file; its path, or None if the folder cannot be written."""
+        if not self._sums.write(self.path(key), data):
+            return None
+        self._sums.put(key, _Sum(len(data), hashlib.sha256(data).digest()))
+        return self.path(key)
+
+    def place(self, key: str, data: bytes) -> Path:
+        """Keep a file; one that cannot be kept lies in a folder that lasts as long as this process."""
+        path = self.put(key, data)
+        if path is None:
+            folder = tempfile.mkdtemp(prefix="elrcheck-unkept-")
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            path = Path(folder) / self.path(key).name
+            path.write_bytes(data)
+        return path
+
+    def prune(self, most: int) -> None:
+        """Remove the oldest files if there are more than `most`."""
+        with contextlib.suppress(OSError):
+            files = sorted(
+                self._sums.folder.glob(f"*{self.suffix}"), key=lambda file: file.stat().st_mtime_ns
+            )
+            for old in files[: max(0, len(files) - most)]:
+                old.with_suffix("").unlink(missing_ok=True)
+                old.unlink(missing_ok=True)
+
+    def path(self, key: str) -> Path:
+        """Where a file is, if it is kept."""
+        return self._sums.path(key).with_suffix(self.suffix)
+
+
+def distrust(status: os.stat_result) -> str | None:
+    """Why a file or a folder may have been written by another user; None if that is impossible."""
+    if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile
+        return None
+    if status.st_uid not in (os.geteuid(), 0):
+        return "belongs to another user"
+    return "can be changed by other users" if status.st_mode & OTHERS else None
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Opens without waiting, should a pipe lie in the place of a file."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
