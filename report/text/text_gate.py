@@ -119,8 +119,8 @@ def _print_findings(entry: EntryReport, page: Page, detail: int) -> None:
 
 def _print_verdict(report: GateReport, page: Page) -> None:
     differing = [entry for entry in report.parts if entry.differences]
-    page.verdict_line(report.verdict, gate_summary(report))
     page.labelled("kept", from_store(report.kept))
+    page.verdict_line(report.verdict, gate_summary(report))
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
         command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"

@@ -169,6 +169,9 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
     if report.rules:
         parts.append("changes: " + _tally([rule.verdict for rule in report.rules]))
     tally = "; ".join(parts) or ("nothing was changed" if report.rule_survey else "no guard was removed")
+    kept = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
+    page.labelled("kept", f"{several(len(kept), 'answer')} from the store" if kept else None)
+    page.labelled("oldest", from_store(Kept.oldest(kept)))
     page.verdict_line(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
@@ -183,9 +186,6 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         page.labelled("over", f"{len(rules.configurations)} configurations of the suite")
         page.labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         page.labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
-    kept = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
-    page.labelled("kept", f"{several(len(kept), 'answer')} from the store" if kept else None)
-    page.labelled("oldest", from_store(Kept.oldest(kept)))
     same = sum(guard.same for guard in report.guards)
     page.labelled("same", f"{same} guards make no difference to the program" if same else None)
     page.labelled("run", report.run_dir)

@@ -56,8 +56,8 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
     if report.second is not None:
         _print_second(report.second, page)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
-    page.verdict_line(report.verdict, f"{report.variant}{claim(report)}, {rest}")
     page.labelled("kept", from_store(report.kept))
+    page.verdict_line(report.verdict, f"{report.variant}{claim(report)}, {rest}")
 
 
 def claim(report: ProveReport) -> str:

@@ -212,7 +212,7 @@ def test_a_property_narrows_what_counts(call: Any) -> None:
 
 def test_a_run_says_the_same_twice(call: Any) -> None:
     def once(workers: str) -> Any:
-        report = json.loads(call("--hazard", "F-4", "--workers", workers, "-f", "json")[1])
+        report = json.loads(call("--hazard", "F-4", "--workers", workers, "--fresh", "-f", "json")[1])
         (hazard,) = report["hazards"]
         hazard["unmutated"]["seconds"] = hazard["seconds"] = 0
         return hazard

@@ -62,6 +62,7 @@ def test_a_stream_that_is_closed(tmp_path: Path, command: str, code: int) -> Non
 # ---------------------------------------------------------------------------- odd terminals
 
 
+@pytest.mark.usefixtures("searches_are_made")
 @pytest.mark.parametrize(
     "argv",
     [("check", *BROKEN), ("list", "properties"), ("config",), ("check", "--variant", "nope")],
@@ -120,6 +121,7 @@ PHASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.usefixtures("searches_are_made")
 @pytest.mark.parametrize(("place", "argv"), [p[1:] for p in PHASES], ids=[p[0] for p in PHASES])
 def test_ctrl_c(
     invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str, argv: tuple[str, ...]
