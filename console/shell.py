@@ -29,7 +29,7 @@ import click
 
 from elrcheck.base.atomic import FREE_SPACE, FULL
 from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFault
-from elrcheck.base.kept.notice import notice
+from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
@@ -192,8 +192,8 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
     """Runs a command whose callbacks return their exit code; reports every failure."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # never fail on an unprintable character
-    notice.cache_clear()  # each run says once what it ignored
-    code = _run(command, argv, name)
+    with one_notice():
+        code = _run(command, argv, name)
     for stream in (_stdout(), _stderr()):
         try:
             stream.flush()

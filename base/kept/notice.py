@@ -1,13 +1,24 @@
-"""The one line that a run prints about files of the store that it ignored."""
+"""The one line that a run prints about files of the store that it ignored.
+
+A run may have several processes. The first one that prints the line leaves a mark in the folder for temporary
+files, under a name that the processes have from the environment; the others see it and say nothing.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import os
+import secrets
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.base.printable import printable
+
+MARK = "ELRCHECK_NOTICE"
+"""The variable of the environment with the path of the mark of this run."""
 
 
 class Notice:
@@ -21,14 +32,48 @@ class Notice:
         if self.told or sys.stderr is None:
             return
         self.told = True
+        if _marked_before():
+            return
         with contextlib.suppress(OSError, ValueError):  # a stream that is closed or full ends no run
             sys.stderr.write(
-                f"warning: {printable(str(path))} {why}: it was ignored, and its answer is computed anew. "
-                "If this comes again, remove it, or let ELRCHECK_CACHE_DIR name a folder of your own\n"
+                f"warning: {printable(str(path))} {why}: it was ignored, and its answer is computed anew. If "
+                "this comes again, remove it, or let ELRCHECK_CACHE_DIR name a folder of your own\n"
             )
 
 
 @functools.cache
 def notice() -> Notice:
-    """The notice of this run; `notice.cache_clear()` begins another run."""
+    """The notice of this process."""
     return Notice()
+
+
+@contextlib.contextmanager
+def one_notice() -> Iterator[None]:
+    """A run: at most one of its processes prints the line."""
+    notice.cache_clear()
+    before = os.environ.get(MARK)
+    mark = Path(tempfile.gettempdir()) / f"elrcheck-notice-{secrets.token_hex(8)}"
+    os.environ[MARK] = str(mark)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            mark.unlink(missing_ok=True)
+        if before is None:
+            os.environ.pop(MARK, None)
+        else:
+            os.environ[MARK] = before
+
+
+def _marked_before() -> bool:
+    """Whether another process of the run has printed the line; marks it as printed."""
+    mark = os.environ.get(MARK)
+    if not mark:
+        return False
+    try:
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        return True
+    except OSError:
+        return False  # better a line too many than none
+    return False

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +14,7 @@ import msgspec
 import pytest
 
 from elrcheck.base.kept.age import Kept
-from elrcheck.base.kept.notice import notice
+from elrcheck.base.kept.notice import MARK, notice, one_notice
 from elrcheck.base.kept.store import MAGIC, FileStore, Store, distrust
 from elrcheck.base.roundtrip import Record
 
@@ -188,6 +190,24 @@ def test_what_was_ignored_is_told_once(store: Store[Answer], capsys: pytest.Capt
     store.put("a", Answer(1))
     store.refuse("a", "is not what it was")
     assert "is not what it was" in capsys.readouterr().err and not store.path("a").exists()
+
+
+def test_one_process_of_a_run_tells(store: Store[Answer], tmp_path: Path) -> None:
+    """Workers inherit the name of the mark."""
+    store.put("a", Answer(1))
+    store.path("a").write_bytes(b"?")
+    source = (
+        "from elrcheck.base.kept.store import Store\n"
+        "assert Store('answers', str).get('a') is None and Store('answers', str).get('a') is None"
+    )
+    said = []
+    with one_notice():
+        mark = Path(os.environ[MARK])
+        for _ in range(3):
+            done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+            said.append(done.stderr.count("\n"))
+        assert mark.exists()
+    assert said == [1, 0, 0] and not mark.exists() and MARK not in os.environ
 
 
 def test_a_file_for_others_is_checked_before_its_path_is_given(own_store: Path) -> None:
