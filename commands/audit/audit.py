@@ -56,7 +56,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
             findings = _by_one(logs, repairs, meter, interrupted)
         if not interrupted():
             for found, keys in worst_partitions(findings):
-                timelines += timelines_of(found, keys, read_log(found.log))
+                timelines += timelines_of(found, keys, read_log(found.log, interrupted))
         stopped = interrupted()
     return report_of(
         findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
@@ -79,7 +79,7 @@ def _by_one(
     for number, log in enumerate(logs, 1):
         meter.log(number, log)
         audit = LogAudit(log, repairs)
-        for last in audit.run(read_log(log)):
+        for last in audit.run(read_log(log, interrupted)):
             meter.read(last, audit.history.read.records, len(audit.flags))
             if interrupted():
                 break
@@ -108,7 +108,7 @@ def _by_processes(
                     records += 1 if isinstance(item, Entry) else len(item.values)
                     meter.read(item, records, crew.flags)
 
-            findings.append(crew.audit(log, read_log(log), interrupted, read))
+            findings.append(crew.audit(log, read_log(log, interrupted), interrupted, read))
             meter.end(findings)
             if interrupted():
                 break

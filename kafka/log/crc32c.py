@@ -110,25 +110,54 @@ def crc32c_of_each(data: bytes, starts: NDArray[np.int64], stops: NDArray[np.int
     first = ends * LANE - (stops - starts)
     for place in range(4):  # the initial value
         padded[first + place] ^= 0xFF
-    pairs = np.ascontiguousarray(padded.view("<u2").reshape(-1, LANE // 2).T)
-    table = _pair_table()
-    crc = np.zeros(pairs.shape[1], dtype=np.uint32)
-    for pair in pairs:
-        crc = table.take((crc & np.uint32(0xFFFF)) ^ pair) ^ (crc >> np.uint32(16))
+    crc = of_lanes(padded.reshape(-1, LANE))
     behind = np.repeat(ends, lanes) - 1 - np.arange(len(crc))
     bit = 0
     while (behind >> bit).any():
         far = np.flatnonzero(behind >> bit & 1)
-        tables, some = _over_lanes(bit), crc[far]
-        crc[far] = (
-            tables[0].take(some & np.uint32(0xFF))
-            ^ tables[1].take(some >> np.uint32(8) & np.uint32(0xFF))
-            ^ tables[2].take(some >> np.uint32(16) & np.uint32(0xFF))
-            ^ tables[3].take(some >> np.uint32(24))
-        )
+        crc[far] = carried(crc[far], bit)
         bit += 1
     found: NDArray[np.uint32] = np.bitwise_xor.reduceat(crc, ends - lanes) ^ np.uint32(0xFFFFFFFF)
     return found
+
+
+def of_lanes(lanes: NDArray[np.uint8]) -> NDArray[np.uint32]:
+    """The checksum of each row of `LANE` bytes, with the initial value 0 and not inverted."""
+    pairs = np.ascontiguousarray(lanes.view("<u2").T)
+    table = _pair_table()
+    crc = np.zeros(pairs.shape[1], dtype=np.uint32)
+    for pair in pairs:
+        crc = table.take((crc & np.uint32(0xFFFF)) ^ pair) ^ (crc >> np.uint32(16))
+    return crc
+
+
+def carried(sums: NDArray[np.uint32], bit: int) -> NDArray[np.uint32]:
+    """What so many lanes of zeros, two to this power, make of each checksum."""
+    tables = _over_lanes(bit)
+    over: NDArray[np.uint32] = (
+        tables[0].take(sums & np.uint32(0xFF))
+        ^ tables[1].take(sums >> np.uint32(8) & np.uint32(0xFF))
+        ^ tables[2].take(sums >> np.uint32(16) & np.uint32(0xFF))
+        ^ tables[3].take(sums >> np.uint32(24))
+    )
+    return over
+
+
+def with_bytes(
+    sums: NDArray[np.uint32], rows: NDArray[np.uint8], counts: NDArray[np.int64]
+) -> NDArray[np.uint32]:
+    """Each checksum continued by the first bytes of its row, as many as its count says."""
+    table, sums = _byte_table(), sums.copy()
+    for place in range(int(counts.max(initial=0))):
+        more = np.flatnonzero(counts > place)
+        some = sums[more]
+        sums[more] = table.take((some ^ rows[more, place]) & np.uint32(0xFF)) ^ (some >> np.uint32(8))
+    return sums
+
+
+@cache
+def _byte_table() -> NDArray[np.uint32]:
+    return np.array(TABLE, dtype=np.uint32)
 
 
 @cache

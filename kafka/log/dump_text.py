@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,12 +18,13 @@ from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Field, Kind
-from elrcheck.kafka.log.segments import CutOff, Damage
+from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 BATCH = re.compile(
-    r"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,18}) .*isControl: (true|false) .*"
-    r"(?:CreateTime|LogAppendTime): (-?\d{1,18}) .*isvalid: (true|false)"
+    r"baseOffset: (\d{1,18}) lastOffset: (\d{1,18}) count: (\d{1,18}) (?>.*?isControl: )(true|false) "
+    r"(?>.*?(?:CreateTime|LogAppendTime): )(-?\d{1,18}) (?>.*?isvalid: )(true|false)"
 )
+"""Each gap ends at the next name and is not tried again: no line takes more time than its length."""
 RECORD = re.compile(
     r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*?)? ?payload: (.*)"
 )
@@ -55,18 +56,18 @@ def starts_as_dump(start: bytes) -> bool:
     )
 
 
-def read_dump(path: Path) -> Iterator[Item]:
-    """Read all records that the text has, in its order."""
+def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
+    """Read all records that the text has, in its order. stop: once true, no further line is read."""
     try:
         with path.open("rb") as file:
-            yield from read_dump_text(str(path), file)
+            yield from read_dump_text(str(path), file, stop)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
 
 
-def read_dump_text(path: str, file: BinaryIO) -> Iterator[Item]:
+def read_dump_text(path: str, file: BinaryIO, stop: Callable[[], bool] = never) -> Iterator[Item]:
     """The same of an open file; path is its name in messages."""
-    return _Dump(path, iter(lambda: file.readline(LONGEST), b"")).items()
+    return _Dump(path, iter(lambda: b"" if stop() else file.readline(LONGEST), b"")).items()
 
 
 class _Dump:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -18,7 +18,7 @@ from elrcheck.kafka.log.metadata_records import (
     read_control,
     read_record,
 )
-from elrcheck.kafka.log.segments import Batch, CutOff, Damage, read_segment
+from elrcheck.kafka.log.segments import Batch, CutOff, Damage, never, read_segment
 
 
 class Entry(NamedTuple):
@@ -71,10 +71,10 @@ Item: TypeAlias = Entry | Run | SnapshotStart | Damage | CutOff
 
 
 def read_entries(
-    path: Path, first_offset: int | None = None, *, footer: bool = False
+    path: Path, first_offset: int | None = None, *, footer: bool = False, stop: Callable[[], bool] = never
 ) -> Iterator[Entry | Run | Damage | CutOff]:
-    """Read all records of a segment or a snapshot, batch by batch. footer: of `read_segment`."""
-    for piece in read_segment(path, first_offset, footer=footer):
+    """Read all records of a segment or a snapshot, batch by batch. footer, stop: of `read_segment`."""
+    for piece in read_segment(path, first_offset, footer=footer, stop=stop):
         if not isinstance(piece, Batch):
             yield piece
         elif piece.values:

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump, read_dump
 from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart, read_entries
-from elrcheck.kafka.log.segments import CutOff, Damage
+from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 SEGMENT = re.compile(r"(\d{20})\.log")
 SNAPSHOT = re.compile(r"(\d{20})-(\d{10})\.checkpoint")
@@ -137,11 +137,23 @@ def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
     return MetadataLog(folder, tuple(segments), tuple(sorted(snapshots)))
 
 
-def read_log(log: MetadataLog) -> Iterator[Item]:
-    """Read a log from its start: perhaps a snapshot, then every record behind it once."""
+def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Item]:
+    """Read a log from its start: perhaps a snapshot, then every record behind it once.
+
+    stop: asked often, also where there is nothing to read but damage; once true, the log ends.
+    """
     if log.dump is not None:
-        return read_dump(Path(log.dump))
-    return in_one(log, lambda part: read_entries(Path(part.path), part.base, footer=part.has_footer))
+        items = read_dump(Path(log.dump), stop)
+    else:
+        items = in_one(log, lambda part: _entries(part, stop))
+    for item in items:
+        if stop():
+            return
+        yield item
+
+
+def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[Entry | Run | Damage | CutOff]:
+    return read_entries(Path(part.path), part.base, footer=part.has_footer, stop=stop)
 
 
 def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:

@@ -9,13 +9,16 @@ newest segment is no damage: a controller that runs is writing it, or one that c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
+import numpy as np
+
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.batches import (
+    CHECKED_FROM,
     HEADER,
     Head,
     StoredRecord,
@@ -24,13 +27,16 @@ from elrcheck.kafka.log.batches import (
     records_of,
 )
 from elrcheck.kafka.log.blocks import Values, plain_block, plain_heads
+from elrcheck.kafka.log.next_batch import next_sound
+from elrcheck.kafka.log.range_sums import CHUNK, RangeSums
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
-CHUNK = 1 << 20
 FIRST_STRETCH = 1 << 12
-MAGIC_AT = 16
-FARTHEST = 1 << 32
-"""Offsets to which a search for the next batch may jump."""
+
+
+def never() -> bool:
+    """Nobody asks for an end."""
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,17 @@ class CutOff:
 Piece: TypeAlias = Batch | Damage | CutOff
 
 
-def read_segment(path: Path, first_offset: int | None = None, *, footer: bool = False) -> Iterator[Piece]:
+def read_segment(
+    path: Path,
+    first_offset: int | None = None,
+    *,
+    footer: bool = False,
+    stop: Callable[[], bool] = never,
+) -> Iterator[Piece]:
     """Read all batches of a segment or a snapshot.
 
     first_offset: the one expected first, if it is known. footer: the last record has to be SnapshotFooter.
+    stop: asked during a long search for the next batch; once true, nothing more is read.
     """
     try:
         if not path.is_file():  # opening a pipe would wait
@@ -99,21 +112,27 @@ def read_segment(path: Path, first_offset: int | None = None, *, footer: bool = 
             raise UsageFault("log-unreadable", what, where=str(path))
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            yield from read_pieces(str(path), file, size, first_offset, footer=footer)
+            yield from read_pieces(str(path), file, size, first_offset, footer=footer, stop=stop)
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
 
 
 def read_pieces(
-    path: str, file: BinaryIO, size: int, first_offset: int | None = None, *, footer: bool = False
+    path: str,
+    file: BinaryIO,
+    size: int,
+    first_offset: int | None = None,
+    *,
+    footer: bool = False,
+    stop: Callable[[], bool] = never,
 ) -> Iterator[Piece]:
     """The same of an open file; path is its name in messages."""
-    segment = _Segment(path, file, size, first_offset)
+    segment = Segment(path, file, size, first_offset, stop)
     ended = False
     for piece in segment.pieces():
         ended = isinstance(piece, CutOff) or (isinstance(piece, Batch) and _has_footer(piece))
         yield piece
-    if footer and not ended:
+    if footer and not ended and not stop():
         message = "the snapshot ends without its footer: what came last is missing"
         yield Damage(path, size, segment.expected or 0, message)
 
@@ -124,13 +143,30 @@ def _has_footer(batch: Batch) -> bool:
     return key is not None and key[2:4] == SNAPSHOT_FOOTER.key.to_bytes(2)
 
 
-class _Segment:
-    def __init__(self, path: str, file: BinaryIO, size: int, first_offset: int | None) -> None:
+class Segment:
+    """One pass over a file. However it is damaged, it checks a small multiple of the file's size in bytes.
+
+    bytes_in_vain: of batches that were read whole and had a wrong checksum. Once these are as many as the
+    file has, checksums come from `RangeSums`, for which a batch need not be read.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        file: BinaryIO,
+        size: int,
+        first_offset: int | None,
+        stop: Callable[[], bool] = never,
+    ) -> None:
         self.path = path
         self.file = file
         self.size = size
         self.expected = first_offset
+        self.stop = stop
         self.epoch = -1
+        self.bytes_in_vain = 0
+        self.sums: RangeSums | None = None
+        """From the first place on that needed them."""
         self._stretch = FIRST_STRETCH
         """Bytes to look at for plain batches: more, the longer there was nothing else."""
 
@@ -142,14 +178,17 @@ class _Segment:
                 yield from plain
                 position = behind
                 continue
-            head, data = self._at(position)
-            if head is None or not self._is_sound(head, data):
-                found = self._next_sound(position + 1)
-                if found is None:
+            head = self._head_at(position)
+            data = None if head is None else self._sound(head, position)
+            if head is None or data is None:
+                following = self._next_sound(position + 1)
+                if self.stop():
+                    return
+                if following is None:
                     yield self._end(position, head)
                     return
-                yield self._damaged(position, head, data, found)
-                position = found
+                yield self._damaged(position, head, following)
+                position = following
                 continue
             position += head.size
             at = position - head.size
@@ -191,12 +230,16 @@ class _Segment:
         self.file.seek(position)
         data = self.file.read(self._stretch)
         if (head := head_of(data)) is not None and len(data) < head.size <= self.size - position:
+            if self._is_false(head, position):
+                self._stretch = FIRST_STRETCH
+                return [], position
             data += self.file.read(head.size - len(data))
         heads = plain_heads(data, self.expected, self.epoch)
         block, count = plain_block(data, heads) if heads else (None, 0)
         self._stretch = min(2 * self._stretch, CHUNK) if count == len(heads) > 0 else FIRST_STRETCH
         found: list[Batch] = []
         if block is None or not count:
+            self.bytes_in_vain += heads[0].size if heads else 0
             return found, position
         first = 0
         for head in heads[:count]:
@@ -210,55 +253,59 @@ class _Segment:
         self.expected, self.epoch = found[-1].next_offset, found[-1].leader_epoch
         return found, position
 
-    def _at(self, position: int) -> tuple[Head | None, bytes]:
-        """The header at a position, and the whole batch, or what there is of it."""
+    def _head_at(self, position: int) -> Head | None:
         self.file.seek(position)
-        start = self.file.read(HEADER.size)
-        head = head_of(start)
-        if head is None or not head.is_possible() or position + head.size > self.size:
-            return head, start
-        return head, start + self.file.read(head.size - HEADER.size)
+        return head_of(self.file.read(HEADER.size))
 
-    @staticmethod
-    def _is_sound(head: Head, data: bytes) -> bool:
-        return head.is_possible() and len(data) == head.size and checksum_holds(head, data)
+    def _is_whole(self, head: Head, position: int) -> bool:
+        """The header may be true, and the file has all that it claims."""
+        return head.is_possible() and position + head.size <= self.size
+
+    def _sound(self, head: Head, position: int) -> bytes | None:
+        """The batch with this header, if its checksum is true."""
+        if not self._is_whole(head, position) or self._is_false(head, position):
+            return None
+        self.file.seek(position)
+        data = self.file.read(head.size)
+        if checksum_holds(head, data):
+            return data
+        self.bytes_in_vain += head.size
+        return None
+
+    def _is_false(self, head: Head, position: int) -> bool:
+        """The checksum is wrong, of a file in which so many are that no batch is read for it any more."""
+        if self.bytes_in_vain <= self.size:
+            return False
+        starts, stops = (np.array([position + at], np.int64) for at in (CHECKED_FROM, head.size))
+        return int(self._sums_from(position).of_each(starts, stops)[0]) != head.checksum
+
+    def _next_sound(self, position: int) -> int | None:
+        sums = self._sums_from(position)
+        return next_sound(self.file, position, self.size, self.expected or 0, sums, self.stop)
+
+    def _sums_from(self, position: int) -> RangeSums:
+        if self.sums is None:
+            self.sums = RangeSums(self.file, position, self.size)
+        return self.sums
 
     def _is_misnumbered(self, head: Head, behind: int) -> bool:
         """The next batch continues as if this one had the expected offset. The checksum omits the offset."""
-        following, _ = self._at(behind)
+        following = self._head_at(behind)
         count = head.last_delta + 1
         return following is not None and following.base_offset == (self.expected or 0) + count
 
     def _is_followed(self, head: Head, behind: int) -> bool:
         """The next batch, if there is one, continues where this one ends."""
-        following, _ = self._at(behind)
+        following = self._head_at(behind)
         return behind == self.size or (following is not None and following.base_offset == head.next_offset)
 
-    def _next_sound(self, position: int) -> int | None:
-        """The position of the next batch with a true checksum."""
-        least = self.expected or 0
-        while position + HEADER.size <= self.size:
-            self.file.seek(position)
-            chunk = self.file.read(CHUNK)
-            at = chunk.find(2, MAGIC_AT)
-            while at >= 0:
-                head = head_of(chunk[at - MAGIC_AT : at - MAGIC_AT + HEADER.size])
-                if head is not None and head.is_possible() and least <= head.base_offset < least + FARTHEST:
-                    where = position + at - MAGIC_AT
-                    again, data = self._at(where)
-                    if again is not None and self._is_sound(again, data):
-                        return where
-                at = chunk.find(2, at + 1)
-            position += max(len(chunk) - HEADER.size, 1)
-        return None
-
-    def _damaged(self, position: int, head: Head | None, data: bytes, found: int) -> Damage:
+    def _damaged(self, position: int, head: Head | None, following: int) -> Damage:
         message = "the batch has an impossible header"
-        if head is not None and head.is_possible() and len(data) == head.size:
+        if head is not None and self._is_whole(head, position):
             message = f"the checksum of the batch is wrong (base offset {head.base_offset})"
         elif head is not None and head.is_possible():
             message = f"the batch claims {head.size} bytes (base offset {head.base_offset})"
-        return self._damage(position, self.expected or 0, f"{message}; {found - position} bytes not read")
+        return self._damage(position, self.expected or 0, f"{message}; {following - position} bytes not read")
 
     def _end(self, position: int, head: Head | None) -> Piece:
         """What the last bytes are, behind which there is no whole batch."""
