@@ -28,8 +28,8 @@ from elrcheck.kafka.log.segments import Batch, Damage, Piece, read_pieces
 
 NO_OP = record_value(("NO_OP_RECORD", 0, {}))
 MOST_TIMES = 160
-"""Bytes read for each byte of a file, of any size: the smallest batches between damage cost four looks of 4 KiB
-each."""
+"""Bytes read for each byte of a file of any size: the smallest batches between damage cost four looks each,
+of 4 KiB."""
 
 
 class Counted(io.BytesIO):
