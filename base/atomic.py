@@ -92,8 +92,9 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | N
             place = waiting[0].folder / waiting[0].name
             waiting[0].publish()
             del waiting[0]
-        for place in folders:
-            sync_folder(place)
+        place = directory
+        for folder in folders:
+            sync_folder(folder)
     except OSError as fault:
         raise cannot_write(place, fault) from fault
     finally:
@@ -109,6 +110,26 @@ def write_file(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes, mode: int | None = None) -> None:
     """Write one binary file atomically. mode: see `write_files`."""
     write_files(path.parent, {path.name: data}, mode)
+
+
+def move_into(folder: Path, draft: Path, last: str) -> None:
+    """Move the files of a complete draft folder into another one. last: the file that goes after all others.
+
+    A process that is killed leaves some of the files, but not the last.
+    """
+    files = sorted(path.relative_to(draft) for path in draft.rglob("*") if path.is_file())
+    place = folder
+    try:
+        for inside in sorted(files, key=lambda inside: inside == Path(last)):
+            place = folder / inside
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if inside == Path(last):
+                for each in {(folder / other).parent for other in files} | {folder}:
+                    sync_folder(each)
+            os.replace(draft / inside, place)
+        sync_folder(folder)
+    except OSError as fault:
+        raise cannot_write(place, fault) from fault
 
 
 def append_line(path: Path, line: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from elrcheck.base.atomic import move_into, sync_folder
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.version import __version__
@@ -17,6 +19,7 @@ from elrcheck.invariants.proof.certificate import (
     MANIFEST,
     PREMISES,
     SCHEMA,
+    STEPS,
     Cell,
     Manifest,
     Text,
@@ -29,15 +32,24 @@ from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled
 
+DRAFT = ".draft"
+"""The folder, inside that of a certificate, where it is written before it takes the place of another one."""
 Found = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
 
 
 def demand_room(folder: Path) -> None:
-    """Refuse a folder that holds anything but a certificate, which is replaced."""
-    if folder.exists() and not (folder / MANIFEST).is_file() and (folder.is_file() or any(folder.iterdir())):
+    """Refuse a folder that holds anything but a certificate, or a part of one: these are replaced."""
+    if folder.is_file() or (
+        folder.is_dir() and not (folder / MANIFEST).is_file() and not all(map(_ours, folder.iterdir()))
+    ):
         why = f"{folder} is there already, and no certificate is in it"
         raise UsageFault("certificate-folder", why, help="name a new folder, or remove what is in this one")
+
+
+def _ours(path: Path) -> bool:
+    """Whether a process that was killed may have left this of a certificate."""
+    return path.name in (DRAFT, STEPS) or path.name.endswith(".smt2.gz")
 
 
 def certify(
@@ -47,10 +59,25 @@ def certify(
     """Write a certificate of a finished proof.
 
     goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
+    A certificate that is in the folder stays until the new one is complete on the same disk.
     """
+    draft = folder / DRAFT
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        _write(draft, prover, report, found, goals, chosen)
+        (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
+        sync_folder(folder)
+        _remove_texts(folder)
+        move_into(folder, draft, last=MANIFEST)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _write(
+    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str],
+    chosen: Sequence[Fn],
+) -> None:  # fmt: skip
     text = SmtText(prover, chosen)
-    (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
-    _remove_texts(folder)
     premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
     scripts = []
     for part in parts(text, goals):
@@ -70,7 +97,7 @@ def certify(
 
 def _remove_texts(folder: Path) -> None:
     """Remove the texts of the certificate that is replaced, so that the new manifest names all there are."""
-    for path in (*folder.glob("*.smt2.gz"), *folder.glob("consecution/*.smt2.gz")):
+    for path in (*folder.glob("*.smt2.gz"), *folder.glob(f"{STEPS}/*.smt2.gz")):
         with contextlib.suppress(FileNotFoundError):
             path.unlink()
 

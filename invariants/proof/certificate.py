@@ -32,6 +32,7 @@ from elrcheck.base.strict import Codes
 
 SCHEMA = "elrcheck.certificate/2"
 MANIFEST = "manifest.json"
+STEPS = "consecution"
 PREMISES = "premises.smt2.gz"
 INITIATION, IMPLICATION = "initiation.smt2.gz", "implication.smt2.gz"
 IMPOSSIBLE = "impossible.smt2.gz"
@@ -213,4 +214,4 @@ def _damaged(place: Path | str, why: str) -> UsageFault:
 
 
 def step_file(number: int, action: str) -> str:
-    return f"consecution/{number:03}-{action}.smt2.gz"
+    return f"{STEPS}/{number:03}-{action}.smt2.gz"

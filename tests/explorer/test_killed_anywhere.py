@@ -1,8 +1,8 @@
 """A checkpoint survives SIGKILL and a full disk at any moment: moments are drawn over all phases of a search.
 
-Each trial runs `elrcheck check` in a process of its own that ends at the drawn moment (`mortal`), then
-resumes the run and compares the whole report. `pytest -s` prints the table of moments by phase, and the seed;
-the variable ELRCHECK_TEST_SEED sets it.
+Each trial runs `elrcheck check` in a process of its own that ends at the drawn moment (`mortal_process`),
+then resumes the run and compares the whole report. `pytest -s` prints the table of moments by phase, and the
+seed; the variable ELRCHECK_TEST_SEED sets it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -21,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mortal import FINISHING, PHASES
-from processes import ended_in_time
+from mortal_child import FINISHING, PHASES
+from mortal_process import Mortal, mortal_in
 
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and /proc")
 MODEL = ("--variant", "legacy", "--scope", "two-brokers", "-p", "P-1", "-p", "W-11")
 START = (*MODEL, "--run-dir", "run", "--fresh")
 OFTEN = ("--checkpoint-every", "0.01s")
@@ -62,33 +62,26 @@ CASES = (
 )
 
 
-class Mortal:
-    """Runs commands in processes that end when they are told to. place: the folder they work in."""
+class Runs:
+    """The cases of one test module, in one folder."""
 
-    def __init__(self, process: subprocess.Popen[str], place: Path) -> None:
-        self._process, self.place, self.run = process, place, place / "run"
+    def __init__(self, mortal: Mortal) -> None:
+        self.mortal, self.run = mortal, mortal.below
         self._bases: dict[Case, Path] = {}
-        self._lengths: dict[Case, list[str]] = {}
+        self._moments: dict[Case, list[str]] = {}
 
     def check(
         self, *options: str, room: int | None = None, at: int = 0, full: bool = False
     ) -> dict[str, Any]:
-        """Run a check. at: the moment at which it is killed, 0 for none; full: the disk is full instead."""
-        command = ["--no-progress", "check", *options, "--format", "json"]
-        job = {"folder": str(self.place), "command": command, "at": at, "full": full, "room": room}
-        assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(json.dumps(job) + "\n")
-        self._process.stdin.flush()
-        facts: dict[str, Any] = json.loads(self._process.stdout.readline())
-        return facts
+        return self.mortal.run("check", *options, "--format", "json", at=at, full=full, room=room)
 
     @property
     def out(self) -> str:
-        return (self.place / "out").read_text()
+        return self.mortal.out
 
     @property
     def err(self) -> str:
-        return (self.place / "err").read_text()
+        return self.mortal.err
 
     def prepare(self, case: Case) -> None:
         """Put the folder into the state in which a case begins."""
@@ -97,19 +90,19 @@ class Mortal:
             return
         if case.base not in self._bases:
             assert self.check(*case.base.options, room=case.base.room)["code"] in (1, 3), self.err
-            kept = self.place / case.base.name
+            kept = self.run.with_name(case.base.name)
             self.run.rename(kept)
             self._bases[case.base] = kept
         shutil.copytree(self._bases[case.base], self.run)
 
     def moments(self, case: Case) -> list[str]:
         """The phase of each moment of a case that is left alone."""
-        if case not in self._lengths:
+        if case not in self._moments:
             self.prepare(case)
             facts = self.check(*case.options, room=case.room)
             assert facts["code"] == 1, self.err
-            self._lengths[case] = facts["by_phase"]
-        return self._lengths[case]
+            self._moments[case] = facts["by_phase"]
+        return self._moments[case]
 
 
 def comparable(text: str) -> dict[str, Any]:
@@ -122,36 +115,28 @@ def comparable(text: str) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortal]:
-    place = tmp_path_factory.mktemp("mortal")
-    script = Path(__file__).parents[1] / "support" / "mortal.py"
-    process = subprocess.Popen(
-        [sys.executable, str(script)], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    with ended_in_time(process, 7200.0):
-        yield Mortal(process, place)
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(timeout=60) == 0
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runs]:
+    with mortal_in(tmp_path_factory.mktemp("mortal"), "run") as mortal:
+        yield Runs(mortal)
 
 
 @pytest.fixture(scope="module")
-def expected(mortal: Mortal) -> dict[str, Any]:
+def expected(runs: Runs) -> dict[str, Any]:
     """The report of the search that nothing disturbs."""
-    shutil.rmtree(mortal.run, ignore_errors=True)
-    assert mortal.check(*START)["code"] == 1
-    whole = comparable(mortal.out)
+    shutil.rmtree(runs.run, ignore_errors=True)
+    assert runs.check(*START)["code"] == 1
+    whole = comparable(runs.out)
     assert whole["search"]["complete"] and whole["verdict"] == "violated"
     return whole
 
 
-def draws(mortal: Mortal, count: int, rng: random.Random) -> Iterator[tuple[Case, int]]:
+def draws(runs: Runs, count: int, rng: random.Random) -> Iterator[tuple[Case, int]]:
     """Draw so many moments: each phase of each case in turn, and then any moment of that phase."""
-    pairs = [(case, phase) for case in CASES for phase in PHASES if phase in mortal.moments(case)]
+    pairs = [(case, phase) for case in CASES for phase in PHASES if phase in runs.moments(case)]
     rng.shuffle(pairs)
     for number in range(count):
         case, phase = pairs[number % len(pairs)]
-        at = [k for k, each in enumerate(mortal.moments(case), start=1) if each == phase]
+        at = [k for k, each in enumerate(runs.moments(case), start=1) if each == phase]
         yield case, rng.choice(at)
 
 
@@ -161,27 +146,27 @@ def seeded() -> tuple[int, random.Random]:
 
 
 def goes_on(
-    mortal: Mortal, case: Case, facts: dict[str, Any], expected: dict[str, Any], room: int | None
+    runs: Runs, case: Case, facts: dict[str, Any], expected: dict[str, Any], room: int | None
 ) -> str:
     """Resume the run that ended, to the same report; return what became of it."""
-    if (mortal.run / "run.json").exists():
-        assert mortal.check("--resume", "run", room=room)["code"] == 1, mortal.err
-        assert comparable(mortal.out) == expected
+    if (runs.run / "run.json").exists():
+        assert runs.check("--resume", "run", room=room)["code"] == 1, runs.err
+        assert comparable(runs.out) == expected
         outcome = "resumed"
     elif (facts["phase"] == FINISHING and facts["saved"]) or case.base is not None:
-        assert comparable(mortal.out) == expected, "the checkpoint went before its report was shown"
+        assert comparable(runs.out) == expected, "the checkpoint went before its report was shown"
         return "answered"
     else:
         assert not facts["saved"], "there was a checkpoint, and it is gone"
-        answer = mortal.out
-        assert mortal.check("--resume", "run")["code"] == 2
-        assert "error[no-checkpoint]" in mortal.err
+        answer = runs.out
+        assert runs.check("--resume", "run")["code"] == 2
+        assert "error[no-checkpoint]" in runs.err
         if answer:
             assert comparable(answer) == expected
-        assert mortal.check(*START, room=room)["code"] == 1, mortal.err
-        assert comparable(mortal.out) == expected
+        assert runs.check(*START, room=room)["code"] == 1, runs.err
+        assert comparable(runs.out) == expected
         outcome = "no checkpoint yet"
-    left = {place.name for place in mortal.run.rglob("*")}
+    left = {place.name for place in runs.run.rglob("*")}
     assert left == {"report.json", "P-1.trace.json", "W-11.trace.json"}
     return outcome
 
@@ -196,60 +181,60 @@ def table(seed: int, rows: Counter[tuple[str, str]]) -> str:
 
 
 @pytest.mark.parametrize("count", [8, pytest.param(120, marks=pytest.mark.slow)])
-def test_killed_anywhere(mortal: Mortal, expected: dict[str, Any], count: int) -> None:
+def test_killed_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
     """Every fourth run is killed again while it resumes."""
     seed, rng = seeded()
     rows: Counter[tuple[str, str]] = Counter()
-    for number, (case, at) in enumerate(draws(mortal, count, rng)):
-        mortal.prepare(case)
-        facts = mortal.check(*case.options, room=case.room, at=at)
+    for number, (case, at) in enumerate(draws(runs, count, rng)):
+        runs.prepare(case)
+        facts = runs.check(*case.options, room=case.room, at=at)
         where = f"seed {seed}: {case.name}, moment {at}, {facts}"
-        assert facts["code"] in (-signal.SIGKILL, 1), f"{where}\n{mortal.err}"
+        assert facts["code"] in (-signal.SIGKILL, 1), f"{where}\n{runs.err}"
         if facts["code"] == 1:
             rows["missed", "the search was done"] += 1  # a moment of time: this run had fewer rounds
             continue
-        if number % 4 == 3 and (mortal.run / "run.json").exists():
+        if number % 4 == 3 and (runs.run / "run.json").exists():
             more, later = rng.choice((None, ROOM)), rng.randint(1, 300)
-            again = mortal.check("--resume", "run", *OFTEN, room=more, at=later)
-            assert again["code"] in (-signal.SIGKILL, 1), f"{where}\n{mortal.err}"
+            again = runs.check("--resume", "run", *OFTEN, room=more, at=later)
+            assert again["code"] in (-signal.SIGKILL, 1), f"{where}\n{runs.err}"
             if again["code"] == 1:
-                assert comparable(mortal.out) == expected, where
+                assert comparable(runs.out) == expected, where
                 continue
             rows[again["phase"], "killed again"] += 1
             facts = {**again, "saved": True}
         try:
-            outcome = goes_on(mortal, case, facts, expected, rng.choice((None, ROOM)))
+            outcome = goes_on(runs, case, facts, expected, rng.choice((None, ROOM)))
         except AssertionError as fault:
-            raise AssertionError(f"{where}\n{mortal.err}\n{fault}") from fault
+            raise AssertionError(f"{where}\n{runs.err}\n{fault}") from fault
         rows[facts["phase"], outcome] += 1
     print(f"\n{table(seed, rows)}")
     assert sum(rows.values()) >= count * 3 // 4
 
 
 @pytest.mark.parametrize("count", [6, pytest.param(60, marks=pytest.mark.slow)])
-def test_a_disk_that_is_full_anywhere(mortal: Mortal, expected: dict[str, Any], count: int) -> None:
+def test_a_disk_that_is_full_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
     seed, rng = seeded()
     rows: Counter[tuple[str, str]] = Counter()
-    for case, at in draws(mortal, count, rng):
-        mortal.prepare(case)
-        facts = mortal.check(*case.options, room=case.room, at=at, full=True)
-        phase = mortal.moments(case)[at - 1]
-        where = f"seed {seed}: {case.name}, moment {at} ({phase}), {facts}\n{mortal.err}"
+    for case, at in draws(runs, count, rng):
+        runs.prepare(case)
+        facts = runs.check(*case.options, room=case.room, at=at, full=True)
+        phase = runs.moments(case)[at - 1]
+        where = f"seed {seed}: {case.name}, moment {at} ({phase}), {facts}\n{runs.err}"
         if facts["code"] == 1:
-            assert comparable(mortal.out) == expected, where
+            assert comparable(runs.out) == expected, where
             rows[phase, "needed no more space"] += 1
             continue
         assert facts["code"] == 4, where
-        assert f"cannot write {mortal.run}" in mortal.err or "cannot write run" in mortal.err, where
-        assert "No space left on device" in mortal.err and "free some space on its disk" in mortal.err, where
-        if (mortal.run / "run.json").exists():
-            assert "then resume with `elrcheck check --resume run`" in mortal.err, where
+        assert "cannot write run" in runs.err, where
+        assert "No space left on device" in runs.err and "free some space on its disk" in runs.err, where
+        if (runs.run / "run.json").exists():
+            assert "then resume with `elrcheck check --resume run`" in runs.err, where
         else:
             assert case.base is None and not facts["saved"], where
-            assert "or choose another --run-dir" in mortal.err, where
-            assert not list(mortal.run.rglob("*.parquet")), where
+            assert "or choose another --run-dir" in runs.err, where
+            assert not list(runs.run.rglob("*.parquet")), where
         try:
-            outcome = goes_on(mortal, case, facts, expected, rng.choice((None, ROOM)))
+            outcome = goes_on(runs, case, facts, expected, rng.choice((None, ROOM)))
         except AssertionError as fault:
             raise AssertionError(f"{where}\n{fault}") from fault
         rows[phase, outcome] += 1

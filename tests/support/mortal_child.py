@@ -50,8 +50,12 @@ class Moments:
         self.saved = False
         self._lock = threading.Lock()
 
-    def inside(self, path: Any) -> bool:
-        return os.path.abspath(os.fspath(path)).startswith(self.folder + os.sep)
+    def inside(self, path: Any, folder: int | None = None) -> bool:
+        """Whether a path, or an open file, is below the folder. folder: what the path is relative to."""
+        start = "" if folder is None else os.readlink(f"/proc/self/fd/{folder}")
+        name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else os.fspath(path)
+        place = os.path.abspath(os.path.join(start, name))
+        return place == self.folder or place.startswith(self.folder + os.sep)
 
     def pass_one(self, kind: str, half: Callable[[], object] | None = None) -> None:
         """Count a moment, and end there if it is the chosen one. half: does a part of the operation."""
@@ -137,7 +141,7 @@ def watch_files(moments: Moments) -> None:
 
         @functools.wraps(real)
         def watched(path: Any, *args: Any, **more: Any) -> Any:
-            if more.get("dir_fd") is not None or isinstance(path, int) or moments.inside(path):
+            if moments.inside(path, more.get("dir_fd")):
                 moments.pass_one(kind)
             return real(path, *args, **more)
 
@@ -205,7 +209,7 @@ def child(job: dict[str, Any], log: int) -> None:
     os.chdir(job["folder"])
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), number)
-    moments = Moments(os.path.join(job["folder"], job.get("below", "run")), job["at"], job["full"], log)
+    moments = Moments(os.path.join(job["folder"], job["below"]), job["at"], job["full"], log)
     watch_files(moments)
     watch_search(moments, job["room"])
     code = run(cli, job["command"])
