@@ -7,8 +7,12 @@ send; and no other site may show the page in a frame or read an answer.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+import socket
 import threading
+import time
 from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -27,7 +31,10 @@ MOST_TRACE = 32 * 2**20
 """A trace of a thousand states has a few megabytes."""
 MOST_LINE = 8 * 2**10
 SECONDS = 30
-"""A connection that sends nothing for so long is closed."""
+"""From its start, a connection has so long to send its whole request, and then to take the answer."""
+MOST_CONNECTIONS = 64
+"""At the same time, each with a thread; a browser opens about six."""
+BUSY = "HTTP/1.0 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n\r\n"
 CODES = Codes("web-request")
 JSON = "application/json"
 PAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -76,7 +83,11 @@ class WebServer(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
 
-    def __init__(self, port: int, answers: Answers) -> None:
+    def __init__(
+        self, port: int, answers: Answers, seconds: float = SECONDS, connections: int = MOST_CONNECTIONS
+    ) -> None:
+        self.seconds = seconds
+        self._places = threading.BoundedSemaphore(connections)
         super().__init__((LOOPBACK, port), Handler)
         self.answers = answers
         self.number = int(self.server_address[1])
@@ -95,8 +106,47 @@ class WebServer(ThreadingHTTPServer):
         thread.start()
         return thread
 
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Answer in a thread of its own, or with 503 if there are too many."""
+        if self._places.acquire(blocking=False):
+            super().process_request(request, client_address)
+            return
+        with contextlib.suppress(OSError):
+            request.settimeout(0.1)  # this thread accepts the connections of all
+            fault = UsageFault("web-request", "too many connections at the same time", help="close some pages")
+            request.sendall((BUSY + error_text(fault)).encode())
+            request.shutdown(socket.SHUT_WR)
+            request.recv(MOST_LINE)  # what is left unread when it is closed would take the answer back
+        self.shutdown_request(request)
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._places.release()
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A browser that goes away in the middle of an answer is no error."""
+
+
+class TimelyReader(io.RawIOBase):
+    """Reads from a connection until a deadline, however little each packet brings."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        super().__init__()
+        self.connection = connection
+        self.deadline = time.monotonic() + seconds
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Raises TimeoutError once the deadline has passed."""
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the request took too long")
+        self.connection.settimeout(left)
+        return self.connection.recv_into(buffer)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -105,7 +155,11 @@ class Handler(BaseHTTPRequestHandler):
     server: WebServer
     server_version = "elrcheck"
     sys_version = ""
-    timeout = SECONDS
+
+    def setup(self) -> None:
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(TimelyReader(self.connection, self.server.seconds))
 
     def do_GET(self) -> None:
         self._answer(self._get)
@@ -131,6 +185,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
         body = text.encode()
+        self.connection.settimeout(self.server.seconds)
         self.send_response(status)
         for name, value in (*HEADERS.items(), ("Content-Type", kind), ("Content-Length", str(len(body)))):
             self.send_header(name, value)

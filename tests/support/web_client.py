@@ -50,9 +50,10 @@ class Client:
 
 
 @contextlib.contextmanager
-def serving(explorer: Explorer | None = None) -> Iterator[Client]:
+def serving(explorer: Explorer | None = None, **limits: Any) -> Iterator[Client]:
+    """limits: of the server, `seconds` and `connections`."""
     made = explorer or Explorer(Given(Selection("legacy", "two-brokers")))
-    server = WebServer(0, made)
+    server = WebServer(0, made, **limits)
     server.start()
     try:
         yield Client(server)

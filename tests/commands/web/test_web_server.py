@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -259,3 +262,81 @@ def test_a_search_that_is_cancelled_leaves_no_process() -> None:
         assert client.post("/api/cancel", {})["verdict"] == "cancelled"
         assert set(multiprocessing.active_children()) == before
         assert client.get("/api/search")["verdict"] == "cancelled"
+
+
+# ------------------------------------------------------------------------- slow and many connections
+
+
+def connected(client: Client) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", client.number), timeout=10)
+
+
+def dripped(connection: socket.socket, data: bytes, pause: float, most: float) -> float:
+    """Send byte after byte until the other side closes; after how many seconds it did."""
+    started = time.monotonic()
+    connection.settimeout(pause)
+    while time.monotonic() - started < most:
+        try:
+            connection.sendall(data[:1])
+            data = data[1:] or b"x"
+            if connection.recv(1) == b"":
+                break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    return time.monotonic() - started
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        b"GET /api/start HTTP/1.0\r\nHost: ",
+        b"POST /api/state HTTP/1.0\r\nHost: 127.0.0.1:{}\r\nOrigin: http://127.0.0.1:{}\r\n"
+        b"Content-Type: application/json\r\nContent-Length: 60000\r\n\r\n",
+    ],
+    ids=["request line", "head", "body"],
+)
+def test_a_slow_drip_is_closed_at_the_deadline(start: bytes) -> None:
+    with serving(seconds=0.5) as client, connected(client) as connection:
+        if start:
+            connection.sendall(start.replace(b"{}", str(client.number).encode()))
+        seconds = dripped(connection, b"GET / HTTP/1.0\r\n" * 1000 if not start else b"1", 0.05, 20)
+        assert 0.4 < seconds < 15
+        assert client.send("GET", "/")[0] == 200
+
+
+def test_a_connection_that_sends_nothing_is_closed_too() -> None:
+    with serving(seconds=0.3) as client, connected(client) as connection:
+        assert connection.recv(1) == b""
+
+
+def await_threads(number: int) -> None:
+    until = time.monotonic() + 20
+    while threading.active_count() != number:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_more_connections_than_there_are_threads_get_503() -> None:
+    with serving(seconds=60, connections=3) as client, contextlib.ExitStack() as open_ones:
+        before = threading.active_count()
+        idle = [open_ones.enter_context(connected(client)) for _ in range(3)]
+        await_threads(before + 3)
+        for _ in range(5):
+            assert refused(client.send("GET", "/")) == (503, "web-request")
+        assert threading.active_count() == before + 3
+        for one in idle:
+            one.close()
+        await_threads(before)
+        assert client.send("GET", "/")[0] == 200
+
+
+def test_a_request_within_the_deadline_may_come_in_parts() -> None:
+    with serving(seconds=10) as client, connected(client) as connection:
+        host = f"127.0.0.1:{client.number}".encode()
+        for part in (b"GET /web.css HT", b"TP/1.0\r\nHost: ", host, b"\r\n\r\n"):
+            connection.sendall(part)
+            time.sleep(0.05)
+        assert connection.recv(15) == b"HTTP/1.0 200 OK"
