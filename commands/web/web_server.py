@@ -113,7 +113,7 @@ class WebServer(ThreadingHTTPServer):
             return
         with contextlib.suppress(OSError):
             request.settimeout(0.1)  # this thread accepts the connections of all
-            fault = UsageFault("web-request", "too many connections at the same time", help="close some pages")
+            fault = UsageFault("web-request", "too many connections at once", help="close some pages")
             request.sendall((BUSY + error_text(fault)).encode())
             request.shutdown(socket.SHUT_WR)
             request.recv(MOST_LINE)  # what is left unread when it is closed would take the answer back
