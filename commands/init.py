@@ -28,23 +28,26 @@ baseline = "elrcheck-baseline.toml"
 """
 WORKFLOW = """\
 # Fails when the results of elrcheck differ from elrcheck-baseline.toml.
+# Actions are named by commit: a tag can be moved to other code.
 name: elrcheck
 on:
   push:
   pull_request:
+permissions:
+  contents: read
 jobs:
   gate:
     runs-on: ubuntu-latest
     env:
 {origin}    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@34e114876b0b11c390a56381ad16ebd13914f8d5  # v4.3.1
+      - uses: actions/setup-python@a26af69be951a213d495a4c3e4e4022e16d87065  # v5.6.0
         with:
           python-version: "3.11"
       - run: pip install "elrcheck @ ${ELRCHECK:?name a commit or a hash in this file}"
       # Annotates the diff and writes a step summary; the step below uploads the files.
       - run: elrcheck gate --format github -o elrcheck.sarif -o elrcheck.xml
-      - uses: actions/upload-artifact@v4
+      - uses: actions/upload-artifact@ea165f8d65b6e75b540449e92b4886f43607fa02  # v4.6.2
         if: always()
         with:
           name: elrcheck

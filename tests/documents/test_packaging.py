@@ -90,6 +90,19 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     assert executed == documented
 
 
+def test_every_action_of_others_is_named_by_its_commit() -> None:
+    """In the workflows, in the action, and in what `init` writes: a tag can be moved."""
+    workflows = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+    places = [*workflows, ROOT / "action.yml", ROOT / "commands" / "init.py"]
+    commits: dict[str, set[str]] = {}
+    for place in places:
+        for used in re.findall(r"^ +- uses: (.*)$", place.read_text("utf-8"), re.M):
+            named = re.fullmatch(r"([\w-]+/[\w-]+)@([0-9a-f]{40})  # v\d+\.\d+\.\d+", used)
+            assert named, f"{place.name}: {used}"
+            commits.setdefault(named[1], set()).add(named[2])
+    assert len(commits) == 4 and all(len(same) == 1 for same in commits.values())
+
+
 def test_the_nightly_job_installs_as_ci_does_and_both_are_workflows() -> None:
     install = re.findall(r'^install_command="(.+)"$', (ROOT / ".ci" / "nightly").read_text("utf-8"), re.M)
     assert len(install) == 1
