@@ -76,7 +76,7 @@ def answer(copy: EditedCopy, sample: int, what: str, *more: str) -> list[dict[st
     runs = json.loads(done.output)["runs"]
     searched = sum(run["searched"] for run in runs)
     print(f"{what:44} {len(runs):14} {searched:9} {done.seconds:8.1f}", flush=True)
-    return [{k: v for k, v in run.items() if k not in ("searched", "seconds")} for run in runs]
+    return [{k: v for k, v in run.items() if k not in ("searched", "seconds", "kept")} for run in runs]
 
 
 if __name__ == "__main__":

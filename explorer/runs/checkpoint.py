@@ -36,15 +36,15 @@ from elrcheck.explorer.search.tally import SavedTally, Tally
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
 from elrcheck.explorer.store.spilled import forget_candidates
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.lowering.nodes import cone
 from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.lowering.program_digest import numbered_digest
 
 SCHEMA = "elrcheck.run/1"
 LEVELS = "levels"
 
 
 class Identity(Record, frozen=True):
-    """What a run searches. config: every knob and budget as plain values; model: `program_digest`.
+    """What a run searches. config: every knob and budget as plain values; model: `numbered_digest`.
 
     lasting: the user chose the folder, which also keeps the traces of witnesses.
     """
@@ -100,36 +100,6 @@ class Saved:
     @property
     def distinct(self) -> int:
         return sum(level.rows for level in self.levels)
-
-
-def program_digest(program: Program) -> str:
-    """Return a SHA-256 digest (hexadecimal) of everything in a program that its search depends on."""
-    roots = [check.node for check in program.checks if check.node is not None]
-    for instance in program.instances:
-        roots += [*instance.guards, *instance.within, *instance.updates.values()]
-        roots += instance.step_checks.values()
-    nodes = cone(roots)
-    number = {node.id: k for k, node in enumerate(nodes)}
-    digest = hashlib.sha256()
-
-    def add(*parts: object) -> None:
-        digest.update(repr(parts).encode())
-
-    for node in nodes:
-        add(node.op, [number[arg.id] for arg in node.args], node.lo, node.hi, node.op == "var" and node.leaf)
-    for leaf in program.leaves:
-        add(leaf.path, leaf.lo, leaf.hi)
-    for instance in program.instances:
-        add(
-            instance.action, str(instance.args), [number[n.id] for n in instance.guards],
-            [number[n.id] for n in instance.within],
-            sorted((leaf, number[n.id]) for leaf, n in instance.updates.items()),
-            sorted((check, number[n.id]) for check, n in instance.step_checks.items()),
-        )  # fmt: skip
-    for check in program.checks:
-        add(check.name, check.kind, check.scope, check.node and number[check.node.id])
-    add(program.init)
-    return digest.hexdigest()
 
 
 class RunFolder:
@@ -256,7 +226,7 @@ def open_folder(
         return Identity(
             selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
             tuple(fn.ident for fn in chosen), request.fingerprint,
-            "first" if request.stop_at_first else "complete", program_digest(program), lasting,
+            "first" if request.stop_at_first else "complete", numbered_digest(program), lasting,
         )  # fmt: skip
 
     storage = None if saved is None else saved.storage

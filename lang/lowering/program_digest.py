@@ -42,6 +42,15 @@ def program_digest(program: Program) -> ProgramDigest:
     return ProgramDigest(_sha([*leaves, *starts, *steps]), checks)
 
 
+def numbered_digest(program: Program) -> str:
+    """Of a program with its numbers, which the rows and counts of a checkpoint refer to: of instances, also
+    those that are switched off, and of properties, by name."""
+    digest = program_digest(program)
+    instances = [f"{one.action} {one.args} {program.switched_off(one)}" for one in program.instances]
+    names = [check.name for check in program.checks]
+    return _sha([digest.system, "checks", *digest.checks, "names", *names, "instances", *instances])
+
+
 def _roots(program: Program, live: Iterable[Instance]) -> Iterable[Node]:
     for one in live:
         yield from (*one.guards, *one.within, *one.updates.values(), *one.step_checks.values())

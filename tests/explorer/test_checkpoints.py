@@ -22,6 +22,8 @@ from processes import ended_in_time
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 
+pytestmark = pytest.mark.usefixtures("searches_are_made")
+
 SMALL = ("--variant", "code_4_0", "--scope", "two-brokers")
 VARYING = ("seconds", "states_per_second", "peak_memory_bytes", "bytes_per_state")
 Go = Callable[..., tuple[int, str, str]]

@@ -13,7 +13,7 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
-from elrcheck.lang.lowering.program_digest import program_digest
+from elrcheck.lang.lowering.program_digest import numbered_digest, program_digest
 from elrcheck.lang.lowering.relower import relower
 
 
@@ -53,6 +53,9 @@ def test_instances_and_starts_are_part_of_the_system_and_properties_are_not() ->
         replace(plain, instances=(replace(plain.instances[0], within=(plain.dag.zero,)), plain.instances[1])),
     ]
     assert digest.system not in {program_digest(one).system for one in changed}
+    assert numbered_digest(plain) == numbered_digest(replace(plain))
+    numbered = [numbered_digest(one) for one in (plain, *changed)]
+    assert len(set(numbered)) == len(numbered)
     fewer = program_digest(replace(plain, checks=plain.checks[:1], instances=_bare(plain)))
     assert fewer.system == digest.system and fewer.checks == digest.checks[:1]
 
@@ -62,6 +65,7 @@ def test_a_property_is_named_by_what_it_says_and_not_by_its_name() -> None:
     state, step = program_digest(plain).checks
     renamed = replace(plain, checks=(replace(plain.checks[0], name="other"), plain.checks[1]))
     assert program_digest(renamed).checks == (state, step)
+    assert numbered_digest(renamed) != numbered_digest(plain), "a checkpoint has hits by name"
     reached = replace(plain, checks=(replace(plain.checks[0], kind="sometimes"), plain.checks[1]))
     assert program_digest(reached).checks[0] != state
     unasked = replace(plain, instances=_bare(plain))
