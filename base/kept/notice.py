@@ -17,7 +17,7 @@ from pathlib import Path
 
 from elrcheck.base.printable import printable
 
-MARK = "ELRCHECK_NOTICE"
+MARK = "_ELRCHECK_NOTICE"
 """The variable of the environment with the path of the mark of this run."""
 
 

@@ -4,7 +4,9 @@ An entry answers a question. The question is its key: a text that names everythi
 (`named_digests.py`). A file has the kind of the entry, its key, the time and the answer, behind a checksum:
 
     <cache folder>/store-1/<kind>/<SHA-256 of the key>
-    elrcheck-kept/1, SHA-256 of the rest, the rest in MessagePack
+    elrcheck-kept/1 <SHA-256 of the rest>
+    {"key": "..", "kind": "searches", "when": 1763942400}
+    the answer: text or bytes as they are, a record in MessagePack
 
 An entry is believed only if no other user can have written it (file and folder belong to this user or to
 root, and no one else may change them), its checksum fits, it answers the very question that is asked, and it
@@ -19,6 +21,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import stat
@@ -27,19 +30,15 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
-
-import msgspec
+from typing import Generic, TypeVar, cast
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.age import Kept, kept_at, sha
 from elrcheck.base.kept.notice import notice
-from elrcheck.base.roundtrip import Record
 
-MAGIC = b"elrcheck-kept/1\n"
-CHECKSUM = 32
+MAGIC = b"elrcheck-kept/1 "
 FOLDER = "store-1"
 OWNER_ONLY = stat.S_IRUSR | stat.S_IWUSR
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -47,7 +46,6 @@ LAST_SECOND = 253_402_300_799
 """Of the year 9999: later ones are no dates."""
 
 T = TypeVar("T")
-Second = Annotated[int, msgspec.Meta(ge=0, le=LAST_SECOND)]
 
 
 @dataclass(frozen=True)
@@ -58,20 +56,14 @@ class Entry(Generic[T]):
     kept: Kept
 
 
-class _File(Record, frozen=True, array_like=True):
-    """What is behind the checksum."""
+@dataclass(frozen=True)
+class _File:
+    """What is behind the checksum. body: the answer, still to be read."""
 
     kind: str
     key: str
-    when: Second
-    value: msgspec.Raw
-
-
-class _Sum(Record, frozen=True, array_like=True):
-    """A file beside its entry. size in bytes; digest: SHA-256."""
-
-    size: int
-    digest: bytes
+    when: int
+    body: bytes
 
 
 class _Unbelieved(Exception):
@@ -118,10 +110,9 @@ class Store(Generic[T]):
 
         when: seconds since 1970 at which the answer was computed; by default now.
         """
-        body = msgspec.msgpack.encode(value)
         moment = int(time.time()) if when is None else when
-        rest = msgspec.msgpack.encode(_File(self.kind, key, moment, msgspec.Raw(body)))
-        self.write(self.path(key), MAGIC + hashlib.sha256(rest).digest() + rest)
+        head = json.dumps({"key": key, "kind": self.kind, "when": moment}).encode()
+        self.write(self.path(key), checked(b"%s\n%s" % (head, self._encoded(value))))
 
     def refuse(self, key: str, why: str) -> None:
         """Take back an entry that was read: its caller cannot confirm it."""
@@ -165,21 +156,44 @@ class Store(Generic[T]):
 
     def _entry(self, file: _File, path: Path) -> Entry[T]:
         try:
-            value = msgspec.msgpack.decode(file.value, type=self.payload)
+            return Entry(self._decoded(file.body), kept_at(file.when, file.key))
         except (ValueError, RecursionError) as fault:
             raise _Unbelieved(path, "is damaged") from fault
-        return Entry(value, kept_at(file.when, file.key))
+
+    def _encoded(self, value: T) -> bytes:
+        if isinstance(value, bytes):
+            return value
+        if isinstance(value, str):
+            return value.encode()
+        from msgspec import msgpack  # not at the top: completing a word needs no records
+
+        return msgpack.encode(value)
+
+    def _decoded(self, body: bytes) -> T:
+        """The answer; ValueError if it is of another type."""
+        if self.payload is bytes:
+            return cast(T, body)
+        if self.payload is str:
+            return cast(T, body.decode())
+        from msgspec import msgpack
+
+        return msgpack.decode(body, type=self.payload)
 
     def _believed(self, path: Path) -> _File | None:
         """What is in a file of this user that is whole."""
         data = self.content(path)
         if data is None:
             return None
-        rest = data[len(MAGIC) + CHECKSUM :]
+        rest = data.partition(b"\n")[2]
+        if data != checked(rest):
+            raise _Unbelieved(path, "is damaged")
+        head, _, body = rest.partition(b"\n")
         try:
-            if data[: len(MAGIC) + CHECKSUM] == MAGIC + hashlib.sha256(rest).digest():
-                return msgspec.msgpack.decode(rest, type=_File)
-        except ValueError:
+            match json.loads(head):
+                case {"key": str(key), "kind": str(kind), "when": int(when), **more} if not more:
+                    if 0 <= when <= LAST_SECOND:
+                        return _File(kind, key, when, body)
+        except (ValueError, RecursionError):
             pass
         raise _Unbelieved(path, "is damaged")
 
@@ -210,7 +224,7 @@ class FileStore:
     """Files that other programs open by their paths, such as jars: each beside an entry with its checksum."""
 
     def __init__(self, kind: str, suffix: str, environ: Mapping[str, str] | None = None) -> None:
-        self._sums = Store(kind, _Sum, environ=environ)
+        self._sums = Store(kind, str, environ=environ)
         self.suffix = suffix
 
     def get(self, key: str) -> Path | None:
@@ -222,7 +236,7 @@ class FileStore:
             data = self._sums.content(path)
             if data is None:
                 return None
-            if (len(data), hashlib.sha256(data).digest()) != (entry.value.size, entry.value.digest):
+            if hashlib.sha256(data).hexdigest() != entry.value:
                 raise _Unbelieved(path, "is damaged")
         except _Unbelieved as why:
             notice().tell(why.path, why.reason)
@@ -233,7 +247,7 @@ class FileStore:
         """Keep a file; its path, or None if the folder cannot be written."""
         if not self._sums.write(self.path(key), data):
             return None
-        self._sums.put(key, _Sum(len(data), hashlib.sha256(data).digest()))
+        self._sums.put(key, hashlib.sha256(data).hexdigest())
         return self.path(key)
 
     def place(self, key: str, data: bytes) -> Path:
@@ -259,6 +273,11 @@ class FileStore:
     def path(self, key: str) -> Path:
         """Where a file is, if it is kept."""
         return self._sums.path(key).with_suffix(self.suffix)
+
+
+def checked(rest: bytes) -> bytes:
+    """The content of a file of the store, with its checksum."""
+    return b"%s%s\n%s" % (MAGIC, hashlib.sha256(rest).hexdigest().encode(), rest)
 
 
 def distrust(status: os.stat_result) -> str | None:

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import z3
+from msgspec import Meta
 
 from elrcheck.base.kept import named_digests as digests_of
 from elrcheck.base.kept.age import Kept, kept_at
-from elrcheck.base.kept.store import Second, Store
+from elrcheck.base.kept.store import LAST_SECOND, Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.version import __version__
 from elrcheck.invariants.proof.digests import Digests
@@ -41,7 +42,7 @@ class KeptCell(Record, frozen=True):
     how: Literal["lemmas", "step", "untouched"]
     core: dict[str, str]
     seconds: float
-    when: Second
+    when: Annotated[int, Meta(ge=0, le=LAST_SECOND)]
 
     @property
     def sound(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import stat
 import subprocess
@@ -15,7 +16,7 @@ import pytest
 
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.kept.notice import MARK, notice, one_notice
-from elrcheck.base.kept.store import MAGIC, FileStore, Store, distrust
+from elrcheck.base.kept.store import FileStore, Store, checked, distrust
 from elrcheck.base.roundtrip import Record
 
 OWNERS = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no owners of files")
@@ -33,9 +34,10 @@ def store(own_store: Path) -> Store[Answer]:
     return Store("answers", Answer)
 
 
-def forged(path: Path, rest: bytes) -> None:
+def forged(path: Path, value: object, **head: object) -> None:
     """A file as one would write it who knows the format: with a fitting checksum."""
-    path.write_bytes(MAGIC + hashlib.sha256(rest).digest() + rest)
+    first = {"kind": "answers", "key": "a", "when": 0, **head}
+    path.write_bytes(checked(json.dumps(first).encode() + b"\n" + msgspec.msgpack.encode(value)))
 
 
 def test_an_answer_is_found_again_with_its_age(store: Store[Answer], own_store: Path) -> None:
@@ -90,14 +92,14 @@ def test_files_that_changed_places_answer_nothing(store: Store[Answer]) -> None:
 )
 def test_an_answer_of_another_type_is_none(store: Store[Answer], value: object) -> None:
     store.put("a", Answer(1))
-    body = msgspec.Raw(msgspec.msgpack.encode(value))
-    forged(store.path("a"), msgspec.msgpack.encode(["answers", "a", 0, body]))
+    forged(store.path("a"), value)
     assert store.get("a") is None
-    right = msgspec.Raw(msgspec.msgpack.encode({"number": 1}))
-    for when in (-1, 2**60, "now"):
-        forged(store.path("a"), msgspec.msgpack.encode(["answers", "a", when, right]))
+    for when in (-1, 2**60, "now", None, 1.5):
+        forged(store.path("a"), {"number": 1}, when=when)
         assert store.get("a") is None
-    forged(store.path("a"), msgspec.msgpack.encode(["answers", "a", 0, right]))
+    forged(store.path("a"), {"number": 1}, more=1)
+    assert store.get("a") is None
+    forged(store.path("a"), {"number": 1})
     assert store.get("a") is not None, "the forgery is what it should be"
 
 

@@ -6,8 +6,8 @@ all files of a kind are damaged, and answer as they do without a store.
 
 from __future__ import annotations
 
-import hashlib
 import io
+import json
 import os
 import random
 import zipfile
@@ -23,7 +23,7 @@ from damage import drawn, restore
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.notice import notice
-from elrcheck.base.kept.store import FOLDER, MAGIC, FileStore, Store
+from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.select import resolve
@@ -87,7 +87,7 @@ class Table:
             yield f"{kind:12}" + "".join(f"{n:{w}}" for n, w in zip(numbers, widths, strict=True))
 
 
-def checked(*settings: str) -> Callable[[Path], object]:
+def check_of(*settings: str) -> Callable[[Path], object]:
     """What `check` says of a configuration, without times and ages."""
 
     def run(folder: Path) -> object:
@@ -135,7 +135,7 @@ def loaded(folder: Path) -> object:
     return model.origin, [(fn.name, fn.params, fn.line) for fn in model.fns.values()]
 
 
-QUIET, LOSSY = checked("fences=1"), checked("crashes=2", "acks_one=1")
+QUIET, LOSSY = check_of("fences=1"), check_of("crashes=2", "acks_one=1")
 COMMANDS: Mapping[str, Sequence[Callable[[Path], object]]] = {
     "searches": (QUIET, LOSSY), "suite": (suited,), "risk": (risked,), "proofs": (proved,),
     "programs": (QUIET, LOSSY), "kernels": (QUIET, LOSSY), "modules": (QUIET, LOSSY), "models": (loaded,),
@@ -300,9 +300,8 @@ def _forged(kind: str, key: str, value: object, chance: random.Random) -> bytes:
     places = list(_numbers(data))
     holder, place = chance.choice(places)
     holder[place] = chance.choice((0, 1, 7, 10**6, -1))
-    body = msgspec.Raw(msgspec.msgpack.encode(data))
-    rest = msgspec.msgpack.encode([kind, key, 1_700_000_000, body])
-    return MAGIC + hashlib.sha256(rest).digest() + rest
+    head = json.dumps({"key": key, "kind": kind, "when": 1_700_000_000}).encode()
+    return checked(head + b"\n" + msgspec.msgpack.encode(data))
 
 
 def _numbers(data: Any) -> Iterator[tuple[Any, Any]]:

@@ -49,7 +49,7 @@ def test_without_a_run_folder_it_is_in_the_current_one(fail: Fail) -> None:
     assert "command: elrcheck --no-progress check --scope two-brokers --set crashes=0" in text
     assert "scope='two-brokers'  (commandline)" in text and "workers=1  (environment)" in text
     assert "Traceback (most recent call last)" in text and "in run_check" in text
-    assert "variables: ELRCHECK_CHECK_WORKERS" in text
+    assert "variables: ELRCHECK_CACHE_DIR, ELRCHECK_CHECK_WORKERS" in text
 
 
 def test_no_secret_is_in_it(fail: Fail) -> None:
