@@ -1,7 +1,7 @@
 """What Kafka's classes of a release answered, kept in a file, so that it can be compared without Java.
 
 A file is text, compressed by xz: a few lines that say what it is, an empty line, then a question and its
-answer on each line with a tab between them, in the words of `wire.py`. A setup or the beginning of a process
+answer on each line with a tab between them, the JSON of `wire.py`. A setup or the beginning of a process
 starts a walk, which the lines after it continue. A file holds nothing of the model. It is read strictly, and
 a file of another release of elrcheck is as good as one of this.
 """
@@ -16,14 +16,13 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka import wire, wire_questions, wire_steps
+from elrcheck.kafka import wire
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion
-from elrcheck.kafka.broker_oracle import read_answer
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 from elrcheck.kafka.line_oracle import Pairs
 
-FORMAT = "elrcheck answers of Kafka 1"
+FORMAT = "elrcheck answers of Kafka 2"
 SUFFIX = ".answers.xz"
 LARGEST = 256 << 20
 """Bytes of text; a larger file is refused."""
@@ -70,19 +69,29 @@ def read_answers(data: bytes, where: str) -> Answers:
             if not tab:
                 raise wire.WireError("no answer")
             if head["level"] == "broker":
-                event = wire_questions.read_broker_event(question)
+                event, known = wire.read_event(question), wire.read_broker_answer(answer)
                 if isinstance(event, Beginning):
                     broker.append(([], []))
                 broker[-1][0].append(event)
-                broker[-1][1].append(read_answer(answer))
-            elif question.startswith(b"b "):
-                asked = wire_questions.read_builder_question(question)
-                builder.append((asked, wire.read_builder(answer)))
-            elif question.startswith(b"s "):
-                walks.append((wire_questions.read_setup(question), [], []))
+                broker[-1][1].append(known)
+                wire.reject_unusual(question, event)
+                wire.reject_unusual(answer, known)
+                continue
+            asked = wire.read_question(question)
+            wire.reject_unusual(question, asked)
+            if isinstance(asked, wire.AskBuilder):
+                change = wire.read_builder(answer)
+                wire.reject_unusual(answer, change)
+                builder.append((asked.question, change))
+            elif isinstance(asked, wire.Load):
+                walks.append((asked.setup, [], []))
+            elif isinstance(asked, wire.AskReassignment):
+                raise wire.WireError("a reassignment is compared with nothing")
             else:
-                walks[-1][1].append(wire_questions.read_step_question(question))
-                walks[-1][2].append(wire_steps.read_step(answer))
+                after = wire.read_step(answer)
+                wire.reject_unusual(answer, after)
+                walks[-1][1].append(asked)
+                walks[-1][2].append(after)
         except (wire.WireError, IndexError, ValueError) as fault:
             raise _bad(where, str(fault) or "a step before the setup", number) from None
     return Answers(

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import msgspec
+
 Ids: TypeAlias = tuple[int, ...]
 Recovery: TypeAlias = Literal["RECOVERED", "RECOVERING"]
 Election: TypeAlias = Literal["PREFERRED", "ONLINE", "UNCLEAN"]
@@ -19,6 +21,10 @@ NO_LEADER = -1
 # Directories are numbered per broker, from 0 in the order of its registration. These are the reserved ids of
 # org.apache.kafka.common.DirectoryId.
 UNASSIGNED, LOST, MIGRATING = -1, -2, -3
+
+
+class Tagged(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag=True):
+    """One kind of several: its JSON says in "type" which."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,15 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka.asked import Ids
+from elrcheck.kafka.asked import Ids, Tagged
 
 BrokerState: TypeAlias = Literal["active", "fenced", "shutting down"]
 NO_LAG = -1
 """A replica.lag.time.max.ms with which every follower behind the log end lags, and the rest do not."""
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Tagged, frozen=True):
     """A process that has just started, with an empty log. lag: replica.lag.time.max.ms."""
 
     id: int
@@ -26,15 +25,13 @@ class Beginning:
     lag: int = NO_LAG
 
 
-@dataclass(frozen=True, slots=True)
-class Registered:
+class Registered(Tagged, frozen=True):
     """The registrations in the broker's metadata cache: (id, broker epoch, state)."""
 
     brokers: tuple[tuple[int, int, BrokerState], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(Tagged, frozen=True):
     """A partition record: makeLeader if it names this broker the leader, else makeFollower."""
 
     leader: int
@@ -44,15 +41,13 @@ class Metadata:
     isr: Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Append:
+class Append(Tagged, frozen=True):
     """appendRecordsToLeader of one record."""
 
     acks: int
 
 
-@dataclass(frozen=True, slots=True)
-class FollowerFetch:
+class FollowerFetch(Tagged, frozen=True):
     """fetchRecords of a follower. last_epoch: of its last record, -1 if its log is empty."""
 
     follower: int
@@ -62,20 +57,17 @@ class FollowerFetch:
     last_epoch: int
 
 
-@dataclass(frozen=True, slots=True)
-class LookForLag:
+class LookForLag(Tagged, frozen=True):
     """maybeShrinkIsr, which the broker calls now and then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(Tagged, frozen=True):
     """Time passes."""
 
     milliseconds: int
 
 
-@dataclass(frozen=True, slots=True)
-class Granted:
+class Granted(Tagged, frozen=True):
     """The controller answers the AlterPartition in flight with a success."""
 
     leader_epoch: int
@@ -83,8 +75,7 @@ class Granted:
     isr: Ids
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Tagged, frozen=True):
     """It answers with an error."""
 
     error: str

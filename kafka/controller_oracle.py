@@ -12,7 +12,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka import wire, wire_steps
+from elrcheck.kafka import wire
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 from elrcheck.kafka.jars import ClassPath
@@ -21,9 +21,9 @@ from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
 from elrcheck.kafka.line_oracle import Answering, Keeping, Pairs
 from elrcheck.kafka.oracle import Walk
 
-PROTOCOL = "1"
+PROTOCOL = "2"
 MAIN = "org.apache.kafka.controller.OracleMain"
-READY = b"ok"
+READY = b'"ok"'
 Mode: TypeAlias = Literal["kept", "fresh", "live"]
 
 
@@ -42,25 +42,25 @@ class ControllerOracle:
         return self._version
 
     def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
-        lines = self._process.ask([wire.builder(question) for question in questions])
+        lines = self._process.ask([wire.write(wire.AskBuilder(question)) for question in questions])
         return [wire.read_builder(line) for line in lines]
 
     def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
-        lines = self._process.ask([wire.reassignment(question) for question in questions])
+        lines = self._process.ask([wire.write(wire.AskReassignment(question)) for question in questions])
         return [wire.read_reassignment(line) for line in lines]
 
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         questions: list[bytes] = []
         for setup, steps in walks:
-            questions.append(wire_steps.setup(setup))
-            questions += [wire_steps.step(step) for step in steps]
+            questions.append(wire.write(wire.Load(setup)))
+            questions += [wire.write(step) for step in steps]
         lines = iter(self._process.ask(questions))
         answers = []
         for setup, steps in walks:
             loaded = next(lines)
             if loaded != READY:
                 raise ValueError(f"{loaded.decode('ascii')}: {setup}")
-            answers.append([wire_steps.read_step(next(lines)) for _ in steps])
+            answers.append([wire.read_step(next(lines)) for _ in steps])
         return answers
 
     def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
+from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery, Tagged
 
 Reply: TypeAlias = Literal["CAUGHT_UP", "FENCED", "IN_CONTROLLED_SHUTDOWN", "SHUT_DOWN", "RESIGNED"]
 ConfigKey: TypeAlias = Literal["min.insync.replicas", "unclean.leader.election.enable"]
@@ -50,37 +50,36 @@ class Setup:
     sibling: KafkaPartition | None = None
     metadata_version: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.sibling is not None and self.partition is None:
+            raise ValueError("a sibling of no partition")
 
-@dataclass(frozen=True, slots=True)
-class Fence:
+
+class Fence(Tagged, frozen=True):
     """ReplicationControlManager.handleBrokerFenced; nothing happens if the broker is fenced."""
 
     broker: int
 
 
-@dataclass(frozen=True, slots=True)
-class Expire:
+class Expire(Tagged, frozen=True):
     """Its session ends while all other brokers keep theirs: maybeFenceOneStaleBroker until it finds none."""
 
     broker: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unfence:
+class Unfence(Tagged, frozen=True):
     """handleBrokerUnfenced; nothing happens if the broker is not fenced."""
 
     broker: int
 
 
-@dataclass(frozen=True, slots=True)
-class ShutDown:
+class ShutDown(Tagged, frozen=True):
     """handleBrokerInControlledShutdown; nothing happens if the broker is fenced or shutting down."""
 
     broker: int
 
 
-@dataclass(frozen=True, slots=True)
-class Heartbeat:
+class Heartbeat(Tagged, frozen=True):
     """processBrokerHeartbeat. caught_up: it has read its registration and everything after it.
 
     offline: the broker's log directories, by number, that it reports as failed.
@@ -93,8 +92,7 @@ class Heartbeat:
     offline: Ids = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Register:
+class Register(Tagged, frozen=True):
     """registerBroker after the broker's session ended.
 
     previous: the epoch in its clean-shutdown file: that of its last registration, none, or some other one.
@@ -106,8 +104,7 @@ class Register:
     directories: Ids | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Unregister:
+class Unregister(Tagged, frozen=True):
     """ReplicationControlManager.unregisterBroker."""
 
     broker: int
@@ -121,8 +118,7 @@ class Member:
     epoch: int | None = 0
 
 
-@dataclass(frozen=True, slots=True)
-class AlterPartition:
+class AlterPartition(Tagged, frozen=True):
     """ReplicationControlManager.alterPartition. All epochs are relative to what is registered now."""
 
     sender: int
@@ -133,33 +129,28 @@ class AlterPartition:
     recovery: Recovery = "RECOVERED"
 
 
-@dataclass(frozen=True, slots=True)
-class Elect:
+class Elect(Tagged, frozen=True):
     """ReplicationControlManager.electLeaders."""
 
     kind: Literal["PREFERRED", "UNCLEAN"]
 
 
-@dataclass(frozen=True, slots=True)
-class Balance:
+class Balance(Tagged, frozen=True):
     """maybeBalancePartitionLeaders, which a timer calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class ElectUncleanly:
+class ElectUncleanly(Tagged, frozen=True):
     """maybeElectUncleanLeaders, which a timer calls."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reassign:
+class Reassign(Tagged, frozen=True):
     """alterPartitionReassignments; replicas=None cancels."""
 
     replicas: Ids | None
     may_change_replication_factor: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Configure:
+class Configure(Tagged, frozen=True):
     """incrementalAlterConfigs, or the older legacyAlterConfigs; value=None deletes the key.
 
     level: of the topic, of all brokers (the cluster's default), or of one broker.
@@ -171,24 +162,25 @@ class Configure:
     broker: int | None = None
     legacy: bool = False
 
+    def __post_init__(self) -> None:
+        if (self.level == "broker") != (self.broker is not None):
+            raise ValueError("exactly the level `broker` takes a broker")
 
-@dataclass(frozen=True, slots=True)
-class SwitchElr:
+
+class SwitchElr(Tagged, frozen=True):
     """updateFeatures of eligible.leader.replicas.version."""
 
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
-class AssignDirectory:
+class AssignDirectory(Tagged, frozen=True):
     """handleAssignReplicasToDirs: the broker's replica is in its directory of that number."""
 
     broker: int
     directory: int
 
 
-@dataclass(frozen=True, slots=True)
-class CreateTopic:
+class CreateTopic(Tagged, frozen=True):
     """createTopics with these replicas for its one partition."""
 
     replicas: Ids

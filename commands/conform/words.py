@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
 from typing import Any
+
+import msgspec
 
 from elrcheck.commands.conform.compare import BuilderDisagreement, Disagreement, StepDisagreement
 from elrcheck.commands.conform.projections import text_of
@@ -107,7 +108,7 @@ def step_text(step: Step) -> str:
         return "cancel the reassignment" if step.replicas is None else f"Reassign {text_of(step.replicas)}"
     told = [
         f"{field.name}={getattr(step, field.name)}"
-        for field in fields(step)
+        for field in msgspec.structs.fields(step)
         if field.name != "broker" and getattr(step, field.name) != field.default
     ]
     broker = getattr(step, "broker", None)

@@ -11,7 +11,7 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TypeAlias
 
@@ -270,7 +270,7 @@ def _example(found: BrokerDisagreement, command: str) -> ExampleReport:
 
 def event_text(event: BrokerEvent) -> str:
     """An event as a person reads it."""
-    parts = ", ".join(f"{part.name} {_plain(getattr(event, part.name))}" for part in fields(event))
+    parts = ", ".join(f"{name} {_plain(getattr(event, name))}" for name in event.__struct_fields__)
     return f"{type(event).__name__} {parts}".strip()
 
 

@@ -9,8 +9,10 @@ where there is one, under a repaired rule: what differs first is where a repair 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+import msgspec
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
@@ -272,7 +274,7 @@ def _sent_to(now: Situation, call: Step, of: Partition) -> Step:
     if not isinstance(call, AlterPartition):
         return call
     p = now.controller.partition
-    return replace(
+    return msgspec.structs.replace(
         call,
         leader_epoch=call.leader_epoch + of.leader_epoch - p.leader_epoch,
         partition_epoch=call.partition_epoch + of.partition_epoch - p.partition_epoch,

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 
 from elrcheck.commands.export_junit.junit_source import WIDTH, About, driver, java_file
 from elrcheck.commands.export_junit.leader_walk import Known, LeaderWalk, Publication
-from elrcheck.kafka.broker_oracle import STATES
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -28,7 +27,7 @@ from elrcheck.model.knobs import summary
 from elrcheck.traces.describe import spelled
 
 PACKAGE = "kafka.cluster"
-PARTS = ("Replica", "Images", "Answer", "Reflected")
+PARTS = ("Replica", "Images", "Reflected")
 """Classes of the driver that a test brings along."""
 LAG = "The last argument is replica.lag.time.max.ms: with -1 every follower that is behind lags."
 FIELDS = ("@TempDir", "Path folder;", "")
@@ -74,8 +73,8 @@ def leader_call(event: BrokerEvent | Publication) -> str:
         case Beginning(id, epoch, min_isr, lag):
             return f"replica.start({id}, {epoch}, {min_isr}, {lag})"
         case Registered(brokers):
-            words = ",".join(f"{b}:{epoch}:{STATES[state]}" for b, epoch, state in brokers)
-            return f'replica.cluster("{words}")'
+            parts = (f'new Images.Registration({b}, {epoch}, "{state}")' for b, epoch, state in brokers)
+            return f"replica.cluster(List.of({', '.join(parts)}))"
         case Metadata(leader, leader_epoch, partition_epoch, replicas, isr):
             lists = f"{_list(replicas)}, {_list(isr)}"
             return f"replica.metadata({leader}, {leader_epoch}, {partition_epoch}, {lists})"

@@ -6,16 +6,16 @@ import lzma
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import pytest
 from edits import replaced
 from wire_samples import BROKERS, PARTITION, STEPS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.commands.conform_answers.answered import packaged_releases
-from elrcheck.kafka import wire, wire_questions, wire_steps
+from elrcheck.kafka import wire
 from elrcheck.kafka.answer_file import read_answers, write_answers
 from elrcheck.kafka.asked import BuilderQuestion
-from elrcheck.kafka.broker_oracle import line_of
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -28,9 +28,11 @@ from elrcheck.kafka.broker_steps import (
     Registered,
     Wait,
 )
-from elrcheck.kafka.controller_steps import Setup
+from elrcheck.kafka.controller_steps import Setup, StepAnswer
 
-HEAD = "elrcheck answers of Kafka 1\nkafka 4.1.2\nlevel controller\nday 2026-11-22\n\n"
+HEAD = "elrcheck answers of Kafka 2\nkafka 4.1.2\nlevel controller\nday 2026-11-22\n\n"
+FENCE = '{"type":"Fence","broker":1}'
+NOTHING = msgspec.json.encode(StepAnswer("NONE", None, (), 1, True)).decode()
 EVENTS: tuple[BrokerEvent, ...] = (
     Beginning(1, 11, 2), Registered(((0, 10, "active"), (2, 12, "shutting down"))),
     Metadata(1, 1, 1, (0, 1), (1,)), Append(-1), FollowerFetch(0, 10, 0, 1, -1), LookForLag(), Wait(5),
@@ -50,23 +52,22 @@ SETUPS = (
 
 
 def test_every_kind_of_question_is_read_as_it_was_written() -> None:
-    assert [wire_questions.read_step_question(wire_steps.step(step)) for step in STEPS] == list(STEPS)
+    asked = [*STEPS, *map(wire.AskBuilder, BUILDER), *map(wire.Load, SETUPS)]
+    assert [wire.read_question(wire.write(one)) for one in asked] == asked
     assert {type(event) for event in EVENTS} == set(get_args(BrokerEvent))
-    assert [wire_questions.read_broker_event(line_of(event)) for event in EVENTS] == list(EVENTS)
-    assert [wire_questions.read_builder_question(wire.builder(one)) for one in BUILDER] == list(BUILDER)
-    assert [wire_questions.read_setup(wire_steps.setup(one)) for one in SETUPS] == list(SETUPS)
+    assert [wire.read_event(wire.write(event)) for event in EVENTS] == list(EVENTS)
 
 
 @pytest.mark.parametrize(
-    "line", [b"", b"t", b"t nothing 1", b"t fence", b"t fence one", b"b 1", b"s 1", b"x"]
-)
+    "line",
+    [b"", b"{}", b"[]", b"t fence 1", b'{"type":"Nothing","broker":1}', b'{"type":"Fence"}',
+     b'{"type":"Fence","broker":"1"}', b'{"type":"Fence","broker":1,"more":2}',
+     b'{"type":"Fence", "broker":1}', b'{"broker":1,"type":"Fence"}', b'{"type":"Builder","question":{}}'],
+)  # fmt: skip
 def test_a_line_that_is_no_question_is_refused(line: bytes) -> None:
-    readers = (
-        wire_questions.read_step_question, wire_questions.read_builder_question, wire_questions.read_setup,
-    )  # fmt: skip
-    for read in readers:
+    for read in (wire.read_question, wire.read_event):
         with pytest.raises(wire.WireError):
-            read(line)
+            wire.reject_unusual(line, read(line))
 
 
 def test_the_packaged_files_have_an_answer_of_every_release_that_a_variant_stands_for() -> None:
@@ -79,13 +80,14 @@ def test_the_packaged_files_have_an_answer_of_every_release_that_a_variant_stand
 
 
 def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
-    walk = [(wire_steps.setup(SETUPS[0]), b"ok"), (wire_steps.step(STEPS[0]), b"NONE 1 1 - ~ ~ 0 ~")]
+    answer = StepAnswer("NONE", None, (), 1, True)
+    walk = [(wire.write(wire.Load(SETUPS[0])), b'"ok"'), (wire.write(STEPS[0]), msgspec.json.encode(answer))]
     write_answers(tmp_path / "a.xz", "4.1.2", "controller", "2026-11-22", walk)
     read = read_answers((tmp_path / "a.xz").read_bytes(), "a.xz")
     assert (read.kafka, read.level, read.day) == ("4.1.2", "controller", "2026-11-22")
     ((setup, steps, answers),) = read.walks
     assert (setup, steps) == (SETUPS[0], STEPS[:1])
-    assert answers[0].error == "NONE" and answers[0].min_isr == 1 and answers[0].partition is None
+    assert answers == (answer,)
 
 
 @pytest.mark.parametrize(
@@ -93,9 +95,10 @@ def test_a_file_holds_what_was_asked(tmp_path: Path) -> None:
     [
         ("something else\n", "a.xz:1"),
         (replaced(HEAD, "level controller", "level topic"), "a.xz:3"),
-        ("elrcheck answers of Kafka 1\nkafka 4.1.2\n", "a.xz:3"),
-        (HEAD + "t fence 1\n", "a.xz:6"),
-        (HEAD + "t fence 1\tNONE 1 1 - ~ ~ 0 ~\n", "a.xz:6"),
+        ("elrcheck answers of Kafka 2\nkafka 4.1.2\n", "a.xz:3"),
+        (HEAD + FENCE + "\n", "a.xz:6"),
+        (HEAD + FENCE + "\t{}\n", "a.xz:6"),
+        (HEAD + FENCE + "\t" + NOTHING + "\n", "a.xz:6"),
         (HEAD + "b 0\t-\n", "a.xz:6"),
         (HEAD + "cut off", "a.xz"),
     ],

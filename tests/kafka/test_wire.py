@@ -1,15 +1,20 @@
-"""Questions and answers as lines: what is written can be told apart, what is read is strict."""
+"""Questions and answers as JSON lines: what is written is read back, what is read is strict."""
 
 from __future__ import annotations
 
-from typing import get_args
+import json
+import re
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from places import ROOT
 from wire_samples import BROKERS, PARTITION, STEPS
 
-from elrcheck.kafka import wire, wire_steps
+from elrcheck.kafka import wire
 from elrcheck.kafka.asked import (
     BuilderAnswer,
     BuilderQuestion,
@@ -17,14 +22,10 @@ from elrcheck.kafka.asked import (
     ReassignmentAnswer,
     ReassignmentQuestion,
 )
-from elrcheck.kafka.controller_steps import (
-    Configure,
-    Register,
-    Setup,
-    Step,
-    StepAnswer,
-)
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
+from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
 
+JAVA = ROOT / "kafka" / "java"
 ids = st.lists(st.integers(-1, 2**31 - 1), max_size=5).map(tuple)
 epochs = st.integers(0, 2**31 - 1)
 partitions = st.builds(
@@ -33,87 +34,116 @@ partitions = st.builds(
 )  # fmt: skip
 
 
-@given(partitions)
-def test_a_partition_is_read_as_it_was_written(partition: KafkaPartition) -> None:
-    assert wire.read_partition(wire.partition(partition).split(" ")) == partition
-
-
-def test_the_words_of_a_partition() -> None:
-    assert wire.partition(PARTITION) == "2,0,1 0 2 -1 1 - -1 3 7 1 0,-1,-2"
-    assert wire.partition(KafkaPartition((0,), ())) == "0 - - - - - -1 0 0 0 ~"
+@given(partitions, st.none() | st.text())
+def test_an_answer_is_read_as_it_was_written(partition: KafkaPartition, failure: str | None) -> None:
+    builder = BuilderAnswer(partition, failure)
+    assert wire.read_builder(msgspec.json.encode(builder)) == builder
+    step = StepAnswer("NONE", partition, BROKERS, 2, True, partition, failure, ("CAUGHT_UP", "SHUT_DOWN"))
+    assert wire.read_step(msgspec.json.encode(step)) == step
 
 
 def test_every_kind_of_step_has_a_line_of_its_own() -> None:
-    lines = [wire_steps.step(step) for step in STEPS]
+    lines = [wire.write(step) for step in STEPS]
     assert {type(step) for step in STEPS} == set(get_args(Step))
     assert len(set(lines)) == len(lines)
-    assert all(line.startswith(b"t ") and b"\n" not in line for line in lines)
+    assert all(
+        json.loads(line)["type"] == type(step).__name__ for line, step in zip(lines, STEPS, strict=True)
+    )
+    assert not any(b"\n" in line for line in lines)
 
 
 def test_absent_and_empty_are_not_the_same() -> None:
-    unset = BuilderQuestion(PARTITION, (0,))
-    empty = BuilderQuestion(PARTITION, (0,), target_isr=())
-    assert wire.builder(unset).endswith(b" ~ ~ ~ ~ ~ ~ ~") and wire.builder(empty).endswith(b" - ~ ~ ~ ~ ~ ~")
-    assert wire.reassignment(ReassignmentQuestion(PARTITION)).endswith(b"0,-1,-2 ~ ~")
-    setup = Setup(BROKERS, None, topic_min_isr=2, broker_min_isr=((1, 3),), cluster_unclean=False)
-    assert wire_steps.setup(setup) == b"s 1 ~ 2 ~ 1,3 ~ 0 0,100,3,3,2,5,0,2 ~"
+    unset = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,)))))["question"]
+    empty = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,), target_isr=()))))[
+        "question"
+    ]
+    assert unset["target_isr"] is None and empty["target_isr"] == []
+    asked = wire.write(wire.AskReassignment(ReassignmentQuestion(PARTITION)))
+    assert json.loads(asked)["question"]["target"] is None
 
 
-@pytest.mark.parametrize(
-    "step",
-    [Configure("topic", "two words"), Configure("broker", "2"), Configure("topic", "2", broker=1),
-     Register(1, directories=(31,))],
-)  # fmt: skip
-def test_what_cannot_be_sent_is_refused(step: Step) -> None:
-    with pytest.raises(ValueError):
-        wire_steps.step(step)
+def test_a_line_break_in_a_text_does_not_end_the_line() -> None:
+    assert b"\n" not in wire.write(Configure("topic", "two\nlines"))
 
 
-def test_a_setup_that_makes_no_sense_is_refused() -> None:
+@pytest.mark.parametrize(("level", "broker"), [("broker", None), ("topic", 1)])
+def test_exactly_the_level_of_a_broker_takes_a_broker(level: Any, broker: int | None) -> None:
+    with pytest.raises(ValueError, match="takes a broker"):
+        Configure(level, "2", broker=broker)
+
+
+def test_a_sibling_needs_a_partition() -> None:
     with pytest.raises(ValueError, match="sibling"):
-        wire_steps.setup(Setup(BROKERS, None, sibling=PARTITION))
-    with pytest.raises(ValueError, match="metadata version"):
-        wire_steps.setup(Setup(BROKERS, PARTITION, metadata_version="4.0 IV1"))
-
-
-def test_answers_of_the_builder() -> None:
-    assert wire.read_builder(b"-") == BuilderAnswer(None)
-    assert wire.read_builder(b"! it broke, badly") == BuilderAnswer(None, "it broke, badly")
-    line = f"= {wire.partition(PARTITION)}".encode()
-    assert wire.read_builder(line) == BuilderAnswer(PARTITION)
+        Setup(BROKERS, None, sibling=PARTITION)
 
 
 def test_answers_about_a_reassignment() -> None:
-    answer = wire.read_reassignment(b"= 2,3,0 2,3 0 ~ ~ 0 -")
-    assert answer == ReassignmentAnswer((2, 3, 0), (2, 3), (0,), None, ((0,), ()))
-    assert wire.read_reassignment(b"! no").failure == "no"
+    answer = ReassignmentAnswer((2, 3, 0), (2, 3), (0,), None, ((0,), ()))
+    assert wire.read_reassignment(msgspec.json.encode(answer)) == answer
 
 
-def test_answers_to_a_step() -> None:
-    words = wire.partition(PARTITION)
-    line = f"NONE 2 1 0,100,3,3,2,5,0,2 {words} ~ 9 ~".encode()
-    expected = StepAnswer("NONE", PARTITION, BROKERS, 2, True, reply=("CAUGHT_UP", "SHUT_DOWN"))
-    assert wire_steps.read_step(line) == expected
-    line = f"UNKNOWN_SERVER_ERROR 1 0 - ~ {words} 0 ! it broke".encode()
-    expected = StepAnswer("UNKNOWN_SERVER_ERROR", None, (), 1, False, PARTITION, "it broke")
-    assert wire_steps.read_step(line) == expected
+def test_an_answer_of_a_broker() -> None:
+    sent = Proposed(4, 5, ((1, 11), (2, -1)))
+    answer = BrokerAnswer(
+        "read:1:0", True, 4, 5, 2, 2, 2, (1, 2), (1, 2), True, ((0, 1, 10), (2, -1, -1)), sent, ("NONE",)
+    )
+    assert wire.read_broker_answer(msgspec.json.encode(answer)) == answer
 
 
-@pytest.mark.parametrize(
-    "line",
-    [b"", b"= 1", b"? 1", b"= 0 0 - - - - x 0 0 0 0", b"= 0 0 - - - - 0 0 0 2 0", b"= 0 0, - - - - 0 0 0 0 0",
-     b"= 0 0 - - - - 0 0 0 0 0 0"],
-)  # fmt: skip
-def test_a_damaged_answer_of_the_builder_is_no_answer(line: bytes) -> None:
-    with pytest.raises(wire.WireError):
-        wire.read_builder(line)
+GOOD = msgspec.json.encode(BuilderAnswer(PARTITION)).decode()
 
 
 @pytest.mark.parametrize(
-    "line",
-    [b"", b"ok", b"NONE 1 1 - ~ ~ 0", b"NONE 1 1 - ~ ~ 0 ~ more", b"NONE 1 1 - 0 0 ~ 0 ~",
-     b"NONE x 1 - ~ ~ 0 ~", b"NONE 1 1 0,1 ~ ~ 0 ~"],
+    ("old", "new"),
+    [('"failure":null', '"failure":null,"more":1'),
+     ('"failure":null', '"failure":1'), ('"leader":-1', '"leader":"x"'),
+     ('"RECOVERING"', '"LOST"'), ('"isr":[0]', '"isr":[0,]'), ('"isr":[0],', ""), ("{", "{ "), ("}", ""),
+     ('"failure":null', '"failure":null,"failure":null'), ('"leader":-1', '"leader":-1.0')],
 )  # fmt: skip
-def test_a_damaged_answer_to_a_step_is_no_answer(line: bytes) -> None:
+def test_a_damaged_answer_is_no_answer(old: str, new: str) -> None:
+    assert old in GOOD
+    damaged = GOOD.replace(old, new, 1).encode()
     with pytest.raises(wire.WireError):
-        wire_steps.read_step(line)
+        wire.reject_unusual(damaged, wire.read_builder(damaged))
+    for reader in (wire.read_step, wire.read_broker_answer, wire.read_reassignment):
+        with pytest.raises(wire.WireError):
+            reader(damaged)
+
+
+# ---------------------------------------------------------------------------- the same types in Java
+
+
+def java_records(folder: str) -> dict[str, list[str]]:
+    """The records of the Java sources: name -> names of the components, in order."""
+    found = {}
+    for file in (JAVA / folder).glob("*.java"):
+        for name, inside in re.findall(r"\brecord (\w+)\(([^)]*)\)", file.read_text(encoding="utf-8")):
+            plain = re.sub(r"<[^<>]*(<[^<>]*>)?[^<>]*>", "", inside)
+            found[name] = [part.split()[-1] for part in plain.split(",") if part.strip()]
+    return found
+
+
+def names_of(kind: type) -> list[str]:
+    """The fields of a record as Java has them."""
+    names = [part.name for part in fields(kind)] if is_dataclass(kind) else list(kind.__struct_fields__)  # type: ignore[attr-defined]
+    return [re.sub(r"_(\w)", lambda letter: letter[1].upper(), name) for name in names]
+
+
+def test_every_record_has_the_same_fields_in_java() -> None:
+    controller, broker = java_records("controller"), java_records("broker")
+    for kind in get_args(Step):
+        assert controller[kind.__name__] == names_of(kind), kind
+    for kind in get_args(BrokerEvent):
+        assert broker[kind.__name__] == names_of(kind), kind
+    others: dict[str, type] = {
+        "Change": BuilderQuestion, "Target": ReassignmentQuestion, "Setup": Setup, "Broker": KafkaBroker,
+        "Partition": KafkaPartition, "Member": Member, "StepAnswer": StepAnswer,
+        "BuilderAnswer": BuilderAnswer, "ReassignmentAnswer": ReassignmentAnswer,
+    }  # fmt: skip
+    assert {name: controller[name] for name in others} == {
+        name: names_of(kind) for name, kind in others.items()
+    }
+    assert broker["Known"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)
+    assert wire.write(Metadata(1, 4, 5, (0, 1), ())) == (
+        b'{"type":"Metadata","leader":1,"leader_epoch":4,"partition_epoch":5,"replicas":[0,1],"isr":[]}'
+    )

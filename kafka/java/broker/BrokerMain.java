@@ -1,5 +1,10 @@
 package org.elrcheck.broker;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.MapperFeature;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileDescriptor;
@@ -9,22 +14,30 @@ import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Properties;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
- * Drives kafka.cluster.Partition: a line is an event, and is answered by what came of it and what is known then.
- *
- * s ID EPOCH MIN_ISR LAG starts a walk; c BROKERS are the registrations; m LEADER LEADER_EPOCH PARTITION_EPOCH
- * REPLICAS ISR is metadata; a ACKS an append; r FOLLOWER BROKER_EPOCH OFFSET LEADER_EPOCH LAST_EPOCH a fetch; h a
- * look for followers that lag; w MS waits; g LEADER_EPOCH PARTITION_EPOCH ISR and e ERROR answer AlterPartition;
- * f is a flush. A line that cannot be understood ends the process.
+ * Drives kafka.cluster.Partition: a line is an Event in JSON, answered by what is Known then; f is a flush. A line
+ * that cannot be understood ends the process.
  */
 public final class BrokerMain {
-    private static final int PROTOCOL = 1;
+    private static final int PROTOCOL = 2;
+    private static final JsonMapper MAPPER = JsonMapper.builder()
+        .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
+        .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.FAIL_ON_TRAILING_TOKENS,
+            DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES,
+            DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES)
+        .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+        .addMixIn(Images.Registration.class, AsArray.class)
+        .addMixIn(Replica.Peer.class, AsArray.class)
+        .addMixIn(Replica.Member.class, AsArray.class)
+        .build();
+
+    /** A record that is written as the list of its values. */
+    @JsonFormat(shape = JsonFormat.Shape.ARRAY)
+    private interface AsArray { }
 
     private BrokerMain() { }
 
@@ -42,9 +55,9 @@ public final class BrokerMain {
                 continue;
             }
             try {
-                text.append(outcome(replica, line.split(" "))).append(' ');
-                replica.describe(text);
-            } catch (RuntimeException broken) {
+                String outcome = outcome(replica, MAPPER.readValue(line, Event.class));
+                text.append(MAPPER.writeValueAsString(replica.known(outcome)));
+            } catch (RuntimeException | IOException broken) {
                 send(text, out);
                 System.err.println("cannot do: " + line);
                 broken.printStackTrace();
@@ -56,40 +69,12 @@ public final class BrokerMain {
         send(text, out);
     }
 
-    /** "ok", what was read, or the error that a client would be told. */
-    private static String outcome(Replica replica, String[] words) {
-        if ((words[0].equals("g") || words[0].equals("e")) && !replica.waits()) return "nothing-in-flight";
+    private static String outcome(Replica replica, Event event) {
         try {
-            switch (words[0]) {
-                case "s" -> replica.start(number(words[1]), number(words[2]), number(words[3]), number(words[4]));
-                case "c" -> replica.cluster(words[1]);
-                case "m" -> replica.metadata(
-                    number(words[1]), number(words[2]), number(words[3]), numbers(words[4]), numbers(words[5]));
-                case "a" -> replica.append(number(words[1]));
-                case "r" -> {
-                    return replica.fetch(
-                        number(words[1]), number(words[2]), number(words[3]), number(words[4]), number(words[5]));
-                }
-                case "h" -> replica.shrink();
-                case "w" -> replica.later(number(words[1]));
-                case "g" -> replica.granted(number(words[1]), number(words[2]), numbers(words[3]));
-                case "e" -> replica.refused(words[1]);
-                default -> throw new IllegalArgumentException("unknown event " + words[0]);
-            }
+            return event.on(replica);
         } catch (ApiException error) {
             return Errors.forException(error).name();
         }
-        return "ok";
-    }
-
-    private static int number(String word) {
-        return Integer.parseInt(word);
-    }
-
-    private static List<Integer> numbers(String word) {
-        List<Integer> found = new ArrayList<>();
-        if (!word.equals("-")) for (String part : word.split(",")) found.add(number(part));
-        return found;
     }
 
     private static String version() throws IOException {

@@ -4,11 +4,11 @@ import java.io.File;
 import java.lang.reflect.Array;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +35,20 @@ import org.apache.kafka.storage.internals.log.VerificationGuard;
 
 /** A kafka.cluster.Partition with a real log in a folder, and the world around it: time, metadata, the controller. */
 final class Replica {
+    /** What came of an event, and what the partition knows then; epochStart and sent may be null. */
+    record Known(
+        String outcome, boolean leads, int leaderEpoch, int partitionEpoch, long logEnd, long highWatermark,
+        Long epochStart, List<Integer> isr, List<Integer> maximalIsr, boolean inFlight, List<Peer> peers,
+        Proposed sent, List<String> produce
+    ) { }
+
+    record Peer(int id, long logEnd, long brokerEpoch) { }
+
+    record Member(int id, long brokerEpoch) { }
+
+    /** An AlterPartition that was sent. */
+    record Proposed(int leaderEpoch, int partitionEpoch, List<Member> members) { }
+
     private static final TopicPartition NAME = new TopicPartition("t", 0);
     private static final Uuid TOPIC = new Uuid(1L, 2L);
     private static final Class<?> PURGATORY = Reflected.any(
@@ -67,7 +81,7 @@ final class Replica {
 
     private final File folder;
     private final Map<Integer, Object> logs = new HashMap<>();
-    private final Map<String, Object> images = new HashMap<>();
+    private final Map<List<Images.Registration>, Object> images = new HashMap<>();
     private final Object delayed;
     private final Time time;
     private Object cache;
@@ -76,7 +90,7 @@ final class Replica {
     private long now;
     private int id;
     private long epoch;
-    private String request;
+    private Proposed request;
     private CompletableFuture<Object> inFlight;
 
     Replica(File folder) {
@@ -154,18 +168,17 @@ final class Replica {
             return future;
         }
         inFlight = future;
-        StringBuilder text = new StringBuilder();
-        text.append(Reflected.call(proposed, "leaderEpoch")).append(':')
-            .append(Reflected.call(proposed, "partitionEpoch")).append(':');
-        Map<Integer, Long> members = new TreeMap<>();
+        List<Member> members = new ArrayList<>();
         for (Object state : Reflected.collection(Reflected.call(proposed, "isrWithBrokerEpoch")))
-            members.put((Integer) Reflected.call(state, "brokerId"), (Long) Reflected.call(state, "brokerEpoch"));
-        text.append(Answer.pairs(members, '='));
-        request = text.toString();
+            members.add(new Member(
+                (Integer) Reflected.call(state, "brokerId"), (Long) Reflected.call(state, "brokerEpoch")));
+        members.sort(Comparator.comparingInt(Member::id));
+        request = new Proposed((Integer) Reflected.call(proposed, "leaderEpoch"),
+            (Integer) Reflected.call(proposed, "partitionEpoch"), members);
         return future;
     }
 
-    void cluster(String brokers) {
+    void cluster(List<Images.Registration> brokers) {
         Object image = images.computeIfAbsent(brokers, Images::of);
         Reflected.call(cache, "setImage", image);
     }
@@ -287,30 +300,31 @@ final class Replica {
         return answered;
     }
 
-    /** What is known now, as one line of words; the request is the one sent since the last time. */
-    void describe(StringBuilder out) {
-        boolean leads = (Boolean) Reflected.call(partition, "isLeader");
-        long end = (Long) Reflected.call(log, "logEndOffset");
+    /** What is known now; the request is the one sent since the last time. */
+    Known known(String outcome) {
         Object state = Reflected.call(partition, "partitionState");
         Object start = Reflected.option(Reflected.call(partition, "leaderEpochStartOffsetOpt"));
-        Map<Integer, String> peers = new TreeMap<>();
+        List<Peer> peers = new ArrayList<>();
         for (Object replica : Reflected.collection(Reflected.call(partition, "remoteReplicas"))) {
-            Object known = Reflected.call(replica, "stateSnapshot");
-            Object heard = Reflected.option(Reflected.call(known, "brokerEpoch"));
-            Integer follower = (Integer) Reflected.call(replica, "brokerId");
-            peers.put(follower, Reflected.call(known, "logEndOffset") + ":" + (heard == null ? -1L : heard));
+            Object snapshot = Reflected.call(replica, "stateSnapshot");
+            Object heard = Reflected.option(Reflected.call(snapshot, "brokerEpoch"));
+            peers.add(new Peer((Integer) Reflected.call(replica, "brokerId"),
+                (Long) Reflected.call(snapshot, "logEndOffset"), heard == null ? -1L : (Long) heard));
         }
-        out.append(leads ? '1' : '0').append(' ').append(Reflected.call(partition, "getLeaderEpoch"))
-            .append(' ').append(Reflected.call(partition, "getPartitionEpoch")).append(' ').append(end)
-            .append(' ').append(Reflected.call(log, "highWatermark")).append(' ').append(start == null ? "~" : start)
-            .append(' ').append(Answer.ids(Reflected.collection(Reflected.call(state, "isr"))))
-            .append(' ').append(Answer.ids(Reflected.collection(Reflected.call(state, "maximalIsr"))))
-            .append(' ').append((Boolean) Reflected.call(state, "isInflight") ? '1' : '0')
-            .append(' ').append(Answer.pairs(peers, ':')).append(' ')
-            .append(request == null ? "~" : request).append(' ');
+        peers.sort(Comparator.comparingInt(Peer::id));
+        Proposed sent = request;
         request = null;
-        List<String> answers = answers();
-        out.append(answers.isEmpty() ? "-" : String.join(",", answers));
+        return new Known(
+            outcome, (Boolean) Reflected.call(partition, "isLeader"),
+            (Integer) Reflected.call(partition, "getLeaderEpoch"),
+            (Integer) Reflected.call(partition, "getPartitionEpoch"), (Long) Reflected.call(log, "logEndOffset"),
+            (Long) Reflected.call(log, "highWatermark"), (Long) start, ids(Reflected.call(state, "isr")),
+            ids(Reflected.call(state, "maximalIsr")), (Boolean) Reflected.call(state, "isInflight"), peers, sent,
+            answers());
+    }
+
+    private static List<Integer> ids(Object numbers) {
+        return Reflected.collection(numbers).stream().map(number -> (Integer) number).sorted().toList();
     }
 
     /** What a producer of each record is told, NONE if it is acknowledged. */

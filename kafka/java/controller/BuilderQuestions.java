@@ -4,6 +4,7 @@ import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metadata.PartitionChangeRecord;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
+import org.apache.kafka.metadata.LeaderRecoveryState;
 import org.apache.kafka.metadata.PartitionRegistration;
 import org.apache.kafka.metadata.placement.PartitionAssignment;
 import org.apache.kafka.server.common.ApiMessageAndVersion;
@@ -11,7 +12,6 @@ import org.apache.kafka.server.common.MetadataVersion;
 
 import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntPredicate;
@@ -33,43 +33,35 @@ final class BuilderQuestions {
 
     private final ObjectSerializationCache cache = new ObjectSerializationCache();
 
-    /** partition acceptable minIsr elr election isr replicas adding removing unclean recovery version */
-    void change(Words words, StringBuilder out) {
-        PartitionRegistration partition =
-            new PartitionRegistration(Registrations.read(words, TOPIC, PARTITION));
-        int[] acceptable = words.numbers();
-        int minIsr = words.number();
-        boolean elr = words.flag();
-        PartitionChangeBuilder.Election election = PartitionChangeBuilder.Election.valueOf(words.word());
-        List<Integer> isr = words.optionalList();
-        List<Integer> replicas = words.optionalList();
-        List<Integer> adding = words.optionalList();
-        List<Integer> removing = words.optionalList();
-        List<Integer> unclean = words.optionalList();
-        Boolean recovering = words.optionalFlag();
-        MetadataVersion version = Versions.read(words, elr);
-        words.end();
-        int start = out.length();
+    /** partition: null if the builder made no record, or failed. */
+    record BuilderAnswer(Partition partition, String failure) { }
+
+    /** completed and reverted: replicas and ISR; null if it goes on, or if nothing is under way. */
+    record ReassignmentAnswer(
+        List<Integer> replicas, List<Integer> adding, List<Integer> removing, List<List<Integer>> completed,
+        List<List<Integer>> reverted, String failure
+    ) { }
+
+    BuilderAnswer change(Question.Change asked) {
+        PartitionRegistration partition = new PartitionRegistration(asked.partition().record(TOPIC, PARTITION));
+        PartitionChangeBuilder.Election election = PartitionChangeBuilder.Election.valueOf(asked.election());
+        MetadataVersion version = Versions.named(asked.metadataVersion(), asked.elr());
         try {
-            PartitionChangeBuilder builder = builder(partition, among(acceptable), version, minIsr, elr);
-            builder.setElection(election).setDefaultDirProvider(broker -> Registrations.directory(broker, 0));
-            if (isr != null) builder.setTargetIsr(isr);
-            if (replicas != null) builder.setTargetReplicas(replicas);
-            if (adding != null) builder.setTargetAdding(adding);
-            if (removing != null) builder.setTargetRemoving(removing);
-            if (unclean != null) builder.setUncleanShutdownReplicas(unclean);
-            if (recovering != null) builder.setTargetLeaderRecoveryState(Versions.recovery(recovering));
+            PartitionChangeBuilder builder =
+                builder(partition, asked.acceptable()::contains, version, asked.minIsr(), asked.elr());
+            builder.setElection(election).setDefaultDirProvider(broker -> Directories.id(broker, 0));
+            if (asked.targetIsr() != null) builder.setTargetIsr(asked.targetIsr());
+            if (asked.targetReplicas() != null) builder.setTargetReplicas(asked.targetReplicas());
+            if (asked.targetAdding() != null) builder.setTargetAdding(asked.targetAdding());
+            if (asked.targetRemoving() != null) builder.setTargetRemoving(asked.targetRemoving());
+            if (asked.uncleanShutdown() != null) builder.setUncleanShutdownReplicas(asked.uncleanShutdown());
+            if (asked.targetRecovery() != null)
+                builder.setTargetLeaderRecoveryState(LeaderRecoveryState.valueOf(asked.targetRecovery()));
             Optional<ApiMessageAndVersion> record = builder.build();
-            if (record.isEmpty()) {
-                out.append('-');
-                return;
-            }
-            out.append("= ");
-            Registrations.write(partition.merge(readBack(record.get())), out);
+            return new BuilderAnswer(
+                record.isEmpty() ? null : Partition.of(partition.merge(readBack(record.get()))), null);
         } catch (Exception failure) {
-            out.setLength(start);
-            out.append("! ");
-            Words.write(failure, out);
+            return new BuilderAnswer(null, Wire.text(failure));
         }
     }
 
@@ -86,13 +78,6 @@ final class BuilderQuestions {
         return builder;
     }
 
-    private static IntPredicate among(int[] accepted) {
-        return id -> {
-            for (int one : accepted) if (one == id) return true;
-            return false;
-        };
-    }
-
     /** The record as it comes back from the metadata log. */
     private PartitionChangeRecord readBack(ApiMessageAndVersion written) {
         PartitionChangeRecord record = (PartitionChangeRecord) written.message();
@@ -103,71 +88,40 @@ final class BuilderQuestions {
         return new PartitionChangeRecord(new ByteBufferAccessor(buffer), written.version());
     }
 
-    /** partition target completesWith */
-    void reassignment(Words words, StringBuilder out) {
-        PartitionRegistration partition =
-            new PartitionRegistration(Registrations.read(words, TOPIC, PARTITION));
-        List<Integer> target = words.optionalList();
-        List<Integer> with = words.optionalList();
-        words.end();
-        int start = out.length();
+    ReassignmentAnswer reassignment(Question.Target asked) {
+        PartitionRegistration partition = new PartitionRegistration(asked.partition().record(TOPIC, PARTITION));
+        List<Integer> with = asked.completesWith();
         try {
-            PartitionReassignmentReplicas replicas = target == null
-                ? new PartitionReassignmentReplicas(list(partition.removingReplicas), list(partition.addingReplicas),
-                    list(partition.replicas))
-                : to(partition, target);
-            out.append("= ");
-            Words.write(replicas.replicas(), out);
-            out.append(' ');
-            Words.write(replicas.adding(), out);
-            out.append(' ');
-            Words.write(replicas.removing(), out);
-            out.append(' ');
-            completed(replicas, with == null ? list(partition.isr) : with, out);
-            out.append(' ');
-            reverted(partition, out);
+            PartitionReassignmentReplicas replicas = asked.target() == null
+                ? new PartitionReassignmentReplicas(Partition.list(partition.removingReplicas),
+                    Partition.list(partition.addingReplicas), Partition.list(partition.replicas))
+                : to(partition, asked.target());
+            return new ReassignmentAnswer(
+                replicas.replicas(), replicas.adding(), replicas.removing(),
+                completed(replicas, with == null ? Partition.list(partition.isr) : with), reverted(partition), null);
         } catch (Exception failure) {
-            out.setLength(start);
-            out.append("! ");
-            Words.write(failure, out);
+            return new ReassignmentAnswer(List.of(), List.of(), List.of(), null, null, Wire.text(failure));
         }
     }
 
     private static PartitionReassignmentReplicas to(PartitionRegistration partition, List<Integer> target) {
-        return new PartitionReassignmentReplicas(assignment(list(partition.replicas)), assignment(target));
+        return new PartitionReassignmentReplicas(assignment(Partition.list(partition.replicas)), assignment(target));
     }
 
     private static PartitionAssignment assignment(List<Integer> replicas) {
-        return new PartitionAssignment(replicas, broker -> Registrations.directory(broker, 0));
+        return new PartitionAssignment(replicas, broker -> Directories.id(broker, 0));
     }
 
-    private static void completed(PartitionReassignmentReplicas replicas, List<Integer> isr, StringBuilder out) {
+    private static List<List<Integer>> completed(PartitionReassignmentReplicas replicas, List<Integer> isr) {
         Optional<PartitionReassignmentReplicas.CompletedReassignment> done =
             replicas.maybeCompleteReassignment(isr);
-        if (done.isEmpty()) {
-            out.append("~ ~");
-            return;
-        }
-        Words.write(COMPLETED_REPLICAS.of(done.get()), out);
-        out.append(' ');
-        Words.write(COMPLETED_ISR.of(done.get()), out);
+        return done.isEmpty() ? null : List.of(COMPLETED_REPLICAS.of(done.get()), COMPLETED_ISR.of(done.get()));
     }
 
-    private static void reverted(PartitionRegistration partition, StringBuilder out) {
-        if (!PartitionReassignmentReplicas.isReassignmentInProgress(partition)) {
-            out.append("~ ~");
-            return;
-        }
+    private static List<List<Integer>> reverted(PartitionRegistration partition) {
+        if (!PartitionReassignmentReplicas.isReassignmentInProgress(partition)) return null;
         PartitionReassignmentRevert revert = new PartitionReassignmentRevert(partition);
-        Words.write(revert.replicas(), out);
-        out.append(' ');
-        Words.write(revert.isr(), out);
-    }
-
-    private static List<Integer> list(int[] ids) {
-        List<Integer> list = new ArrayList<>(ids.length);
-        for (int id : ids) list.add(id);
-        return list;
+        return List.of(revert.replicas(), revert.isr());
     }
 
     /** A list in a CompletedReassignment. */

@@ -20,13 +20,15 @@ import java.util.TreeMap;
 final class Cluster {
     static final String TOPIC = "t";
     private static final Uuid TOPIC_ID = new Uuid(7, 7);
-    private static final int REGISTERED = 1;
-    private static final int FENCED = 2;
-    private static final int SHUTTING_DOWN = 4;
-    private static final int WORDS_OF_A_BROKER = 4;
 
     /** What a broker's last registration said; the controller forgets it when the broker unregisters. */
-    record Known(long epoch, int incarnation, int directories) { }
+    record Known(long epoch, int incarnation, List<Integer> directories) { }
+
+    /** What is registered after a step; partition, sibling and failure may be null. */
+    record StepAnswer(
+        String error, Partition partition, List<Question.Broker> brokers, int minIsr, boolean elr,
+        Partition sibling, String failure, List<String> reply
+    ) { }
 
     private final Managers managers;
     private final Events events;
@@ -43,22 +45,17 @@ final class Cluster {
         return managers;
     }
 
-    /** topicMinIsr clusterMinIsr brokerMinIsrs topicUnclean clusterUnclean brokers partition sibling */
-    void load(Words words) {
+    void load(Question.Setup setup) {
         managers.empty();
         loaded.clear();
-        config(ConfigResource.Type.TOPIC, TOPIC, Managers.MIN_ISR, words.optionalNumber());
-        config(ConfigResource.Type.BROKER, "", Managers.MIN_ISR, words.optionalNumber());
-        int[] minIsrs = words.numbers();
-        for (int i = 0; i < minIsrs.length; i += 2)
-            config(ConfigResource.Type.BROKER, "" + minIsrs[i], Managers.MIN_ISR, minIsrs[i + 1]);
-        config(ConfigResource.Type.TOPIC, TOPIC, Managers.UNCLEAN, words.optionalFlag());
-        config(ConfigResource.Type.BROKER, "", Managers.UNCLEAN, words.optionalFlag());
-        int[] brokers = words.numbers();
-        for (int i = 0; i < brokers.length; i += WORDS_OF_A_BROKER)
-            broker(brokers[i], brokers[i + 1], brokers[i + 2], brokers[i + 3]);
-        partitions(words);
-        words.end();
+        config(ConfigResource.Type.TOPIC, TOPIC, Managers.MIN_ISR, setup.topicMinIsr());
+        config(ConfigResource.Type.BROKER, "", Managers.MIN_ISR, setup.clusterMinIsr());
+        for (List<Integer> own : setup.brokerMinIsr())
+            config(ConfigResource.Type.BROKER, "" + own.get(0), Managers.MIN_ISR, own.get(1));
+        config(ConfigResource.Type.TOPIC, TOPIC, Managers.UNCLEAN, setup.topicUnclean());
+        config(ConfigResource.Type.BROKER, "", Managers.UNCLEAN, setup.clusterUnclean());
+        for (Question.Broker broker : setup.brokers()) register(broker);
+        partitions(setup);
         managers.mark(Managers.LOADED);
         start();
     }
@@ -75,16 +72,16 @@ final class Cluster {
             .setValue(value.toString()));
     }
 
-    private void broker(int id, long epoch, int flags, int directories) {
-        loaded.put(id, new Known(epoch, 1, directories));
-        if ((flags & REGISTERED) == 0) return;
+    private void register(Question.Broker broker) {
+        loaded.put(broker.id(), new Known(broker.epoch(), 1, broker.directories()));
+        if (!broker.registered()) return;
         RegisterBrokerRecord record = new RegisterBrokerRecord()
-            .setBrokerId(id)
-            .setBrokerEpoch(epoch)
-            .setIncarnationId(incarnation(id, 1))
-            .setFenced((flags & FENCED) != 0)
-            .setInControlledShutdown((flags & SHUTTING_DOWN) != 0)
-            .setLogDirs(directories(id, directories));
+            .setBrokerId(broker.id())
+            .setBrokerEpoch(broker.epoch())
+            .setIncarnationId(incarnation(broker.id(), 1))
+            .setFenced(broker.fenced())
+            .setInControlledShutdown(broker.inControlledShutdown())
+            .setLogDirs(Directories.ids(broker.id(), broker.directories()));
         record.endPoints().add(new RegisterBrokerRecord.BrokerEndpoint()
             .setName("PLAINTEXT").setHost("localhost").setPort(9092)
             .setSecurityProtocol(SecurityProtocol.PLAINTEXT.id));
@@ -94,19 +91,15 @@ final class Cluster {
         managers.replay(record);
     }
 
-    private void partitions(Words words) {
-        boolean exists = !words.absent();
-        sibling = false;
-        if (exists) {
-            managers.replay(new TopicRecord().setName(TOPIC).setTopicId(TOPIC_ID));
-            var asked = Registrations.read(words, TOPIC_ID, 0);
-            sibling = !words.absent();
-            if (sibling) {
-                managers.replay(Registrations.read(words, TOPIC_ID, 0));
-                asked.setPartitionId(1);
-            }
-            managers.replay(asked);
+    private void partitions(Question.Setup setup) {
+        sibling = setup.sibling() != null;
+        if (setup.partition() == null) {
+            if (sibling) throw new Wire.Misunderstood("a sibling of no partition");
+            return;
         }
+        managers.replay(new TopicRecord().setName(TOPIC).setTopicId(TOPIC_ID));
+        if (sibling) managers.replay(setup.sibling().record(TOPIC_ID, 0));
+        managers.replay(setup.partition().record(TOPIC_ID, sibling ? 1 : 0));
     }
 
     /** The controller with this cluster becomes active, and every broker that is not fenced has just been heard. */
@@ -120,13 +113,6 @@ final class Cluster {
 
     static Uuid incarnation(int broker, int number) {
         return new Uuid(0x200000L + broker, number);
-    }
-
-    static List<Uuid> directories(int broker, int bits) {
-        List<Uuid> all = new ArrayList<>();
-        for (int number = 0; number < Integer.SIZE - 1; number++)
-            if ((bits & (1 << number)) != 0) all.add(Registrations.directory(broker, number));
-        return all;
     }
 
     int number() {
@@ -149,7 +135,7 @@ final class Cluster {
     }
 
     Known known(int broker) {
-        return known.getOrDefault(broker, new Known(-1, 0, 1));
+        return known.getOrDefault(broker, new Known(-1, 0, List.of(0)));
     }
 
     void remember(int broker, Known registration) {
@@ -160,56 +146,36 @@ final class Cluster {
         return known.values().stream().mapToLong(Known::epoch).max().orElse(0);
     }
 
-    /** One event and what is registered after it: error minIsr elr brokers partition sibling reply failure */
-    void take(Words words, StringBuilder out) {
+    /** One event, and what is registered after it. */
+    StepAnswer take(Step step) {
         Throwable failure = null;
         Events.Told told;
         try {
-            told = events.event(words);
-            words.end();
-        } catch (Words.Misunderstood mistake) {
+            told = step.on(events);
+        } catch (Wire.Misunderstood mistake) {
             throw mistake;
         } catch (ApiException error) {
-            told = new Events.Told(Errors.forException(error).name(), 0);
+            told = Events.Told.of(Errors.forException(error));
         } catch (Exception thrown) {
             failure = thrown;
-            told = new Events.Told(Errors.UNKNOWN_SERVER_ERROR.name(), managers.failOver() ? Events.RESIGNED : 0);
+            List<String> reply = managers.failOver() ? List.of("RESIGNED") : List.of();
+            told = new Events.Told(Errors.UNKNOWN_SERVER_ERROR.name(), reply);
         }
-        out.append(told.error());
-        out.append(' ').append(managers.topic(TOPIC) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(TOPIC));
-        out.append(' ').append(managers.elr() ? 1 : 0).append(' ');
-        brokers(out);
-        out.append(' ');
-        Registrations.write(partition(number()), out);
-        out.append(' ');
-        Registrations.write(sibling ? partition(0) : null, out);
-        out.append(' ').append(told.reply()).append(' ');
-        if (failure == null) {
-            out.append(Words.ABSENT);
-        } else {
-            out.append("! ");
-            Words.write(failure, out);
-        }
+        int minIsr = managers.topic(TOPIC) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(TOPIC);
+        return new StepAnswer(
+            told.error(), Partition.of(partition(number())), brokers(), minIsr, managers.elr(),
+            sibling ? Partition.of(partition(0)) : null, failure == null ? null : Wire.text(failure), told.reply());
     }
 
-    private void brokers(StringBuilder out) {
-        if (known.isEmpty()) out.append(Words.EMPTY);
-        boolean first = true;
-        for (Map.Entry<Integer, Known> entry : known.entrySet()) {
-            if (!first) out.append(',');
-            first = false;
-            BrokerRegistration broker = registration(entry.getKey());
-            out.append(entry.getKey()).append(',');
-            if (broker == null) {
-                out.append(entry.getValue().epoch()).append(",0,").append(entry.getValue().directories());
-                continue;
-            }
-            int flags = REGISTERED | (broker.fenced() ? FENCED : 0)
-                | (broker.inControlledShutdown() ? SHUTTING_DOWN : 0);
-            int bits = 0;
-            for (Uuid directory : broker.directories())
-                bits |= 1 << Registrations.number(broker.id(), directory);
-            out.append(broker.epoch()).append(',').append(flags).append(',').append(bits);
-        }
+    private List<Question.Broker> brokers() {
+        List<Question.Broker> all = new ArrayList<>(known.size());
+        known.forEach((id, last) -> {
+            BrokerRegistration broker = registration(id);
+            all.add(broker == null
+                ? new Question.Broker(id, last.epoch(), false, false, false, last.directories())
+                : new Question.Broker(id, broker.epoch(), true, broker.fenced(), broker.inControlledShutdown(),
+                    Directories.numbers(id, broker.directories())));
+        });
+        return all;
     }
 }

@@ -29,24 +29,22 @@ final class ControllerQuestions {
         this.mode = mode;
     }
 
-    /** elr version, then what Cluster.load reads */
-    void setup(String line, Words words, StringBuilder out) {
-        out.append("ok");
+    /** line: of the setup, by which a repeated one is known. */
+    void setup(String line, Question.Setup setup) {
         if (mode == Mode.KEPT && line.equals(last) && repeated++ < MOST_REPEATS) {
             cluster.again();
             return;
         }
         last = "";
         repeated = 0;
-        boolean elr = words.flag();
-        Family family = new Family(elr, Versions.read(words, elr));
+        Family family = new Family(setup.elr(), Versions.named(setup.metadataVersion(), setup.elr()));
         if (mode == Mode.KEPT) {
             cluster = families.computeIfAbsent(family, this::empty);
         } else {
             if (cluster != null) cluster.managers().close();
             cluster = empty(family);
         }
-        cluster.load(words);
+        cluster.load(setup);
         last = line;
     }
 
@@ -57,9 +55,9 @@ final class ControllerQuestions {
         return new Cluster(managers);
     }
 
-    void step(Words words, StringBuilder out) {
-        if (cluster == null) throw new Words.Misunderstood("a step without a setup");
-        cluster.take(words, out);
+    Cluster.StepAnswer step(Step step) {
+        if (cluster == null) throw new Wire.Misunderstood("a step without a setup");
+        return cluster.take(step);
     }
 
     void close() {

@@ -22,11 +22,13 @@ final class Events {
     private static final AnyVersion REGISTER_WITH_DETECTION =
         ASKS_FOR_DETECTION ? AnyVersion.method(ClusterControlManager.class, "registerBroker", 4) : null;
 
-    static final int RESIGNED = 16;
+    /** What the caller is told. reply: the flags that are set, of the answer to a heartbeat; or RESIGNED. */
+    record Told(String error, List<String> reply) {
+        static final Told NOTHING = of(Errors.NONE);
 
-    /** What the caller is told. reply: the flags that are set, of the answer to a heartbeat or RESIGNED. */
-    record Told(String error, int reply) {
-        static final Told NOTHING = new Told(Errors.NONE.name(), 0);
+        static Told of(Errors error) {
+            return new Told(error.name(), List.of());
+        }
     }
 
     private final Cluster cluster;
@@ -39,43 +41,21 @@ final class Events {
         this.operations = new Operations(cluster);
     }
 
-    Told event(Words words) {
-        String name = words.word();
-        switch (name) {
-            case "fence" -> fence(words.number());
-            case "expire" -> expire(words.number());
-            case "unfence" -> unfence(words.number());
-            case "shutdown" -> shutDown(words.number());
-            case "register" -> register(words.number(), words.word(), words.optionalNumber());
-            case "unregister" -> {
-                int broker = words.number();
-                managers.run(() -> managers.replication.unregisterBroker(broker));
-            }
-            case "balance" -> managers.run(() -> managers.replication.maybeBalancePartitionLeaders());
-            case "unclean" -> managers.run(() -> managers.replication.maybeElectUncleanLeaders());
-            case "beat" -> {
-                return new Told(Errors.NONE.name(), beat(words));
-            }
-            case "alter" -> {
-                return new Told(alterPartition(words).name(), 0);
-            }
-            default -> {
-                return new Told(operations.operation(name, words).name(), 0);
-            }
-        }
-        return Told.NOTHING;
+    Operations operations() {
+        return operations;
     }
 
     private interface Generates {
         void into(List<ApiMessageAndVersion> records);
     }
 
-    private void run(Generates generated) {
+    private Told run(Generates generated) {
         managers.run(() -> {
             List<ApiMessageAndVersion> records = new ArrayList<>();
             generated.into(records);
             return ControllerResult.of(records, null);
         });
+        return Told.NOTHING;
     }
 
     /** The broker's registration, checked as for a heartbeat, which is how brokers ask for all of this. */
@@ -84,63 +64,84 @@ final class Events {
         return cluster.registration(broker);
     }
 
-    private void fence(int broker) {
-        if (checked(broker).fenced()) return;
-        run(records -> managers.replication.handleBrokerFenced(broker, records));
+    Told fence(int broker) {
+        if (checked(broker).fenced()) return Told.NOTHING;
+        return run(records -> managers.replication.handleBrokerFenced(broker, records));
     }
 
-    private void expire(int broker) {
+    Told expire(int broker) {
         Sessions.end(managers, broker);
         managers.fenceStaleBrokers();
+        return Told.NOTHING;
     }
 
-    private void unfence(int broker) {
-        if (!checked(broker).fenced()) return;
+    Told unfence(int broker) {
+        if (!checked(broker).fenced()) return Told.NOTHING;
         long epoch = cluster.known(broker).epoch();
         Sessions.heard(managers, broker, epoch);
-        run(records -> managers.replication.handleBrokerUnfenced(broker, epoch, records));
+        return run(records -> managers.replication.handleBrokerUnfenced(broker, epoch, records));
     }
 
-    private void shutDown(int broker) {
+    Told shutDown(int broker) {
         BrokerRegistration registered = checked(broker);
-        if (registered.fenced() || registered.inControlledShutdown()) return;
+        if (registered.fenced() || registered.inControlledShutdown()) return Told.NOTHING;
         long epoch = cluster.known(broker).epoch();
-        run(records -> managers.replication.handleBrokerInControlledShutdown(broker, epoch, records));
+        return run(records -> managers.replication.handleBrokerInControlledShutdown(broker, epoch, records));
     }
 
-    /** broker wantFence wantShutDown caughtUp offline */
-    private int beat(Words words) {
-        int broker = words.number();
-        long epoch = cluster.known(broker).epoch();
+    Told unregister(int broker) {
+        managers.run(() -> managers.replication.unregisterBroker(broker));
+        return Told.NOTHING;
+    }
+
+    Told balance() {
+        managers.run(() -> managers.replication.maybeBalancePartitionLeaders());
+        return Told.NOTHING;
+    }
+
+    Told electUncleanly() {
+        managers.run(() -> managers.replication.maybeElectUncleanLeaders());
+        return Told.NOTHING;
+    }
+
+    Told beat(Step.Heartbeat beat) {
+        int broker = beat.broker();
         BrokerHeartbeatRequestData request = new BrokerHeartbeatRequestData()
             .setBrokerId(broker)
-            .setBrokerEpoch(epoch)
-            .setWantFence(words.flag())
-            .setWantShutDown(words.flag())
-            .setCurrentMetadataOffset(words.flag() ? managers.offset() : 0)
-            .setOfflineLogDirs(Cluster.directories(broker, words.number()));
+            .setBrokerEpoch(cluster.known(broker).epoch())
+            .setWantFence(beat.wantFence())
+            .setWantShutDown(beat.wantShutDown())
+            .setCurrentMetadataOffset(beat.caughtUp() ? managers.offset() : 0)
+            .setOfflineLogDirs(Directories.ids(broker, beat.offline()));
         BrokerHeartbeatReply reply = managers.beat(request);
-        return (reply.isCaughtUp() ? 1 : 0) | (reply.isFenced() ? 2 : 0)
-            | (reply.inControlledShutdown() ? 4 : 0) | (reply.shouldShutDown() ? 8 : 0);
+        List<String> flags = new ArrayList<>();
+        if (reply.isCaughtUp()) flags.add("CAUGHT_UP");
+        if (reply.isFenced()) flags.add("FENCED");
+        if (reply.inControlledShutdown()) flags.add("IN_CONTROLLED_SHUTDOWN");
+        if (reply.shouldShutDown()) flags.add("SHUT_DOWN");
+        return new Told(Errors.NONE.name(), flags);
     }
 
-    private void register(int broker, String previous, Integer directories) {
+    Told register(Step.Register asked) {
+        int broker = asked.broker();
         Cluster.Known before = cluster.known(broker);
-        int bits = directories == null ? before.directories() : directories;
+        List<Integer> directories = asked.directories() == null ? before.directories() : asked.directories();
         if (cluster.registration(broker) != null) Sessions.end(managers, broker);
-        long previousEpoch = switch (previous) {
+        long previousEpoch = switch (asked.previous()) {
             case "last" -> before.epoch();
             case "none" -> -1;
             case "other" -> before.epoch() - 1;
-            default -> throw new Words.Misunderstood("no such previous epoch: " + previous);
+            default -> throw new Wire.Misunderstood("no such previous epoch: " + asked.previous());
         };
-        Cluster.Known after = new Cluster.Known(cluster.highestEpoch() + 1, before.incarnation() + 1, bits);
+        Cluster.Known after =
+            new Cluster.Known(cluster.highestEpoch() + 1, before.incarnation() + 1, directories);
         BrokerRegistrationRequestData request = Requests.registration(broker, after, previousEpoch);
         Object features = managers.features.finalizedFeatures(Long.MAX_VALUE);
         managers.run(() -> registered(ASKS_FOR_DETECTION
             ? REGISTER_WITH_DETECTION.call(managers.cluster, request, after.epoch(), features, true)
             : REGISTER.call(managers.cluster, request, after.epoch(), features)));
         cluster.remember(broker, after);
+        return Told.NOTHING;
     }
 
     @SuppressWarnings("unchecked")
@@ -148,25 +149,21 @@ final class Events {
         return (ControllerResult<Object>) result;
     }
 
-    /** sender senderEpoch leaderEpoch partitionEpoch recovering members; a member is its id, whether its epoch is
-     *  given, and that epoch relative to its registration */
-    private Errors alterPartition(Words words) {
+    Told alterPartition(Step.AlterPartition asked) {
         PartitionRegistration now = cluster.partition(cluster.number());
-        int sender = words.number();
-        long senderEpoch = cluster.known(sender).epoch() + words.number();
+        long senderEpoch = cluster.known(asked.sender()).epoch() + asked.senderEpoch();
         AlterPartitionRequestData.PartitionData partition = new AlterPartitionRequestData.PartitionData()
             .setPartitionIndex(cluster.number())
-            .setLeaderEpoch((now == null ? 0 : now.leaderEpoch) + words.number())
-            .setPartitionEpoch((now == null ? 0 : now.partitionEpoch) + words.number())
-            .setLeaderRecoveryState(words.flag()
-                ? LeaderRecoveryState.RECOVERING.value() : LeaderRecoveryState.RECOVERED.value());
+            .setLeaderEpoch((now == null ? 0 : now.leaderEpoch) + asked.leaderEpoch())
+            .setPartitionEpoch((now == null ? 0 : now.partitionEpoch) + asked.partitionEpoch())
+            .setLeaderRecoveryState(LeaderRecoveryState.valueOf(asked.recovery()).value());
         List<AlterPartitionRequestData.BrokerState> isr = new ArrayList<>();
-        int[] members = words.numbers();
-        for (int i = 0; i < members.length; i += 3) {
-            long epoch = members[i + 1] == 0 ? -1 : cluster.known(members[i]).epoch() + members[i + 2];
-            isr.add(new AlterPartitionRequestData.BrokerState().setBrokerId(members[i]).setBrokerEpoch(epoch));
+        for (Step.Member member : asked.isr()) {
+            int broker = member.broker();
+            long epoch = member.epoch() == null ? -1 : cluster.known(broker).epoch() + member.epoch();
+            isr.add(new AlterPartitionRequestData.BrokerState().setBrokerId(broker).setBrokerEpoch(epoch));
         }
         partition.setNewIsrWithEpochs(isr);
-        return Requests.alterPartition(managers, cluster.topic(), sender, senderEpoch, partition);
+        return Told.of(Requests.alterPartition(managers, cluster.topic(), asked.sender(), senderEpoch, partition));
     }
 }

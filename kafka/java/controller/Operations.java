@@ -42,19 +42,7 @@ final class Operations {
         this.managers = cluster.managers();
     }
 
-    Errors operation(String name, Words words) {
-        return switch (name) {
-            case "elect" -> elect(ElectionType.valueOf(words.word()));
-            case "reassign" -> reassign(words.optionalList(), words.flag());
-            case "configure" -> configure(words);
-            case "elr" -> ElrSwitch.turn(managers, words.flag()).error();
-            case "directory" -> directory(words.number(), words.number());
-            case "create" -> create(words.list());
-            default -> throw new Words.Misunderstood("no such event: " + name);
-        };
-    }
-
-    private Errors elect(ElectionType type) {
+    Errors elect(ElectionType type) {
         ElectLeadersRequestData request = new ElectLeadersRequestData().setElectionType(type.value);
         request.topicPartitions().add(new ElectLeadersRequestData.TopicPartitions()
             .setTopic(Cluster.TOPIC).setPartitions(List.of(cluster.number())));
@@ -63,7 +51,7 @@ final class Operations {
             response.replicaElectionResults().get(0).partitionResult().get(0).errorCode());
     }
 
-    private Errors reassign(List<Integer> replicas, boolean mayChangeFactor) {
+    Errors reassign(List<Integer> replicas, boolean mayChangeFactor) {
         AlterPartitionReassignmentsRequestData request = new AlterPartitionReassignmentsRequestData();
         if (ALLOW_FACTOR != null) ALLOW_FACTOR.call(request, mayChangeFactor);
         request.topics().add(new ReassignableTopic().setName(Cluster.TOPIC).setPartitions(List.of(
@@ -73,22 +61,22 @@ final class Operations {
         return Errors.forCode(response.responses().get(0).partitions().get(0).errorCode());
     }
 
-    /** level key value broker legacy */
+    Errors switchElr(boolean on) {
+        return ElrSwitch.turn(managers, on).error();
+    }
+
     @SuppressWarnings("unchecked")
-    private Errors configure(Words words) {
-        String level = words.word();
-        String key = words.word();
-        String value = words.optionalWord();
-        String broker = words.optionalWord();
-        boolean legacy = words.flag();
-        ConfigResource resource = switch (level) {
+    Errors configure(Step.Configure asked) {
+        String key = asked.key();
+        String value = asked.value();
+        ConfigResource resource = switch (asked.level()) {
             case "topic" -> new ConfigResource(ConfigResource.Type.TOPIC, Cluster.TOPIC);
             case "cluster" -> new ConfigResource(ConfigResource.Type.BROKER, "");
-            case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, broker);
-            default -> throw new Words.Misunderstood("no such level: " + level);
+            case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, asked.broker().toString());
+            default -> throw new Wire.Misunderstood("no such level: " + asked.level());
         };
         return managers.run(() -> (ControllerResult<Map<ConfigResource, ApiError>>)
-            (legacy ? legacy(resource, key, value) : incremental(resource, key, value))).get(resource).error();
+            (asked.legacy() ? legacy(resource, key, value) : incremental(resource, key, value))).get(resource).error();
     }
 
     private Object incremental(ConfigResource resource, String key, String value) {
@@ -105,12 +93,12 @@ final class Operations {
         return CONFIGURE_LEGACY.call(managers.configuration, Map.of(resource, all), false);
     }
 
-    private Errors directory(int broker, int number) {
+    Errors directory(int broker, int number) {
         AssignReplicasToDirsRequestData request = new AssignReplicasToDirsRequestData()
             .setBrokerId(broker)
             .setBrokerEpoch(cluster.known(broker).epoch());
         request.directories().add(new AssignReplicasToDirsRequestData.DirectoryData()
-            .setId(Registrations.directory(broker, number))
+            .setId(Directories.id(broker, number))
             .setTopics(List.of(new AssignReplicasToDirsRequestData.TopicData()
                 .setTopicId(cluster.topic())
                 .setPartitions(List.of(new AssignReplicasToDirsRequestData.PartitionData()
@@ -123,7 +111,7 @@ final class Operations {
     }
 
     @SuppressWarnings("unchecked")
-    private Errors create(List<Integer> replicas) {
+    Errors create(List<Integer> replicas) {
         CreateTopicsRequestData.CreatableTopic topic = new CreateTopicsRequestData.CreatableTopic()
             .setName(Cluster.TOPIC).setNumPartitions(-1).setReplicationFactor((short) -1);
         topic.assignments().add(new CreateTopicsRequestData.CreatableReplicaAssignment()

@@ -13,12 +13,12 @@ import java.util.Properties;
 /**
  * Answers questions about Kafka's controller classes, a line each, until its input ends.
  *
- * The first word of a line says what is asked: b a PartitionChangeBuilder, r a reassignment, s a setup, t a step
- * after the last setup, f a flush. Every line is answered by one line; a setup by "ok". A line that cannot be
- * understood is a mistake of the caller, not an answer of Kafka: it ends the process with the reason on stderr.
+ * A line is a Question in JSON, or f for a flush. Every line is answered by one line: a setup by "ok", a flush by f.
+ * A line that cannot be understood is a mistake of the caller, not an answer of Kafka: it ends the process with the
+ * reason on stderr.
  */
 public final class OracleMain {
-    private static final int PROTOCOL = 1;
+    private static final int PROTOCOL = 2;
     private static final int BUFFER = 1 << 16;
 
     private OracleMain() { }
@@ -39,7 +39,7 @@ public final class OracleMain {
         for (String line = in.readLine(); line != null; line = in.readLine()) {
             try {
                 answer(line, builders, controllers, text);
-            } catch (Words.Misunderstood mistake) {
+            } catch (Wire.Misunderstood mistake) {
                 send(text, out);
                 out.flush();
                 System.err.println("cannot understand: " + line);
@@ -62,16 +62,22 @@ public final class OracleMain {
     private static void answer(
         String line, BuilderQuestions builders, ControllerQuestions controllers, StringBuilder out
     ) {
-        Words words = new Words(line);
-        String kind = words.word();
-        switch (kind) {
-            case "b" -> builders.change(words, out);
-            case "r" -> builders.reassignment(words, out);
-            case "s" -> controllers.setup(line, words, out);
-            case "t" -> controllers.step(words, out);
-            case "f" -> out.append("f");
-            default -> throw new Words.Misunderstood("unknown kind of question: " + kind);
+        if (line.equals("f")) {
+            out.append(line);
+            return;
         }
+        Object answer = "ok";
+        Question question = Wire.read(line);
+        if (question instanceof Question.Builder builder) {
+            answer = builders.change(builder.question());
+        } else if (question instanceof Question.Reassignment reassignment) {
+            answer = builders.reassignment(reassignment.question());
+        } else if (question instanceof Question.Loading loading) {
+            controllers.setup(line, loading.setup());
+        } else {
+            answer = controllers.step((Step) question);
+        }
+        out.append(Wire.write(answer));
     }
 
     /** As kafka-clients says it; the class that reads this file for Kafka has moved. */

@@ -41,7 +41,7 @@ final class Requests {
             .setClusterId(Managers.CLUSTER)
             .setIncarnationId(Cluster.incarnation(broker, after.incarnation()))
             .setPreviousBrokerEpoch(previousEpoch)
-            .setLogDirs(Cluster.directories(broker, after.directories()));
+            .setLogDirs(Directories.ids(broker, after.directories()));
         for (Supported feature : SUPPORTED)
             request.features().add(new BrokerRegistrationRequestData.Feature().setName(feature.name)
                 .setMinSupportedVersion(feature.min).setMaxSupportedVersion(feature.max));

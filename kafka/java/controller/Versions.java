@@ -1,6 +1,5 @@
 package org.apache.kafka.controller;
 
-import org.apache.kafka.metadata.LeaderRecoveryState;
 import org.apache.kafka.server.common.MetadataVersion;
 
 import java.util.HashMap;
@@ -20,18 +19,13 @@ final class Versions {
      * The version that a question names. Without one it is the newest that is in production, unless ELRs are asked
      * for and only a newer one has them, as in 3.9, where they are a preview.
      */
-    static MetadataVersion read(Words words, boolean elr) {
-        String name = words.optionalWord();
+    static MetadataVersion named(String name, boolean elr) {
         if (name == null) {
             MetadataVersion newest = MetadataVersion.latestProduction();
             return elr && !newest.isElrSupported() ? MetadataVersion.latestTesting() : newest;
         }
         MetadataVersion version = BY_NAME.get(name);
-        if (version == null) throw new Words.Misunderstood("no metadata version " + name);
+        if (version == null) throw new Wire.Misunderstood("no metadata version " + name);
         return version;
-    }
-
-    static LeaderRecoveryState recovery(boolean recovering) {
-        return recovering ? LeaderRecoveryState.RECOVERING : LeaderRecoveryState.RECOVERED;
     }
 }

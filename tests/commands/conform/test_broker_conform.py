@@ -22,7 +22,7 @@ from elrcheck.commands.conform_broker.broker_conform import run_broker_conform
 from elrcheck.commands.conform_broker.broker_model import answer_of, begin, decide
 from elrcheck.commands.conform_broker.broker_walks import ACTIVE, possible, random_walk
 from elrcheck.commands.conform_broker.broker_walks import ALL as EVERYBODY
-from elrcheck.kafka.broker_oracle import BrokerOracle, line_of, open_broker_oracle, read_answer
+from elrcheck.kafka.broker_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -32,10 +32,8 @@ from elrcheck.kafka.broker_steps import (
     Granted,
     LookForLag,
     Metadata,
-    Proposed,
 )
 from elrcheck.kafka.java_program import JavaProgram
-from elrcheck.kafka.wire import WireError
 from elrcheck.model.choices import AlterReject, HwmGate, Reelection
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
@@ -129,17 +127,6 @@ def test_answers_to_requests_that_were_not_sent_are_left_out() -> None:
     never_sent = (*start, Granted(2, 4, (1,)))
     assert possible(CODE, never_sent) == start
     assert possible(CODE, (*start, LookForLag(), Granted(2, 4, (1,))))[-1] == Granted(2, 4, (1,))
-
-
-def test_lines_are_read_back() -> None:
-    assert line_of(Metadata(1, 4, 5, (0, 1, 2), ())) == b"m 1 4 5 0,1,2 -"
-    answer = read_answer(b"read:1:0 1 4 5 2 2 2 1,2 1,2 1 0:1:10,2:-1:-1 4:5:1=11,2=-1 NONE,WAITING")
-    assert (answer.outcome, answer.leads, answer.epoch_start) == ("read:1:0", True, 2)
-    assert answer.peers == ((0, 1, 10), (2, -1, -1))
-    assert answer.sent == Proposed(4, 5, ((1, 11), (2, -1)))
-    assert answer.produce == ("NONE", "WAITING")
-    with pytest.raises(WireError):
-        read_answer(b"ok 1 2")
 
 
 def test_the_drivers_sources_are_shipped_and_short() -> None:
