@@ -5,7 +5,8 @@ promise for each value (`model.broker.ghosts`). The lemmas here bound the number
 
 `ASSUMPTIONS` are the steps that a proof leaves out because the properties are false with them. Each is about
 one step, names the finding or scenario that shows the loss, and excludes nothing in a configuration without
-such changes.
+such changes. One that excluded more than it says would leave no obligation open, so that each names steps
+that it must allow.
 """
 
 from __future__ import annotations
@@ -195,3 +196,76 @@ def ReadBeforeGrant(c: Config, s: State, t: State) -> bool:
 
 
 ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant)
+
+# ---------------------------------------------------------------------------- what they must allow
+
+
+@op
+def RegistersCleanly(c: Config, s: State, t: State) -> bool:
+    """while ELR is off, the last ISR member registers after a clean shutdown"""
+    return not s.settings.elr_enabled and any(
+        registered_anew(s, t, b) and not uncleanly(s, b) and s.partition.isr == frozenset({b})
+        for b in c.brokers
+    )
+
+
+@op
+def RegistersAmongOthers(c: Config, s: State, t: State) -> bool:
+    """while ELR is off, an ISR member registers after an unclean shutdown, and another member is left"""
+    return not s.settings.elr_enabled and any(
+        registered_anew(s, t, b)
+        and uncleanly(s, b)
+        and b in s.partition.isr
+        and s.partition.isr != frozenset({b})
+        for b in c.brokers
+    )
+
+
+@op
+def RegistersWhileOn(c: Config, s: State, t: State) -> bool:
+    """while ELR is on, the last ISR member registers after an unclean shutdown"""
+    return s.settings.elr_enabled and any(
+        registered_anew(s, t, b) and uncleanly(s, b) and s.partition.isr == frozenset({b}) for b in c.brokers
+    )
+
+
+@op
+def SwitchedOn(c: Config, s: State, t: State) -> bool:
+    """ELR is switched on while the partition has a leader"""
+    return not s.settings.elr_enabled and t.settings.elr_enabled and s.partition.leader is not None
+
+
+@op
+def SwitchedOff(c: Config, s: State, t: State) -> bool:
+    """ELR is switched off while the partition has no leader"""
+    return s.settings.elr_enabled and not t.settings.elr_enabled and s.partition.leader is None
+
+
+@op
+def GrantedEnough(c: Config, s: State, t: State) -> bool:
+    """while ELR is on, a leader is granted an ISR of min ISR members, also by the value that it has read"""
+    return s.settings.elr_enabled and any(
+        granted_now(s, t, b)
+        and enough(c, s, s.broker[b].alter.isr)
+        and takes_for_enough(c, s, b, s.broker[b].alter.isr)
+        for b in c.brokers
+    )
+
+
+@op
+def GrantedLess(c: Config, s: State, t: State) -> bool:
+    """while ELR is on, a leader is granted an ISR that it, too, takes for less than min ISR"""
+    return s.settings.elr_enabled and any(
+        granted_now(s, t, b)
+        and not enough(c, s, s.broker[b].alter.isr)
+        and not takes_for_enough(c, s, b, s.broker[b].alter.isr)
+        for b in c.brokers
+    )
+
+
+ALLOWED = {
+    LastReplicaStopsCleanly: (RegistersCleanly, RegistersAmongOthers, RegistersWhileOn),
+    SwitchedOnWithLeader: (SwitchedOn, SwitchedOff),
+    ReadBeforeGrant: (GrantedEnough, GrantedLess),
+}
+"""Steps that each assumption must still allow, if the rules do: one that excludes more is found that way."""

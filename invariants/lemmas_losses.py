@@ -149,3 +149,33 @@ CONDITIONS = {"P-8": FewLosses}
 """Properties that hold, and are proved, only under a condition on the history."""
 WITH_REASSIGNMENTS = {"P-30": FewLosses}
 """The same, where replicas may be removed: `BackersHold` does not count who backs a promise then."""
+
+# ---------------------------------------------------------------------------- what must be possible
+
+
+@op
+def CrashWithoutLoss(c: Config, s: State, t: State, seen: Seen) -> bool:
+    """a broker with records crashes and has never lost any"""
+    return any(
+        s.broker[b].status != t.broker[b].status
+        and len(s.broker[b].log) > 0
+        and b not in t.lossy
+        and b not in seen.lost
+        for b in c.brokers
+    )
+
+
+@op
+def CrashWithLoss(c: Config, s: State, t: State, seen: Seen) -> bool:
+    """a broker crashes and loses records that it has not lost before"""
+    return any(b in t.lossy and b not in s.lossy and b in seen.lost for b in c.brokers)
+
+
+@op
+def BackedCommit(c: Config, s: State, seen: Seen) -> bool:
+    """a record is committed, some broker has lost records, and another that backed the record has not"""
+    return len(s.committed) > 0 and (c.broker_count == 1 or seen.lost != EMPTY) and FewLosses(c, s, seen)
+
+
+POSSIBLE = (CrashWithoutLoss, CrashWithLoss, BackedCommit)
+"""Steps and states that no lemma, history or condition may exclude; P-8 would say nothing without them."""

@@ -64,3 +64,13 @@ def CompleteWinners(c: Config, s: State, t: State) -> bool:
 
 ASSUMPTIONS = {"complete-winners": CompleteWinners}
 """Assumptions on steps by the names that `prove --assume` knows."""
+
+
+@op
+def CompleteWins(c: Config, s: State, t: State) -> bool:
+    """a broker from outside ISR and ELR wins while records are committed"""
+    return len(s.committed) > 0 and any(wins_from_outside(c, s, t, b) for b in c.brokers)
+
+
+ALLOWED = {CompleteWinners: (CompleteWins,)}
+"""Steps that an assumption must still allow."""

@@ -108,6 +108,15 @@ def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
     yield from (model.fns[lemmas_recovery.ASSUMPTIONS[name].__name__] for name in names)
 
 
+def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[Fn, Fn | None]]:
+    """Steps and states that no proof may exclude, and the assumption that has to allow each, if any."""
+    allowed = {fn.__name__: steps for fn, steps in lemmas_changes.ALLOWED.items()}
+    allowed |= {fn.__name__: steps for fn, steps in lemmas_recovery.ALLOWED.items()}
+    for assumption in assumptions:
+        yield from ((model.fns[step.__name__], assumption) for step in allowed[assumption.name])
+    yield from ((model.fns[fn.__name__], None) for fn in lemmas_losses.POSSIBLE)
+
+
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
     return kept_model(CONTROLLER, lambda sound: load_model(*CONTROLLER, lazily=sound))

@@ -204,6 +204,32 @@ class Surviving:
 
 
 @dataclass(frozen=True)
+class Impossible:
+    """What must be possible where the lemmas hold, and is not, or is not decided.
+
+    kind: an action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step
+    that an assumption must still allow. name: of the action, or of the predicate.
+    """
+
+    kind: Literal["action", "step", "state"]
+    name: str
+    statement: str
+    verdict: Literal["never", "unknown"]
+    source: str | None = None
+
+
+@dataclass(frozen=True)
+class PossibleReport:
+    """Whether the proof is about anything: what was asked to be possible. replayed: steps of the solver, and
+    their renamings, that plain Python takes as well."""
+
+    asked: int
+    replayed: int
+    impossible: tuple[Impossible, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
 class LemmaNeed:
     """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows.
 
@@ -241,6 +267,9 @@ class ProveReport:
     """The answers of earlier runs that were used; the time is that of the oldest."""
     assumptions: tuple[Assumption, ...] = ()
     """What the verdict depends on, beside the rules."""
+    possible: PossibleReport | None = None
+    """Whether each step can fire where the lemmas hold, and what assumptions must allow; if not all is
+    possible, the verdict is not `proved`."""
     schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
 
     @property

@@ -164,11 +164,17 @@ def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
         count = f"{len(now)} obligations, {found.verdict}"
         yield Difference("proof", "proof", ABSENT, count, "proof", found.verdict != "proved")
         return
+    shown = False
     for name, before, after in _both(was, now):
         if before != after:
             moved = " x " in name and after == ABSENT
             worse = not moved and _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
+            shown = shown or worse
             yield Difference(name, name, before, after, "proof", worse)
+    if expected is not None and found is not None and not shown:
+        before, after = expected.verdict, found.verdict
+        if _PROOF_RANK.index(after) > _PROOF_RANK.index(before):  # such as a step that can never fire
+            yield Difference("proof", "proof", before, after, "proof", True)
 
 
 def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Difference]:

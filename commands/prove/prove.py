@@ -27,6 +27,7 @@ from elrcheck.commands.prove.certify import certify, demand_room
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.covered import assumptions, coverage, skipped, widened
 from elrcheck.commands.prove.kept_cells import KeptCells
+from elrcheck.commands.prove.possible_steps import what_is_possible
 from elrcheck.commands.prove.properties_left import lemma_need, surviving
 from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
@@ -46,6 +47,7 @@ from elrcheck.results.prove_report import (
     LemmaNeed,
     ObligationReport,
     PhaseReport,
+    PossibleReport,
     ProofVerdict,
     ProveReport,
     SolverReport,
@@ -154,22 +156,24 @@ class Proof:
     def run(self, variant: str, workers: int = 1) -> ProveReport:
         """Run the whole proof; workers > 1 requires the packaged model, which each process loads itself."""
         started = time.perf_counter()
-        self.progress.stage("[1/3] initiation")
+        self.progress.stage("[1/4] initiation")
         initiation = [
             self._obligation("initiation", None, self.prover.initial_types()),
             *(self._obligation("initiation", fn, self.prover.initiation(fn)) for fn in self.prover.lemmas),
         ]
-        self.progress.stage("[2/3] consecution")
+        self.progress.stage("[2/4] consecution")
         cells = [cell.report() for cell in self._consecution(workers)]
-        self.progress.stage("[3/3] implication")
+        self.progress.stage("[3/4] implication")
         implication = [self._implication(fn) for fn in self.state_properties]
+        self.progress.stage("[4/4] what is possible")
+        possible = what_is_possible(self.prover, self.progress)
         phases = (
             _phase("initiation", initiation),
             _phase("consecution", cells),
             _phase("implication", implication),
         )
         return ProveReport(
-            verdict=_verdict([*initiation, *cells, *implication]),
+            verdict=_verdict([*initiation, *cells, *implication], possible),
             variant=variant,
             config=config_values(self.config),
             solver=SolverReport("z3", z3.get_version_string(), self.timeout),
@@ -184,6 +188,7 @@ class Proof:
             ),
             assumptions=assumptions(self.model, self.assumed),
             kept=None if self.kept is None else Kept.oldest(self.kept.used),
+            possible=possible,
         )
 
     def surviving(self) -> Surviving:
@@ -302,6 +307,8 @@ def _phase(name: PhaseName, done: Sequence[CellReport | ObligationReport]) -> Ph
     return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, kept)
 
 
-def _verdict(done: Sequence[CellReport | ObligationReport]) -> ProofVerdict:
+def _verdict(done: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:
+    """The verdict over all obligations; a proof that is about less than it seems shows nothing."""
     worst = max((RANK[d.verdict] for d in done), default=0)
+    worst = max(worst, RANK["unknown"] if possible.impossible else 0)
     return ("proved", "inconclusive", "refuted")[worst]

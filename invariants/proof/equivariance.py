@@ -17,7 +17,8 @@ not equivariant.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import z3
@@ -159,22 +160,29 @@ def generators(brokers: int) -> tuple[Renaming, ...]:
 
 def orbit(fn: Fn, args: tuple[Any, ...], brokers: int) -> tuple[tuple[Any, ...], ...]:
     """The choices of an action's arguments that renamings make of one, itself first."""
-    return tuple(dict.fromkeys(_image(fn, args, to) for to in itertools.permutations(range(brokers))))
+    return tuple(dict.fromkeys(image(fn, args, to) for to in itertools.permutations(range(brokers))))
 
 
-def _image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
-    return tuple(_argument(value, ty, to) for value, (_, ty) in zip(args, fn.params, strict=True))
+def image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
+    """The arguments of an action after a renaming."""
+    return tuple(renamed(value, ty, to) for value, (_, ty) in zip(args, fn.params, strict=True))
 
 
-def _argument(value: Any, ty: Ty, to: Renaming) -> Any:
-    """A plain argument after a renaming."""
+def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
+    """A plain value after broker b has become to[b] everywhere."""
     match ty.kind:
         case "replica":
             return to[value]
+        case "opt":
+            return None if value is None else renamed(value, ty.elem, to)
         case "set":
             return frozenset(to[b] for b in value)
-        case "opt":
-            return None if value is None else _argument(value, ty.elem, to)
+        case "seq":
+            return tuple(renamed(x, ty.elem, to) for x in value)
+        case "vec":
+            return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
+        case "record" | "state":
+            return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
         case _:
             return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from elrcheck.report.plain_words import from_store, several
 from elrcheck.report.terminal import Page
@@ -12,6 +12,7 @@ from elrcheck.results.prove_report import (
     Coverage,
     LemmaNeed,
     ObligationReport,
+    PossibleReport,
     ProveReport,
     ScriptReport,
     SecondSolver,
@@ -30,6 +31,9 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
     for cell in report.cells:
         if cell.verdict != "proved":
             print_cell(cell, page)
+    for one in report.possible.impossible if report.possible is not None else ():
+        page.verdict_line("inconclusive", one.statement)
+        page.labelled("source", one.source)
     if detail >= 0:
         _print_implications(report, page)
         _print_phases(report, page)
@@ -46,6 +50,7 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         page.table(("setting", "value"), ((name, str(value)) for name, value in report.config.items()))
     if detail >= 0:
         print_coverage(report.coverage, page)
+        _print_possible(report.possible, page)
     if report.surviving is not None and report.surviving.dropped:
         _print_surviving(report.surviving, page)
     if report.needs is not None:
@@ -67,7 +72,9 @@ def claim(report: ProveReport) -> str:
         verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
         verdicts += [cell.verdict for cell in report.cells]
         left = len(verdicts) - verdicts.count("proved")
-        return f": {left} of {len(verdicts)} obligations open{given(report)}"
+        number = 0 if report.possible is None else len(report.possible.impossible)
+        more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
+        return f": {left} of {len(verdicts)} obligations open{more}{given(report)}"
     if covered is None:
         return given(report)
     said = (
@@ -77,7 +84,18 @@ def claim(report: ProveReport) -> str:
     chosen = [one.statement for one in report.assumptions]
     number = len([one for one in covered.assumed if one not in chosen])
     always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
-    return f"{said}{always}{given(report)}"
+    return f"{said}{always}{given(report)}, with {bounds(covered, report.config)}"
+
+
+def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
+    """What bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
+    records = several(covered.log_slots, "record")
+    parts = [several(covered.brokers, "broker"), f"at most {records} ever committed"]
+    if not config.get("late_fetches"):
+        parts.append("atomic fetches")
+    if config.get("metadata") == "LATEST":
+        parts.append("newest metadata")
+    return ", ".join(parts)
 
 
 def given(report: ProveReport) -> str:
@@ -95,7 +113,8 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
     page.labelled(
         "sizes",
         f"{several(covered.brokers, 'broker')}, replica list {replicas}, min ISR {covered.min_isr},"
-        f" logs of up to {several(covered.log_slots, 'record')}; epochs and disturbances without bound",
+        f" logs of up to {several(covered.log_slots, 'record')}, so that no run ever commits more;"
+        " epochs and disturbances without bound",
     )
     steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
     if covered.renamed:
@@ -108,6 +127,16 @@ def print_coverage(covered: Coverage | None, page: Page) -> None:
         less = f", not {' or '.join(others)}" if others else ""
         own = "" if one.value == one.variant else f" (the variant has {one.variant})"
         page.labelled("setting", f"{one.name} is {one.value}{less}{own}")
+
+
+def _print_possible(possible: PossibleReport | None, page: Page) -> None:
+    if possible is not None:
+        number = possible.asked - len(possible.impossible)
+        page.labelled(
+            "possible",
+            f"{number} of {possible.asked} steps and states that the proof must not exclude;"
+            f" {page.count(possible.replayed)} steps of the solver replayed in plain Python",
+        )
 
 
 def _print_surviving(found: Surviving, page: Page) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from sampling import reachable
@@ -15,30 +14,11 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.invariants.proof.equivariance import renamed
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
-from elrcheck.lang.types import Ty
 from elrcheck.model.config import Config
-
-
-def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
-    """A plain value after broker b has become to[b] everywhere."""
-    match ty.kind:
-        case "replica":
-            return to[value]
-        case "opt":
-            return None if value is None else renamed(value, ty.elem, to)
-        case "set":
-            return frozenset(to[b] for b in value)
-        case "seq":
-            return tuple(renamed(x, ty.elem, to) for x in value)
-        case "vec":
-            return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
-        case "record" | "state":
-            return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
-        case _:
-            return value
 
 
 def starting(model: Model, to: Sequence[int]) -> Model:

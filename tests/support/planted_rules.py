@@ -12,8 +12,8 @@ from elrcheck.lang.plain import Label, PlainModel
 
 
 def planted_rule(model: Model, action: str, before: str, after: str) -> tuple[Model, Any, Any]:
-    """The model with an edited action; the original, and the function to plant for the plain reading."""
-    original = next(fn for fn in model.actions if fn.name == action).source
+    """The model with an edited function; the original, and the function to plant for the plain reading."""
+    original = model.fns[action].source
     change = edited(original, before, after)
     changed, plain = altered(model, action, change.tree, affected(model, action))
     return changed, original, plain

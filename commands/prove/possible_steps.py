@@ -1,0 +1,134 @@
+"""What is possible where the lemmas hold, compared with plain Python: a part of `elrcheck prove`.
+
+The solver's steps are replayed by the functions of the model themselves, with the brokers renamed as well,
+and its guards and lemmas are compared in the states of these steps. A difference is a fault of what makes the
+terms, not of the model.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any, Literal
+
+from elrcheck.base.progress import ObligationDone, Progress
+from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after
+from elrcheck.invariants.proof.equivariance import image, renamed
+from elrcheck.invariants.proof.obligations import Prover
+from elrcheck.invariants.proof.possible import Allowed, Answer, Fired, Possible
+from elrcheck.invariants.proof.transition import Instance
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.results.prove_report import Impossible, PossibleReport
+from elrcheck.traces.describe import spelled
+from elrcheck.traces.replay import ReplayError
+
+RENAMINGS = 120
+"""Renamings of the brokers that a step is replayed with, at most; five brokers have as many."""
+
+
+def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:
+    """Ask for a step of each instance and for what must be allowed; ReplayError if plain Python disagrees."""
+    started = time.perf_counter()
+    possible, replays = Possible(prover), Replays(prover)
+    total, impossible = len(prover.ts.instances), []
+    for number, instance in enumerate(prover.ts.instances):
+        begun = time.perf_counter()
+        fired = possible.fires(number)
+        name = spelled(prover.ts.model.fns[instance.action], instance.args)
+        if fired.answer == "possible":
+            replays.compare(number, fired)
+        else:
+            impossible.append(_never_fires(prover, instance, name, fired.answer))
+        seconds = time.perf_counter() - begun
+        progress.obligation(ObligationDone("possible", number + 1, total, name, fired.answer, seconds))
+    for fn, guard in possible.without_reason():
+        why = f"{fn.name} can never fire: no state satisfies `{guard}`, whatever the configuration"
+        impossible.append(Impossible("action", fn.name, why, "never", fn.place))
+        total += 1
+    for one in possible.allowed():
+        total += 1
+        if one.answer != "possible":
+            impossible.append(_not_allowed(one))
+    return PossibleReport(total, replays.steps, tuple(impossible), round(time.perf_counter() - started, 3))
+
+
+def _never_fires(prover: Prover, instance: Instance, name: str, answer: Answer) -> Impossible:
+    why = f"{name} can never fire where the lemmas hold"
+    if answer == "unknown":
+        why = f"it was not decided whether {name} can fire where the lemmas hold"
+    return Impossible("action", name, why, _word(answer), prover.ts.model.fns[instance.action].place)
+
+
+def _not_allowed(one: Allowed) -> Impossible:
+    fn, what = one.fn, " ".join((one.fn.doc or "").split())
+    if one.answer == "unknown":
+        why = f"it was not decided whether this is possible where the lemmas hold: {what}"
+    elif one.assumption is not None:
+        why = f"the assumption {one.assumption.name} excludes what it must allow: {what}"
+    else:
+        why = f"this is impossible where the lemmas hold, and must not be: {what}"
+    return Impossible("step" if fn.is_step else "state", fn.name, why, _word(one.answer), fn.place)
+
+
+def _word(answer: Answer) -> Literal["never", "unknown"]:
+    return "unknown" if answer == "unknown" else "never"
+
+
+class Replays:
+    """Compares the solver's steps with plain Python. steps: how many it has compared."""
+
+    def __init__(self, prover: Prover) -> None:
+        self.ts, self.plain = prover.ts, PlainModel(prover.ts.model, prover.ts.config)
+        self.actions = {fn.name: fn for fn in self.ts.model.actions}
+        self.steps = 0
+
+    def compare(self, number: int, fired: Fired) -> None:
+        """Raise ReplayError if lemmas, guards, the step or its renamings are others in plain Python."""
+        instance = self.ts.instances[number]
+        label, before = Label(instance.action, instance.args), fired.before
+        self._lemmas(fired)
+        for other, enabled in (fired.enabled or {}).items():
+            there = self.ts.instances[other]
+            if (self._step(before, Label(there.action, there.args)) is not None) != enabled:
+                raise ReplayError(f"the solver and plain Python disagree on the guards of {there.action}")
+        after = self._step(before, label)
+        if fired.after is None:
+            return
+        if after != fired.after:
+            raise ReplayError(f"the solver's step {label} is not the model's")
+        if fired.then is not None:
+            given: Any = self.ts.config
+            if seen_after(given, before, after, fired.seen) != fired.then:
+                raise ReplayError(f"the solver's history after {label} is not the model's")
+        self.steps += 1
+        self._renamed(instance, before, after)
+
+    def _lemmas(self, fired: Fired) -> None:
+        for fn in self.ts.model.lemmas:
+            if not self.plain.holds(fn, fired.before):
+                raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
+        if fired.seen is None:
+            return
+        given: Any = self.ts.config
+        for lemma in LEMMAS:
+            if not lemma(given, fired.before, fired.seen):
+                raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
+
+    def _renamed(self, instance: Instance, before: Any, after: Any) -> None:
+        """Every choice that the instance stands for leads from the renamed state to the renamed one."""
+        fn, ty = self.actions[instance.action], self.ts.model.state_ty
+        if len(instance.alike) == 1:
+            return
+        orders = itertools.permutations(range(self.ts.config.broker_count))
+        for to in itertools.islice(orders, RENAMINGS):
+            label = Label(fn.name, image(fn, instance.args, to))
+            if self._step(renamed(before, ty, to), label) != renamed(after, ty, to):
+                raise ReplayError(f"{label} is not the renamed step of {instance.action}{instance.args}")
+            self.steps += 1
+
+    def _step(self, before: Any, label: Label) -> Any:
+        try:
+            return self.plain.step(before, label)
+        except NotEnabled:
+            return None

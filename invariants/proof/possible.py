@@ -1,0 +1,190 @@
+"""What is possible where the lemmas hold: whether each step can fire, and what has to be allowed.
+
+A proof says nothing of a step that never fires, and less than it seems if its lemmas, assumptions or history
+exclude what they should not. None of this leaves an obligation open. So the solver is asked for a step of
+each instance, and for the steps and states that nothing may exclude. What it answers is compared with plain
+Python, which shares no code with the terms of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import z3
+
+from elrcheck.invariants.modules import must_be_possible
+from elrcheck.invariants.proof.obligations import Prover
+from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.symbolic_values import read as read_value
+from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.invariants.proof.z3_algebra import formula, variable
+from elrcheck.lang.expr import Call, ConfigField, Expression
+from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, requires
+from elrcheck.lang.load import Model
+from elrcheck.lang.tree import free_names, walk
+
+Answer: TypeAlias = Literal["possible", "never", "unknown"]
+STEPS = {
+    **dict.fromkeys(("RegistersCleanly", "RegistersAmongOthers", "RegistersWhileOn"), ("Register",)),
+    **dict.fromkeys(("SwitchedOn", "SwitchedOff"), ("ChangeFeature",)),
+    **dict.fromkeys(("GrantedEnough", "GrantedLess"), ("ControllerAlters",)),
+    "CompleteWins": ("ElectUnclean", "FinishRecovery", "DesignateLeader"),
+    **dict.fromkeys(("CrashWithoutLoss", "CrashWithLoss"), ("Crash",)),
+}
+"""The actions among whose steps a step that must be possible is looked for."""
+OTHERS = 5
+"""Instances whose guards are compared in the state that the solver found for another one."""
+
+
+@dataclass(frozen=True)
+class Fired:
+    """A step from a state with all lemmas, as the solver reads it.
+
+    after: None if the step leaves a type, which is for `Types` to refute. seen, then: the history before and
+    after it. enabled: number of an instance -> whether its guards hold in `before`.
+    """
+
+    answer: Answer
+    before: Any = None
+    after: Any = None
+    seen: Any = None
+    then: Any = None
+    enabled: Mapping[int, bool] | None = None
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """A step or state that must be possible. assumption: the one on steps that has to allow it, if any."""
+
+    fn: Fn
+    assumption: Fn | None
+    answer: Answer
+
+
+class Possible:
+    """Asks one prover what is possible."""
+
+    def __init__(self, prover: Prover) -> None:
+        self.prover, self.ts = prover, prover.ts
+
+    def fires(self, number: int) -> Fired:
+        """A step of this instance from a state that satisfies all lemmas."""
+        instances = self.ts.instances
+        instance = instances[number]
+        solver = self.prover.open_step(instance)
+        history = {term.get_id() for scalar in self.ts.next_seen.scalars for term in scalar.term}
+        solver.add(*(name == term for name, term in instance.becomes if name.get_id() in history))
+        answer = self._ask(solver)
+        if answer != "possible":
+            return Fired(answer)
+        solved = solver.model()
+        near = {(number + k) % len(instances) for k in range(min(OTHERS + 1, len(instances)))}
+        enabled = {k: z3.is_true(solved.eval(instances[k].enabled, model_completion=True)) for k in near}
+        try:
+            after = self.ts.read(solved, instance.after)
+        except (ValueError, IndexError, KeyError):
+            after = None
+        then = None
+        if self.ts.has_history:
+            then = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
+        before = self.ts.read(solved, self.ts.now)
+        return Fired(answer, before, after, self.ts.read_seen(solved), then, enabled)
+
+    def allowed(self) -> Iterator[Allowed]:
+        """Each step and state that must be possible in this configuration, with the answer."""
+        if not self.ts.has_history:
+            return
+        for fn, assumption in must_be_possible(self.ts.model, self.ts.assumptions):
+            answer = self._happens(fn, assumption)
+            if answer is not None:
+                yield Allowed(fn, assumption, answer)
+
+    def _happens(self, fn: Fn, assumption: Fn | None) -> Answer | None:
+        """Whether it is possible; None if it is impossible without the assumptions as well."""
+        if not fn.is_step:
+            return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
+        over = self.ts.holds(fn, self.ts.now, self.ts.next)
+        steps = [one for one in self.ts.instances if one.action in STEPS[fn.name]]
+        answer = self._some((instance.guard, over, instance) for instance in steps)
+        if answer != "never" or (assumption is None and steps):
+            return answer
+        without = self._some((instance.enabled, over, instance) for instance in steps)
+        return None if without == "never" else "never" if without == "possible" else "unknown"
+
+    def _some(self, questions: Iterable[tuple[Any, Any, Instance]]) -> Answer:
+        """Whether one of the steps, each with its guard, is as the formula over both states says."""
+        worst: Answer = "never"
+        for guard, over, instance in questions:
+            answer = self._ask(self.prover.with_lemmas(guard, z3.substitute(over, *instance.becomes)))
+            if answer == "possible":
+                return answer
+            worst = "unknown" if answer == "unknown" else worst
+        return worst
+
+    def _ask(self, solver: Any) -> Answer:
+        answer = ask(solver, self.prover.timeout, *self.prover.literals.values())
+        return "possible" if answer == z3.sat else "never" if answer == z3.unsat else "unknown"
+
+    # ------------------------------------------------------------------------- excluded actions
+
+    def without_reason(self) -> Iterator[tuple[Fn, str]]:
+        """Actions that no state enables, although nothing in the configuration says so; the guard that fails.
+
+        All choices of their arguments are excluded, each by a guard that reads nothing of the configuration
+        and that no value of the state satisfies, those included that are constant in this configuration. One
+        broker alone excludes what is between two.
+        """
+        inside = {instance.action for instance in self.ts.instances}
+        brokers, ty = self.ts.config.broker_count, self.ts.model.state_ty
+        free = (variable(f"anywhere!{slot.path}", slot.ty, brokers) for slot in self.ts.slots)
+        anywhere = self.ts.structure.rebuild(free, ty)
+        for fn in self.ts.model.actions:
+            excluded = [one for one in self.ts.excluded if one.action == fn.name]
+            if fn.name in inside or not excluded or brokers == 1:
+                continue
+            if all(
+                not _reads_config(self.ts.model, fn, one.guard) and self._never(fn, one, anywhere)
+                for one in excluded
+            ):
+                yield fn, excluded[0].guard
+
+    def _never(self, fn: Fn, one: Excluded, state: Any) -> bool:
+        """Whether no state satisfies the guard that fails, by itself."""
+        lift = self.ts.structure.lift
+        given = {name: lift(value, ty) for (name, ty), value in zip(fn.params, one.args, strict=True)}
+        outcome = self.ts.evaluator.action(fn, state, given)
+        solver = z3.Solver()
+        solver.set("timeout", 1000)
+        solver.add(*(formula(guard) for name, guard in outcome.guards if name == one.guard))
+        return bool(solver.check() == z3.unsat)
+
+
+def _reads_config(model: Model, fn: Fn, guard: str) -> bool:
+    """Whether a guard, or what it calls or names, reads the configuration."""
+    roots: list[Expression] = [one.condition for one in requires(fn.body) if one.name == guard]
+    if any(free_names(root) - {name for name, _ in fn.params} for root in roots):
+        roots += _lets(fn)
+    return any(_reads(model, root, set()) for root in roots)
+
+
+def _lets(fn: Fn) -> Iterator[Expression]:
+    """The values that a function names before its branches."""
+    block = fn.body
+    while isinstance(block, (Let, Require)):
+        if isinstance(block, Let):
+            yield block.value
+        block = block.rest
+
+
+def _reads(model: Model, root: Expression, through: set[str]) -> bool:
+    for node in walk(root):
+        if isinstance(node, ConfigField):
+            return True
+        if isinstance(node, Call) and node.function not in through:
+            through.add(node.function)
+            if any(_reads(model, below, through) for below in fn_nodes(model.fns[node.function])):
+                return True
+    return False
+

@@ -1,0 +1,222 @@
+"""What a proof is about: steps that never fire, assumptions that exclude too much, faults of the terms."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import z3
+from planted_rules import planted_rule
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.progress import Silent
+from elrcheck.commands.prove.possible_steps import what_is_possible
+from elrcheck.commands.prove.prove import Proof
+from elrcheck.invariants.modules import lemmas_of, load_proof_model, must_be_possible
+from elrcheck.invariants.proof import transition
+from elrcheck.invariants.proof.certificate import Cell
+from elrcheck.invariants.proof.obligations import TYPES, Prover
+from elrcheck.invariants.proof.possible import STEPS
+from elrcheck.invariants.proof.second_solver import Z3
+from elrcheck.invariants.proof.smt_text import SmtText
+from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.load import Model
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.report.terminal import Page, open_console
+from elrcheck.report.text.text_proof import print_prove
+from elrcheck.results.prove_report import PossibleReport, ProveReport
+from elrcheck.traces.replay import ReplayError
+
+TINY = Config(
+    log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, broker_count=2, kills=1,
+    feature_changes=1, min_isr_changes=1,
+)  # fmt: skip
+ALONE = replace(TINY, broker_count=1, min_isr=1, feature_changes=0, min_isr_changes=0)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+def asked(model: Model, config: Config = TINY) -> PossibleReport:
+    prover = Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0)
+    return what_is_possible(prover, Silent())
+
+
+def proved(model: Model) -> ProveReport:
+    return Proof(model, ALONE, [], 60.0, Silent()).run("kip_full")
+
+
+def printed(report: ProveReport) -> str:
+    text = io.StringIO()
+    print_prove(report, Page(open_console(text)))
+    return text.getvalue()
+
+
+def test_nothing_is_excluded(model: Model) -> None:
+    report = asked(model)
+    assert report.impossible == ()
+    assert report.asked == 27 + 10, "instances, and what is allowed of this configuration"
+    assert report.replayed > report.asked, "each step, and its renamings"
+
+
+def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
+    """Its guard contradicts the lemmas, so that all obligations about it hold."""
+    changed, original, plain = planted_rule(
+        model, "Kill", "broker.status != Status.OFFLINE", "broker.high_watermark > len(broker.log)"
+    )
+    with planted(original, plain):
+        report = proved(changed)
+    assert {cell.verdict for cell in report.cells} == {"proved"}
+    assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
+    assert report.possible is not None
+    assert [one.statement for one in report.possible.impossible] == [
+        "Kill(b=0) can never fire where the lemmas hold"
+    ]
+    text = printed(report)
+    assert "INCONCLUSIVE  Kill(b=0) can never fire where the lemmas hold" in text
+    assert "1 step that must be possible cannot be shown to be" in text
+
+
+@pytest.mark.parametrize(
+    ("action", "guard"),
+    [
+        ("Fetch", "f != leader"),
+        ("Kill", "broker.status != Status.OFFLINE"),
+    ],
+)
+def test_an_action_without_any_choice_left(model: Model, action: str, guard: str) -> None:
+    """Its guard is false by itself: the terms leave no choice of arguments, and no setting says so."""
+    changed, original, plain = planted_rule(model, action, guard, "s.partition != s.partition")
+    with planted(original, plain):
+        report = asked(changed)
+    assert [one.name for one in report.impossible] == [action]
+    assert "whatever the configuration" in report.impossible[0].statement
+
+
+def test_an_excluded_action_with_a_reason(model: Model) -> None:
+    """No budget for kills, and one broker alone, which fetches from no other."""
+    assert asked(model, replace(ALONE, kills=0)).impossible == ()
+
+
+# fault -> (function, expression, what it becomes, the predicates that notice it)
+TOO_MUCH = {
+    "A1 ELR is never switched on": (
+        "SwitchedOnWithLeader", "s.partition.leader is None", "True",
+        ["ChangeFeature(enabled=true)", "SwitchedOn"],
+    ),
+    "A2 nobody registers while ELR is off": (
+        "LastReplicaStopsCleanly", "uncleanly(s, b)", "True or uncleanly(s, b)", ["RegistersCleanly"],
+    ),
+    "A2 nor with other members": (
+        "LastReplicaStopsCleanly", "s.partition.isr == frozenset({b})", "b in c.brokers",
+        ["RegistersAmongOthers"],
+    ),
+    "A3 no ISR is granted": (
+        "ReadBeforeGrant",
+        "granted_now(s, t, b) and not enough(c, s, s.broker[b].alter.isr)"
+        " and takes_for_enough(c, s, b, s.broker[b].alter.isr)",
+        "granted_now(s, t, b)", ["GrantedEnough", "GrantedLess"],
+    ),
+    "A3 none that the leader takes for enough": (
+        "ReadBeforeGrant", "not enough(c, s, s.broker[b].alter.isr)", "True", ["GrantedEnough"],
+    ),
+    "A3 nor a smaller one": (
+        "ReadBeforeGrant", "takes_for_enough(c, s, b, s.broker[b].alter.isr)", "True", ["GrantedLess"],
+    ),
+    "S1 every crash is a loss": (
+        "Crash", "{b} if keep < len(broker.log) else EMPTY", "frozenset({b})", ["CrashWithoutLoss"],
+    ),
+    "S3 the condition of P-8 is false after a commit": (
+        "FewLosses", "not seen.backers <= seen.lost",
+        "not seen.backers <= seen.lost and len(s.committed) == 0", ["BackedCommit"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", TOO_MUCH)
+def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
+    function, before, after, noticed = TOO_MUCH[fault]
+    changed, original, plain = planted_rule(model, function, before, after)
+    with planted(original, plain):
+        report = asked(changed)
+    assert [one.name for one in report.impossible] == noticed
+    assert all(one.verdict == "never" and one.source for one in report.impossible)
+
+
+def test_each_assumption_names_steps_that_it_allows(model: Model) -> None:
+    transitions = Transitions(model, TINY, assumed=("complete-winners",))
+    named = [(fn, assumption) for fn, assumption in must_be_possible(model, transitions.assumptions)]
+    assert {fn.name for fn in transitions.assumptions} == {by.name for _, by in named if by is not None}
+    assert {fn.name for fn, _ in named if fn.is_step} == STEPS.keys()
+
+
+def test_an_undecided_step_is_not_proved(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    from elrcheck.invariants.proof import possible
+
+    monkeypatch.setattr(possible, "ask", lambda *_: z3.unknown)
+    report = asked(model, ALONE)
+    assert len(report.impossible) == report.asked
+    assert {one.verdict for one in report.impossible} == {"unknown"}
+
+
+# ------------------------------------------------------------------------- faults of the terms
+
+
+def without_effect(transitions: Transitions, instance: Instance) -> Instance:
+    """The step as a stutter, for the solver alone."""
+    now = dict(zip(map(str, flat(transitions.next_scalars)), flat(transitions.scalars), strict=True))
+    becomes = tuple((name, now.get(str(name), term)) for name, term in instance.becomes)
+    return replace(instance, after=transitions.now, becomes=becomes)
+
+
+def flat(scalars: list[Any]) -> list[Any]:
+    return [term for scalar in scalars for term in (scalar if isinstance(scalar, list) else [scalar])]
+
+
+def stronger_guard(transitions: Transitions, instance: Instance) -> Instance:
+    """The solver's step needs what the rule does not ask for."""
+    more = transitions.holds(transitions.model.fns["led"], transitions.now)
+    less = z3.And(instance.guard, z3.Not(more))
+    return replace(instance, guard=less, enabled=z3.And(instance.enabled, more))
+
+
+@pytest.mark.parametrize("fault", [without_effect, stronger_guard])
+def test_terms_that_are_not_the_rules(
+    model: Model, fault: Callable[[Transitions, Instance], Instance]
+) -> None:
+    """G4: a crash that changes nothing, for the solver alone; all obligations of it would be proved."""
+    transitions = Transitions(model, ALONE, any_order=True)
+    transitions.instances = [
+        fault(transitions, one) if one.action == "Crash" else one for one in transitions.instances
+    ]
+    with pytest.raises(ReplayError, match="Crash"):
+        what_is_possible(Prover(transitions, lemmas_of(model), 60.0), Silent())
+
+
+def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """G6: everything counts as equivariant. The proof finds out; a certificate asks about each broker."""
+    faulty = "s.spent.kills - 1 if b == 1 else s.spent.kills + 1"
+    changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", faulty)
+    monkeypatch.setattr(transition.Equivariance, "holds", lambda *_: True)
+    with planted(original, plain):
+        transitions = Transitions(changed, TINY, any_order=True)
+        transitions.instances = [one for one in transitions.instances if one.action == "Kill"]
+        assert [one.args for one in transitions.instances] == [(0,)]
+        prover = Prover(transitions, lemmas_of(changed), 60.0)
+        with pytest.raises(ReplayError, match="renamed"):
+            what_is_possible(prover, Silent())
+        text, answers = SmtText(prover, ()), []
+        for _, one in transitions.every_choice():
+            assert isinstance(one, Instance)
+            solver = Z3(60.0)
+            *assumed, push, goal, question, _ = text.consecution(one, [Cell(name=TYPES)]).splitlines()
+            solver.read((*text.premises().splitlines(), *assumed))
+            answers.append(solver.ask((push, goal, question)).answer)
+    assert answers == ["unsat", "sat"]
