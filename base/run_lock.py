@@ -52,7 +52,11 @@ def _make(folder: Path) -> list[Path]:
     """Create the folder and its parents; return those that were created, innermost first."""
     missing = [folder, *folder.parents]
     missing = missing[: next((k for k, each in enumerate(missing) if each.exists()), len(missing))]
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as fault:
+        message = f"cannot write {folder}: {fault.strerror or fault}"
+        raise EnvironmentFault("cannot-write", message, help="choose another folder: --run-dir DIR") from fault
     return missing
 
 

@@ -81,6 +81,9 @@ def read_settings(path: Path | None) -> ClientSettings:
             raise UsageFault(
                 CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help
             )
+        if not re.fullmatch(r"[\w.-]+", key):  # perhaps the rest of a password that a line break cut off
+            message = "this line is no property; a value goes on in the next line after a backslash"
+            raise UsageFault(CODE, message, where=each.where)
         if key not in KNOWN:
             help = did_you_mean(key, KNOWN)
             raise UsageFault(CODE, f"unknown property `{key}`", where=each.where, help=help)
