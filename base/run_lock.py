@@ -56,7 +56,7 @@ def _make(folder: Path) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as fault:
         message = f"cannot write {folder}: {fault.strerror or fault}"
-        raise EnvironmentFault("cannot-write", message, help="choose another folder: --run-dir DIR") from fault
+        raise EnvironmentFault("cannot-write", message, help="name another: --run-dir DIR") from fault
     return missing
 
 

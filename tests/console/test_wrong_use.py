@@ -106,7 +106,7 @@ TABLE = [
     wrong("trace sample --save empty/walk.json --depth 2", 4, "cannot-write", "empty"),
     wrong("export spec --out empty", 2, "is a file", "see `elrcheck export spec --help`"),
     wrong("init -C empty", 2, "empty"),
-    wrong("check --run-dir /proc/nowhere", 4, "cannot-write", "/proc/nowhere", "--run-dir DIR"),
+    wrong("check --run-dir /proc/nowhere", 4, "cannot-write", "/proc/nowhere", "name another: --run-dir DIR"),
     wrong("export spec --out /proc/nowhere", 4, "cannot-write", "/proc/nowhere"),
 ]
 Invoke = Callable[[str], tuple[int, str, str]]
