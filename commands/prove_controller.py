@@ -17,7 +17,7 @@ from elrcheck.base.proof_requests import ControllerRequest
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import choose, resolve
-from elrcheck.invariants.controller_events import USED, Event, EventKind
+from elrcheck.invariants.controller_events import USED, AnyEvent, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import OPEN, Answer, Counterexample, StepProver
 from elrcheck.lang.ir import Fn
@@ -135,8 +135,8 @@ def in_words(r: Registration) -> str:
     return f"{state if r.registered else 'unregistered'}, epoch {r.epoch}"
 
 
-def _arguments(event: Event) -> Iterator[FieldValue]:
-    types = type_of(Event).fields
+def _arguments(event: AnyEvent) -> Iterator[FieldValue]:
+    types = type_of(AnyEvent).fields
     for name in USED[event.kind]:
         for path, value in leaves(getattr(event, name), types[name], name):
             yield FieldValue(path, value)

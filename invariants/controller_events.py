@@ -1,8 +1,8 @@
 """Every event of the controller, applied to arbitrary partitions, registrations and settings.
 
-A `Controller` holds the data the controller decides from; an `Event` is one thing that happens to it.
-`possible` states the few conditions the controller itself requires before it acts; `after` calls the same
-rule of the model as the action of that name. Brokers may run, lag or lie: their state is not modelled here.
+A `Controller` holds the data the controller decides from; an `AnyEvent` is one thing that happens to it, of
+any kind. `decided` hands it to the model's own `decide`; `possible` states what has to be so before the
+controller is asked. Brokers may run, lag or lie: their state is not modelled here.
 
 The module is written in the modelling language, so that the proof (`elrcheck.commands.prove_controller`)
 and plain Python read the same text. A test compares it with the actions of the model.
@@ -11,62 +11,40 @@ and plain Python read the same text. A test compares it with the actions of the 
 from __future__ import annotations
 
 import enum
-from dataclasses import replace
 
-from elrcheck.lang.runtime import EMPTY, op, put, record
+from elrcheck.lang.runtime import op, record
 from elrcheck.lang.types import Replica
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import (
-    alter_partition,
-    fence_fails,
-    fenced_partition,
-    new_incarnation,
-    registered_partition,
-    registration_fails,
-    shutdown_was_clean,
-    unfence_fails,
-    unfenced_partition,
-    unregistered_partition,
-    unregistration_fails,
-    vouches,
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    BalanceEvent,
+    CancelReassignmentEvent,
+    CreatePartitionEvent,
+    Decided,
+    DirectoriesEvent,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    FeatureEvent,
+    FenceEvent,
+    FinishRecoveryEvent,
+    GrantShutdownEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+    ReassignEvent,
+    RegisterEvent,
+    StartShutdownEvent,
+    UnfenceEvent,
+    UnregisterEvent,
 )
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
-from elrcheck.model.control_plane.creation import created_partition, initial_isr
-from elrcheck.model.control_plane.directories import with_new_directory, without_directory
-from elrcheck.model.control_plane.elections import (
-    balance_preferred,
-    designate,
-    elect_preferred,
-    elect_unclean,
-    maybe_elect_unclean,
-)
-from elrcheck.model.control_plane.operator_settings import (
-    directories_assigned,
-    directories_fail,
-    feature_switched,
-    index_after,
-    min_isr_changed,
-    min_isr_error,
-    min_isr_recorded,
-    with_feature,
-    with_min_isr,
-    without_topic_min_isr,
-)
-from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
-from elrcheck.model.control_plane.recovery import answer_counts, recovered_partition
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.recovery import answer_counts
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import (
-    BrokerEpoch,
-    Directory,
-    Error,
-    LogInfo,
-    MinIsr,
-    Partition,
-    Registration,
-    ReplicaList,
-    Settings,
-)
+from elrcheck.model.state import BrokerEpoch, LogInfo, MinIsr, ReplicaList
 
 
 class EventKind(enum.Enum):
@@ -101,8 +79,8 @@ class EventKind(enum.Enum):
 
 
 @record
-class Event:
-    """An event with every field it may carry; `USED` lists the fields that each kind reads.
+class AnyEvent:
+    """An event of any kind, with every field that one may carry; `USED` lists those that each kind reads.
 
     broker: the broker concerned. presented: the epoch in its clean-shutdown file, 0 without one.
     brings_directory: it registers with the log directory recorded for its replica.
@@ -150,168 +128,128 @@ def distinct(replicas: ReplicaList) -> bool:
     return all(all(replicas[i] != replicas[k] for i in range(k)) for k in range(len(replicas)))
 
 
+# ---------------------------------------------------------------------------- what
+
+
 @op
-def level_of(kind: EventKind) -> MinIsrLevel:
-    """The level at which min ISR is changed: topic, cluster or broker."""
-    if kind == EventKind.MIN_ISR_TOPIC or kind == EventKind.MIN_ISR_DELETED:
-        return MinIsrLevel.TOPIC
-    return MinIsrLevel.CLUSTER if kind == EventKind.MIN_ISR_CLUSTER else MinIsrLevel.BROKER
+def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
+    """What the controller decides: the event's fields as the record of its kind."""
+    if e.kind == EventKind.FENCE:
+        return decide(c, s, FenceEvent(broker=e.broker))
+    if e.kind == EventKind.UNFENCE:
+        return decide(c, s, UnfenceEvent(broker=e.broker))
+    if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
+        comes = RegisterEvent(broker=e.broker, presented=e.presented, brings_directory=e.brings_directory)
+        return decide(c, s, comes)
+    if e.kind == EventKind.START_SHUTDOWN:
+        return decide(c, s, StartShutdownEvent(broker=e.broker))
+    if e.kind == EventKind.GRANT_SHUTDOWN:
+        return decide(c, s, GrantShutdownEvent(broker=e.broker))
+    if e.kind == EventKind.UNREGISTER:
+        return decide(c, s, UnregisterEvent(broker=e.broker))
+    if e.kind == EventKind.ALTER_PARTITION:
+        return decide(c, s, e.request)
+    if e.kind == EventKind.ELECT_PREFERRED:
+        return decide(c, s, ElectLeadersEvent(election=ElectionType.PREFERRED, desired=None))
+    if e.kind == EventKind.BALANCE_PREFERRED:
+        return decide(c, s, BalanceEvent())
+    if e.kind == EventKind.ELECT_UNCLEAN:
+        return decide(c, s, ElectLeadersEvent(election=ElectionType.UNCLEAN, desired=None))
+    if e.kind == EventKind.ELECT_UNCLEAN_PERIODIC:
+        return decide(c, s, PeriodicElectionEvent())
+    if e.kind == EventKind.DESIGNATE:
+        return decide(c, s, ElectLeadersEvent(election=ElectionType.DESIGNATION, desired=e.broker))
+    if e.kind == EventKind.FINISH_RECOVERY:
+        return decide(c, s, FinishRecoveryEvent(winner=e.broker))
+    if e.kind == EventKind.REASSIGN:
+        return decide(c, s, ReassignEvent(replicas=e.wanted))
+    if e.kind == EventKind.CANCEL_REASSIGNMENT:
+        return decide(c, s, CancelReassignmentEvent())
+    if e.kind == EventKind.MIN_ISR_TOPIC:
+        return decide(c, s, MinIsrEvent(level=MinIsrLevel.TOPIC, broker=e.broker, value=e.value))
+    if e.kind == EventKind.MIN_ISR_CLUSTER:
+        return decide(c, s, MinIsrEvent(level=MinIsrLevel.CLUSTER, broker=e.broker, value=e.value))
+    if e.kind == EventKind.MIN_ISR_BROKER:
+        return decide(c, s, MinIsrEvent(level=MinIsrLevel.BROKER, broker=e.broker, value=e.value))
+    if e.kind == EventKind.MIN_ISR_DELETED:
+        return decide(c, s, MinIsrEvent(level=MinIsrLevel.TOPIC, broker=e.broker, value=None))
+    if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
+        return decide(c, s, FeatureEvent(enabled=e.kind == EventKind.FEATURE_ON))
+    if e.kind == EventKind.ASSIGN_DIRECTORIES:
+        return decide(c, s, DirectoriesEvent(moved=True))
+    if e.kind == EventKind.DIRECTORY_FAILED:
+        return decide(c, s, DirectoryFailedEvent(broker=e.broker))
+    if e.kind == EventKind.DIRECTORY_MOVED:
+        return decide(c, s, DirectoryMovedEvent(broker=e.broker))
+    return decide(c, s, CreatePartitionEvent(replicas=e.wanted))
+
+
+@op
+def after(c: Config, s: Controller, e: AnyEvent) -> Controller:
+    """The situation after the event."""
+    return decided(c, s, e).controller
 
 
 # ---------------------------------------------------------------------------- when
 
 
 @op
-def possible(c: Config, s: Controller, e: Event) -> bool:
-    """The condition under which the event can happen; refusals by the controller are in `after`."""
+def asked(c: Config, s: Controller, e: AnyEvent) -> bool:
+    """What has to be so before the controller is asked: who sends the event, and what it may carry."""
     r = s.registration[e.broker]
-    if e.kind == EventKind.FENCE:
-        return r.registered and not r.fenced and not fence_fails(c, s, e.broker)
-    if e.kind == EventKind.UNFENCE:
-        stopped = not r.in_controlled_shutdown
-        return r.registered and r.fenced and stopped and not unfence_fails(c, s, e.broker)
+    if (
+        e.kind == EventKind.FENCE
+        or e.kind == EventKind.START_SHUTDOWN
+        or e.kind == EventKind.GRANT_SHUTDOWN
+        or e.kind == EventKind.DIRECTORY_FAILED
+    ):
+        return r.registered
+    if e.kind == EventKind.UNFENCE:  # BrokerHeartbeatManager: a broker that shuts down stays fenced
+        return r.registered and not r.in_controlled_shutdown
     if e.kind == EventKind.REGISTER_CLEAN:
-        known = r.registered and e.presented == r.epoch
-        clean = vouches(c, r, shutdown_was_clean(c, e.presented, r.epoch), e.brings_directory)
-        over = r.fenced or c.register_before_fence
-        return over and known and not registration_fails(c, s, e.broker, clean)
+        return may_register(c, s, e) and r.registered and e.presented == r.epoch
     if e.kind == EventKind.REGISTER_UNCLEAN:
-        known = r.registered and e.presented == r.epoch
-        clean = vouches(c, r, shutdown_was_clean(c, e.presented, r.epoch), e.brings_directory)
-        over = r.fenced or c.register_before_fence
-        return over and not known and not registration_fails(c, s, e.broker, clean)
-    if e.kind == EventKind.START_SHUTDOWN:
-        serves = r.registered and not r.fenced and not r.in_controlled_shutdown
-        return serves and not fence_fails(c, s, e.broker)
-    if e.kind == EventKind.GRANT_SHUTDOWN:
-        return r.in_controlled_shutdown and not r.fenced and s.partition.leader != e.broker
-    if e.kind == EventKind.UNREGISTER:
-        return r.registered and not unregistration_fails(c, s, e.broker)
-    if e.kind == EventKind.ASSIGN_DIRECTORIES:
-        return not directories_fail(c, s)
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return r.registered and e.broker in frozenset(s.partition.replicas) and not directories_fail(c, s)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return r.registered and r.directory == Directory.ONLINE
-    if e.kind == EventKind.DESIGNATE:
-        return c.elect_leaders_v3
+        return may_register(c, s, e) and not (r.registered and e.presented == r.epoch)
     if e.kind == EventKind.FINISH_RECOVERY:
         manager = c.unclean_recovery_strategy != RecoveryStrategy.DISABLED or c.elect_leaders_v3
         answered = answer_counts(c, s, e.broker, e.info)
         leaderless = s.partition.leader is None
         return manager and leaderless and e.broker in frozenset(s.partition.replicas) and answered
-    if e.kind == EventKind.REASSIGN:
+    if e.kind == EventKind.REASSIGN or e.kind == EventKind.CREATE_PARTITION:
         return distinct(e.wanted)
-    if (
-        e.kind == EventKind.MIN_ISR_TOPIC
-        or e.kind == EventKind.MIN_ISR_CLUSTER
-        or e.kind == EventKind.MIN_ISR_BROKER
-    ):
-        return min_isr_error(s.settings, level_of(e.kind), e.value) == Error.NONE
     if e.kind == EventKind.MIN_ISR_DELETED:
         return s.settings.topic_min_isr is not None
     if e.kind == EventKind.FEATURE_ON:
         return c.elr_enabled and not s.settings.elr_enabled
     if e.kind == EventKind.FEATURE_OFF:
         return s.settings.elr_enabled
-    if e.kind == EventKind.CREATE_PARTITION:
-        return distinct(e.wanted) and initial_isr(c, s.registration, e.wanted) != EMPTY
     return True
 
 
-# ---------------------------------------------------------------------------- what
+@op
+def may_register(c: Config, s: Controller, e: AnyEvent) -> bool:
+    """The session of the incarnation before is over."""
+    return s.registration[e.broker].fenced or c.register_before_fence
 
 
 @op
-def partition_after(c: Config, s: Controller, e: Event) -> Partition:
-    """The partition after an event that changes no settings."""
-    if e.kind == EventKind.FENCE or e.kind == EventKind.START_SHUTDOWN:
-        return fenced_partition(c, s, e.broker)
-    if e.kind == EventKind.UNFENCE:
-        return unfenced_partition(c, s, e.broker)
-    if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        old = s.registration[e.broker]
-        clean = vouches(c, old, shutdown_was_clean(c, e.presented, old.epoch), e.brings_directory)
-        return registered_partition(c, s, e.broker, clean)
-    if e.kind == EventKind.UNREGISTER:
-        return unregistered_partition(c, s, e.broker)
-    if e.kind == EventKind.ALTER_PARTITION:
-        return alter_partition(c, s, e.request).partition
-    if e.kind == EventKind.ELECT_PREFERRED:
-        return elect_preferred(c, s).partition
-    if e.kind == EventKind.BALANCE_PREFERRED:
-        return balance_preferred(c, s)
-    if e.kind == EventKind.ELECT_UNCLEAN:
-        return elect_unclean(c, s).partition
-    if e.kind == EventKind.ELECT_UNCLEAN_PERIODIC:
-        return maybe_elect_unclean(c, s)
+def may_be_refused(e: AnyEvent) -> bool:
+    """A request that is refused is an event as well: nothing may change then."""
+    return (
+        e.kind == EventKind.ALTER_PARTITION
+        or e.kind == EventKind.ELECT_PREFERRED
+        or e.kind == EventKind.BALANCE_PREFERRED
+        or e.kind == EventKind.ELECT_UNCLEAN
+        or e.kind == EventKind.ELECT_UNCLEAN_PERIODIC
+        or e.kind == EventKind.REASSIGN
+        or e.kind == EventKind.CANCEL_REASSIGNMENT
+    )
+
+
+@op
+def possible(c: Config, s: Controller, e: AnyEvent) -> bool:
+    """The event can happen, and the controller does what it asks for, unless a refusal counts."""
+    error = decided(c, s, e).error
     if e.kind == EventKind.DESIGNATE:
-        return designate(c, s, e.broker).partition
-    if e.kind == EventKind.FINISH_RECOVERY:
-        return recovered_partition(c, s, e.broker)
-    if e.kind == EventKind.REASSIGN:
-        return reassign(c, s, e.wanted).partition
-    if e.kind == EventKind.CANCEL_REASSIGNMENT:
-        return cancel_reassignment(c, s).partition
-    if e.kind == EventKind.ASSIGN_DIRECTORIES:
-        return directories_assigned(c, s)
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return with_new_directory(c, s, e.broker)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return without_directory(c, s, e.broker)
-    if e.kind == EventKind.CREATE_PARTITION:
-        return created_partition(c, s.registration, e.wanted)
-    return s.partition
-
-
-@op
-def registration_after(e: Event, r: Registration, p: Partition) -> Registration:
-    """The registration of the event's broker after the event; p is the partition after it."""
-    if e.kind == EventKind.FENCE or e.kind == EventKind.GRANT_SHUTDOWN:
-        return replace(r, fenced=True)
-    if e.kind == EventKind.UNFENCE:
-        return replace(r, fenced=False)
-    if e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN:
-        return new_incarnation(r, e.brings_directory)
-    if e.kind == EventKind.START_SHUTDOWN:
-        return replace(r, in_controlled_shutdown=True, shutdown_offset=p.partition_epoch)
-    if e.kind == EventKind.UNREGISTER:
-        return replace(r, registered=False, fenced=True, in_controlled_shutdown=False)
-    if e.kind == EventKind.DIRECTORY_FAILED:
-        return replace(r, directory=Directory.OFFLINE)
-    if e.kind == EventKind.DIRECTORY_MOVED:
-        return replace(r, directory=Directory.ONLINE)
-    return r
-
-
-@op
-def settings_after(c: Config, s: Controller, e: Event) -> Settings:
-    """The settings after an event that changes them."""
-    if e.kind == EventKind.MIN_ISR_DELETED:
-        return without_topic_min_isr(s.settings)
-    if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
-        return with_feature(c, s.settings, e.kind == EventKind.FEATURE_ON)
-    return with_min_isr(s.settings, level_of(e.kind), e.broker, e.value)
-
-
-@op
-def after(c: Config, s: Controller, e: Event) -> Controller:
-    """The situation after the event."""
-    if e.kind == EventKind.FEATURE_ON or e.kind == EventKind.FEATURE_OFF:
-        switched = feature_switched(c, s.partition, e.kind == EventKind.FEATURE_ON)
-        return replace(s, settings=settings_after(c, s, e), partition=switched)
-    if e.kind == EventKind.MIN_ISR_BROKER:
-        return replace(s, settings=settings_after(c, s, e))
-    if (
-        e.kind == EventKind.MIN_ISR_TOPIC
-        or e.kind == EventKind.MIN_ISR_CLUSTER
-        or e.kind == EventKind.MIN_ISR_DELETED
-    ):
-        settings = settings_after(c, s, e)
-        cleared = min_isr_changed(c, s.settings, settings, s.partition, level_of(e.kind))
-        changed = min_isr_recorded(c, s.partition, cleared)
-        index = index_after(c, s.registration, s.partition, changed)
-        return replace(s, settings=settings, partition=changed, registration=index)
-    p = partition_after(c, s, e)
-    r = registration_after(e, s.registration[e.broker], p)
-    return replace(s, partition=p, registration=put(s.registration, e.broker, r))
+        return error != Error.UNSUPPORTED_VERSION
+    return asked(c, s, e) and (error == Error.NONE or may_be_refused(e))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.invariants.controller_events import Event, EventKind
+from elrcheck.invariants.controller_events import AnyEvent, EventKind
 from elrcheck.invariants.controller_legal import (
     assignment_is_legal,
     elr_is_below_min_isr,
@@ -42,19 +42,19 @@ def just(r: Replica | None) -> RSet:
 
 
 @op
-def asked_isr(s: Controller, e: Event) -> RSet:
+def asked_isr(s: Controller, e: AnyEvent) -> RSet:
     """The ISR an election chooses from: the one in AlterPartition, or the current one."""
     return e.request.isr if e.kind == EventKind.ALTER_PARTITION else s.partition.isr
 
 
 @op
-def eligible(s: Controller, e: Event) -> RSet:
+def eligible(s: Controller, e: AnyEvent) -> RSet:
     """Clean candidates; with ELR off a stored ELR does not count (C-30)."""
     return asked_isr(s, e) | (s.partition.elr if s.settings.elr_enabled else EMPTY)
 
 
 @op
-def registers(e: Event) -> bool:
+def registers(e: AnyEvent) -> bool:
     return e.kind == EventKind.REGISTER_CLEAN or e.kind == EventKind.REGISTER_UNCLEAN
 
 
@@ -65,7 +65,7 @@ def elects(s: Controller, t: Controller) -> bool:
 
 
 @op
-def elects_uncleanly(s: Controller, e: Event, t: Controller) -> bool:
+def elects_uncleanly(s: Controller, e: AnyEvent, t: Controller) -> bool:
     """The new leader was neither in the ISR nor in the ELR."""
     created = e.kind == EventKind.CREATE_PARTITION
     return elects(s, t) and t.partition.leader not in eligible(s, e) and not created
@@ -75,68 +75,68 @@ def elects_uncleanly(s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-1", "B.9, KAFKA-16540")
-def SettingsLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def SettingsLegal(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Every min ISR is 1 or more, and with ELR on, no broker has its own."""
     return settings_are_legal(c, t)
 
 
 @rule("CT-2", "B.7, PartitionReassignmentReplicas")
-def AssignmentLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def AssignmentLegal(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Replicas are distinct; adding and removing replicas are disjoint, and some replica remains."""
     return assignment_is_legal(t)
 
 
 @rule("CT-3", "P-17, PartitionRegistration")
-def LeaderIsMember(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LeaderIsMember(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """A leader is in the ISR; a leaderless partition has at most one ISR member, and then no ELR."""
     return conj(leader=leader_is_legal(t), leaderless=leaderless_is_legal(c, t))
 
 
 @rule("CT-4", "P-18, KIP-966")
-def LeaderlessIffEmpty(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LeaderlessIffEmpty(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """With ELR on, the partition is leaderless exactly when the ISR is empty, if it was so before."""
     before = s.settings.elr_enabled and leaderless_iff_isr_empty(s)
     return implies(before and t.settings.elr_enabled, leaderless_iff_isr_empty(t))
 
 
 @rule("CT-5", "P-19, KIP-841")
-def IsrActive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def IsrActive(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """ISR members are active; only the last member in a leaderless partition may be fenced."""
     return isr_is_legal(c, t)
 
 
 @rule("CT-6", "P-10, KIP-966")
-def MembersDisjoint(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def MembersDisjoint(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """No broker is in both the ISR and the ELR."""
     return t.partition.isr & t.partition.elr == EMPTY
 
 
 @rule("CT-7", "P-11, KIP-966")
-def ElrBelowMinIsr(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def ElrBelowMinIsr(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """The ELR is empty unless the ISR is below min ISR."""
     return elr_is_below_min_isr(c, t)
 
 
 @rule("CT-8", "P-12, KIP-966 on reassignment")
-def ReplicasOnly(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def ReplicasOnly(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """ISR, ELR and LastKnownELR contain only replicas."""
     return members_are_replicas(t)
 
 
 @rule("CT-9", "B.3, F-21")
-def ElrRegistered(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def ElrRegistered(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """ELR members are registered: an id that returns with an empty disk is not eligible."""
     return t.partition.elr <= registered(c, t.registration)
 
 
 @rule("CT-10", "P-20, KIP-966")
-def NobodyWaits(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def NobodyWaits(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """No partition is leaderless while an ISR or ELR member is active, with its log directory online."""
     return nobody_waits(c, t)
 
 
 @rule("CT-11", "B.1 step 8, C-1, C-2")
-def LastKnownLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LastKnownLegal(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Last known leader and LastKnownELR are kept only without a leader, and never name a candidate."""
     return last_known_is_legal(c, t)
 
@@ -145,7 +145,7 @@ def LastKnownLegal(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @op
-def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
+def unclean_is_permitted(c: Config, e: AnyEvent, leader: Replica | None) -> bool:
     """The request or the topic's settings permit an election that may lose data."""
     if e.kind == EventKind.ELECT_UNCLEAN:
         return True
@@ -161,7 +161,7 @@ def unclean_is_permitted(c: Config, e: Event, leader: Replica | None) -> bool:
 
 
 @op
-def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def last_known_is_permitted(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """The last known leader, once ISR and ELR are empty; never by a preferred election (C-5, C-8)."""
     p = s.partition
     stored = just(p.last_known_leader) if c.lkl_storage == LklStorage.SEPARATE else p.last_known_elr
@@ -177,7 +177,7 @@ def last_known_is_permitted(c: Config, s: Controller, e: Event, t: Controller) -
 
 
 @rule("CT-12", "B.2, C-3 to C-8, C-30")
-def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LeaderAllowed(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """A new leader is from the ISR, else the ELR, else from a permitted unclean or last known election."""
     leader = t.partition.leader
     free = may_lead(c, t.registration) & frozenset(t.partition.replicas)
@@ -192,7 +192,7 @@ def LeaderAllowed(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-13", "B.2, KAFKA-19522")
-def LeaderAlive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LeaderAlive(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """A leader elected by the event is registered, unfenced and not shutting down."""
     return implies(t.partition.leader is not None, t.partition.leader in active(c, t.registration))
 
@@ -201,7 +201,7 @@ def LeaderAlive(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-14", "B.1 epoch table")
-def LeaderEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def LeaderEpochTable(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """The leader epoch is bumped iff the leader changes, a replica leaves or (before 3.6) the ISR shrinks."""
     p = s.partition
     q = t.partition
@@ -214,7 +214,7 @@ def LeaderEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-15", "B.1 epoch table")
-def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def PartitionEpochTable(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """The partition epoch is bumped iff a change is recorded; directory changes always are."""
     p = s.partition
     q = t.partition
@@ -232,7 +232,7 @@ def PartitionEpochTable(c: Config, s: Controller, e: Event, t: Controller) -> bo
 
 
 @rule("CT-16", "B.1, P-14, KIP-966")
-def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def NobodyAdded(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Only AlterPartition adds candidates, besides an unclean winner and one in a forced cancellation."""
     added = members(t.partition) - members(s.partition)
     alone = t.partition.isr == just(t.partition.leader) and added <= t.partition.isr
@@ -247,7 +247,7 @@ def NobodyAdded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-17", "B.1 step 2, P-9, KIP-966")
-def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def CandidatesKept(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Below min ISR, replicas in ISR or ELR stay there unless they are removed or unclean.
 
     Switching ELR on drops an ELR stored before it was switched off (F-56).
@@ -265,7 +265,7 @@ def CandidatesKept(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-18", "B.3, P-14, KIP-966")
-def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def UncleanExcluded(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """With ELR on, a broker that registers after an unclean shutdown is no candidate and does not lead.
 
     Nor is one that registers without the log directory of its replica (F-52).
@@ -282,7 +282,7 @@ def UncleanExcluded(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-19", "B.1 step 3, B.17, KIP-704")
-def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def RecoveryState(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """Only an unclean election sets RECOVERING; a granted AlterPartition, and nothing else, ends it."""
     before = s.partition.recovery
     now = t.partition.recovery
@@ -310,7 +310,7 @@ def RecoveryState(c: Config, s: Controller, e: Event, t: Controller) -> bool:
 
 
 @rule("CT-20", "B.7, C-21, C-22, KIP-966")
-def ReassignmentGate(c: Config, s: Controller, e: Event, t: Controller) -> bool:
+def ReassignmentGate(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     """A reassignment is what was asked for, and ends with min ISR members.
 
     A release cancels it with fewer where unclean election is allowed; the KIP has no such exception. Where

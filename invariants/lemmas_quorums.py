@@ -24,7 +24,8 @@ from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
-from elrcheck.model.state import Error, Offset, Stage, State, Status, leads
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.state import Offset, Stage, State, Status, leads
 
 # ---------------------------------------------------------------------------- quorums
 

@@ -9,9 +9,10 @@ from elrcheck.lang.runtime import EMPTY, implies, lemma, op
 from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
 from elrcheck.model.replication_control import is_active, may_lead
-from elrcheck.model.state import Directory, Error, LogDir, Stage, State, Status, hosts
+from elrcheck.model.state import Directory, LogDir, Stage, State, Status, hosts
 
 # ---------------------------------------------------------------------------- controller
 

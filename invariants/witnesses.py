@@ -15,7 +15,8 @@ from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, p
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Error, Recovery, Stage, State, Status
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.state import Acks, Recovery, Stage, State, Status
 
 
 @op

@@ -40,7 +40,7 @@ from elrcheck.lang.expr import (
 from elrcheck.lang.ir import Fn, View
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.scope import Env, Scope, Value
-from elrcheck.lang.source import error_in_field, near
+from elrcheck.lang.source import dispatch_of, error_in_field, near
 from elrcheck.lang.tree import same
 from elrcheck.lang.types import REPLICA, Ty, opt, type_of
 
@@ -70,7 +70,8 @@ class Calls(Scope):
             return self._construct(node, target, env)
         role = getattr(target, "__elr_role__", None)
         if isinstance(role, Role):
-            return self._call(node, target, env)
+            called = self._chosen(node, target, env) if role.kind == "dispatch" else target
+            return self._call(node, called, env)
         if target is None and name not in dir(builtins):
             self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
         if target is None:
@@ -207,6 +208,18 @@ class Calls(Scope):
         if ty.kind == "state":
             return View("now", values, False)
         return Record(ty, tuple(values), tuple(values.values()))
+
+    def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
+        """The operator that `@dispatch` chooses for the record in this call."""
+        choice = dispatch_of(target)
+        usage = f"{target.__name__}(..) with {choice.count} positional arguments"
+        argument = self._taken(node, choice.count, usage)[choice.position]
+        ty = self.part(argument, env).ty
+        operator = choice.operator(ty.cls if ty.kind == "record" else None)
+        if operator is None:
+            said = f"{target.__name__} has no case for {ty}"
+            self.source.error(argument, said, f"it takes {choice.records}")
+        return operator
 
     def _call(self, node: ast.Call, target: Any, env: Env) -> Value:
         fn = self.functions.fn(target)

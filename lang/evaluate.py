@@ -68,12 +68,12 @@ class Evaluator:
     def _block(self, block: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
         match block:
             case Let(name=name, value=value, rest=rest):
-                return self._block(rest, self.bind(env, name, self.ev(value, env)), ty)
+                return self._block(rest, self.named(env, name, self.ev(value, env), value.ty), ty)
             case Require(condition=condition, name=name, rest=rest):
                 holds = self.ev(condition, env)
                 if holds is False:
                     return [(name, False)], None
-                guards, made = self._block(rest, env, ty)
+                guards, made = self._block(rest, self.under(holds, env), ty)
                 return ([] if holds is True else [(name, holds)]) + guards, made
             case If(condition=condition, then=then, orelse=orelse):
                 return self._branch(self.ev(condition, env), then, orelse, env, ty)
@@ -96,6 +96,14 @@ class Evaluator:
             fields = ty.fields if ty.cls else {}
             return guards, {f: self.structure.ite(c, a[f], b[f], fields[f]) for f in a}
         return guards, self.structure.ite(c, a, b, ty)
+
+    def under(self, holds: Any, env: Env) -> Env:
+        """The environment behind a guard; a reading may use that the guard holds there."""
+        return env
+
+    def named(self, env: Env, name: str, value: Any, ty: Ty) -> Env:
+        """The environment behind an assignment."""
+        return self.bind(env, name, value)
 
     # ------------------------------------------------------------------------- expressions
 

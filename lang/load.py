@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import ModelConfig, Role
-from elrcheck.lang.source import ModelError, error_at
+from elrcheck.lang.source import ModelError, dispatch_of, error_at
 from elrcheck.lang.types import Ty, record_fields, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
@@ -81,6 +81,9 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
     found: dict[str, list[Fn]] = {}
     for module in modules:
         for function in _decorated(module):
+            if function.__elr_role__.kind == "dispatch":  # type: ignore[attr-defined]
+                _demand_fitting(frontend, function, lazily)
+                continue
             fn = frontend.fn(function)
             found.setdefault(fn.kind, []).append(fn)
     for kind in ("init", "bound"):
@@ -99,6 +102,20 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
         leads_to=tuple(found.get("leads_to", ())),
         fns=Functions(frontend) if lazily else frontend.fns,
     )
+
+
+def _demand_fitting(frontend: Frontend, function: Callable[..., Any], lazily: bool) -> None:
+    """Require that each case of a dispatching operator takes its record; a lazy load has been checked."""
+    if lazily:
+        return
+    choice = dispatch_of(function)
+    for kind in choice.cases:
+        operator = choice.operator(kind)
+        assert operator is not None
+        fn = frontend.fn(operator)
+        if kind not in [ty.cls for _, ty in fn.params if ty.kind == "record"]:
+            said = f"{fn.name} is the case of {function.__name__} for {kind.__name__} and does not take one"
+            raise _error(fn, said, f"give it a parameter of the type {kind.__name__}")
 
 
 def _check_ids(properties: Iterable[Fn]) -> None:

@@ -151,6 +151,7 @@ def _named(kind: str, ident: object) -> None:
 
 
 op = _mark("op")
+dispatch = _mark("dispatch")
 init = _mark("init")
 bound = _mark("bound")
 lemma = _mark("lemma")

@@ -1,4 +1,4 @@
-"""The position of model source, and the errors that point at it."""
+"""Model source as text: positions, the errors that point at it, and operators that only choose another."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import linecache
 import re
 import textwrap
 from collections.abc import Callable, Iterable
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import Any, NoReturn, get_args, get_type_hints
 
 from elrcheck.lang.runtime import Role
 
@@ -125,3 +126,92 @@ def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
         lines, first = inspect.getsourcelines(function)
         text = "".join(lines)
         return text, first, ast.parse(textwrap.dedent(text)).body[0]
+
+
+# ---------------------------------------------------------------------------- operators that choose
+
+# The language has no values of a union type. An operator with `@dispatch` takes a union of records, and
+# Python chooses the case when it is called. A model knows the type of the record at a call, so the call of
+# that one case is compiled: no back end meets the union, and each case keeps an operator of its own.
+
+
+SHAPE = "write one match on a parameter, with `case Record(): return operator(the same parameters)` for each"
+
+
+@dataclass(frozen=True)
+class Dispatch:
+    """A dispatching operator. position: of the parameter that chooses; cases: record -> operator's name."""
+
+    function: Callable[..., Any]
+    position: int
+    count: int
+    cases: dict[type, str]
+
+    def operator(self, kind: type | None) -> Callable[..., Any] | None:
+        """The operator for records of this type, as its module has it now; None if there is no case."""
+        name = None if kind is None else self.cases.get(kind)
+        return None if name is None else self.function.__globals__[name]
+
+    @property
+    def records(self) -> str:
+        """The types that have a case, in the order of the source."""
+        return ", ".join(kind.__name__ for kind in self.cases)
+
+
+def dispatch_of(function: Callable[..., Any]) -> Dispatch:
+    """Read a function with `@dispatch`; ModelError if it is more than a choice, or lacks a case."""
+    made: Dispatch | None = function.__dict__.get("__elr_dispatch__")
+    if made is None:
+        made = _read_dispatch(function)
+        function.__dict__["__elr_dispatch__"] = made
+    return made
+
+
+def _read_dispatch(function: Callable[..., Any]) -> Dispatch:
+    source = Source(function)
+    names = [arg.arg for arg in source.tree.args.args]
+    body = source.tree.body
+    match body[1:] if isinstance(body[0], ast.Expr) else body:  # without the docstring
+        case [ast.Match(subject=ast.Name(id=subject), cases=cases)] if subject in names:
+            chosen = dict(_case(source, function, case, names) for case in cases)
+        case _:
+            source.error(source.tree, "@dispatch is for an operator that only chooses", SHAPE)
+    _demand_every(source, function, subject, chosen)
+    return Dispatch(function, names.index(subject), len(names), chosen)
+
+
+def _case(
+    source: Source, function: Callable[..., Any], case: ast.match_case, names: list[str]
+) -> tuple[type, str]:
+    """One case: the record, and the operator that takes it."""
+    match case:
+        case ast.match_case(
+            pattern=ast.MatchClass(cls=ast.Name(id=record), patterns=[], kwd_patterns=[]),
+            guard=None,
+            body=[ast.Return(value=ast.Call(func=ast.Name(id=operator), args=args, keywords=[]))],
+        ) if [ast.unparse(arg) for arg in args] == names:
+            kind, target = function.__globals__.get(record), function.__globals__.get(operator)
+            role = getattr(target, "__elr_role__", None)
+            if not isinstance(kind, type) or getattr(kind, "__elr_role__", None) != "record":
+                source.error(case.pattern, f"'{record}' is not a record: decorate the class with @record")
+            if not isinstance(role, Role) or role.kind != "op":
+                source.error(case.body[0], f"'{operator}' is not an operator: decorate it with @op")
+            return kind, operator
+    _refuse(source, case)
+
+
+def _refuse(source: Source, case: ast.match_case) -> NoReturn:
+    source.error(case.pattern, "this case is not the call of an operator with the same parameters", SHAPE)
+
+
+def _demand_every(
+    source: Source, function: Callable[..., Any], subject: str, chosen: dict[type, str]
+) -> None:
+    """Require that the cases are the members of the union."""
+    union = get_args(get_type_hints(function)[subject])
+    for kind in union:
+        if kind not in chosen:
+            source.error(source.tree, f"there is no case for {kind.__name__}", SHAPE)
+    for kind in chosen:
+        if kind not in union:
+            source.error(source.tree, f"{kind.__name__} is no member of the type of '{subject}'")

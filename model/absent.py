@@ -6,8 +6,8 @@ from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import Vec
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.state import (
-    Error,
     Exchange,
     InfoStage,
     LogInfo,

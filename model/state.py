@@ -12,10 +12,11 @@ import enum
 from typing import Annotated
 
 from elrcheck.lang.runtime import op, record, state
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat, up_to
+from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.model.kafka_error import AlterError
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]
@@ -89,33 +90,6 @@ class Stage(enum.Enum):
     SENT = 1
     ANSWERED = 2
     WAITING = 3
-
-
-class Error(enum.Enum):
-    """Kafka's error names, as far as the controller answers with them; those of AlterPartition come first."""
-
-    NONE = 0
-    STALE_BROKER_EPOCH = 1
-    NOT_CONTROLLER = 2
-    FENCED_LEADER_EPOCH = 3
-    INVALID_REQUEST = 4
-    INVALID_UPDATE_VERSION = 5
-    INELIGIBLE_REPLICA = 6
-    NEW_LEADER_ELECTED = 7
-    ELECTION_NOT_NEEDED = 8
-    PREFERRED_LEADER_NOT_AVAILABLE = 9
-    ELIGIBLE_LEADERS_NOT_AVAILABLE = 10
-    INVALID_REPLICA_ASSIGNMENT = 11
-    NO_REASSIGNMENT_IN_PROGRESS = 12
-    INVALID_CONFIG = 13
-    UNSUPPORTED_VERSION = 14
-    BROKER_ID_NOT_REGISTERED = 15
-    NOT_LEADER_OR_FOLLOWER = 16
-    UNKNOWN_SERVER_ERROR = 17
-
-
-AlterError = Annotated[Error, up_to(Error.NEW_LEADER_ELECTED)]
-"""An error of AlterPartition."""
 
 
 @record

@@ -111,6 +111,8 @@ class Expressions:
                 return Printed(Chain("=", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
             case expr.Field():
                 return Printed(Group("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
+            case expr.Record(names=()):
+                return Printed(Text("<<>>"))  # the record without fields is the function without arguments
             case expr.Record():
                 pairs = zip(e.names, e.values, strict=True)
                 return Printed(Items("[", [Head(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))

@@ -1,9 +1,9 @@
-"""Which event of the controller wrote a record: the model's rules, asked for every event that could.
+"""Which event of the controller wrote a record: the model decides about every event that could have.
 
-The rules take what the controller knew and give the partition afterwards. A record is explained if some event
-of some release that may have written it gives exactly the partition that the record leads to: members,
+`decide` takes what the controller knew and gives the partition afterwards. A record is explained if some
+event of some release that may have written it gives exactly the partition that the record leads to: members,
 leader, replicas being added and removed, recovery state, and both epochs. Nothing of the protocol is written
-here; an event is a call of the rule for it.
+here: these are the questions.
 
 Brokers are numbered from 0 in ascending order, because a reassignment lists those to be removed that way;
 epochs count from the record. So the same few questions come up again and again, and their answers are kept.
@@ -11,10 +11,10 @@ epochs count from the record. So the same few questions come up again and again,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from elrcheck.commands.audit.builds import Knobs, variants_of, with_repairs
 from elrcheck.commands.audit.known_broker import KnownBroker
@@ -23,28 +23,31 @@ from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.log.cluster_state import StoredPartition
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import (
-    alter_partition,
-    fenced_partition,
-    registered_partition,
-    unfenced_partition,
-    unregistered_partition,
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    BalanceEvent,
+    CancelReassignmentEvent,
+    CreatePartitionEvent,
+    DirectoriesEvent,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    Event,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+    ReassignEvent,
+    RegisterEvent,
+    UnfenceEvent,
+    UnregisterEvent,
 )
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
-from elrcheck.model.control_plane.creation import created_partition
-from elrcheck.model.control_plane.directories import with_new_directory, without_directory
-from elrcheck.model.control_plane.elections import balance_preferred, elect_unclean, maybe_elect_unclean
-from elrcheck.model.control_plane.operator_settings import (
-    directories_assigned,
-    directories_reported,
-    min_isr_changed,
-)
-from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning, reassign
+from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
-
-Event: TypeAlias = tuple[str, Callable[[], Partition]]
-"""An event in words, in which `{b}` is a broker, and what it makes of the partition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +145,8 @@ def _events(
     for brokers in dict.fromkeys((asked.brokers, asked.start)):
         registration = tuple(known.registration for known in brokers)
         if not befores:
-            yield "the topic is created", created_partition(c, registration, after.replicas)
+            nothing = without_partition(asked.settings, registration)
+            yield "the topic is created", _after(c, nothing, CreatePartitionEvent(after.replicas))
         for settings in dict.fromkeys((asked.settings, asked.changed)):
             for before in dict.fromkeys(befores):
                 now = Controller(settings=settings, partition=before, registration=registration)
@@ -150,9 +154,20 @@ def _events(
                 yield from _of_brokers(c, now)
                 yield from _of_operators(c, now, after)
     for before in dict.fromkeys(befores):
-        for level in (MinIsrLevel.CLUSTER, MinIsrLevel.TOPIC):
-            made = min_isr_changed(c, asked.settings, asked.changed, before, level)
-            yield f"min.insync.replicas of the {level.value} is written", made
+        registration = tuple(known.registration for known in asked.brokers)
+        old, new = asked.settings, asked.changed
+        for level, value, earlier in (
+            (MinIsrLevel.CLUSTER, new.cluster_min_isr, replace(new, cluster_min_isr=old.cluster_min_isr)),
+            (MinIsrLevel.TOPIC, new.topic_min_isr, replace(new, topic_min_isr=old.topic_min_isr)),
+        ):
+            now = Controller(settings=earlier, partition=before, registration=registration)
+            written = _after(c, now, MinIsrEvent(level, 0, value))
+            yield f"min.insync.replicas of the {level.value} is written", written
+
+
+def _after(c: Config, now: Controller, event: Event) -> Partition:
+    """The partition after an event."""
+    return decide(c, now, event).controller.partition
 
 
 def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
@@ -165,34 +180,34 @@ def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tupl
                     p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr,
                     (0,) * len(now.registration), recovery,
                 )  # fmt: skip
-                made = alter_partition(c, now, request).partition
-                yield f"AlterPartition of leader {{{p.leader}}}", made
-    yield "a preferred election", balance_preferred(c, now)
-    yield "an unclean election", elect_unclean(c, now).partition
-    yield "the periodic unclean election", maybe_elect_unclean(c, now)
-    yield "an assignment of log directories", directories_assigned(c, now)
-    yield "a report of log directories", directories_reported(c, now)
+                yield f"AlterPartition of leader {{{p.leader}}}", _after(c, now, request)
+    yield "a preferred election", _after(c, now, BalanceEvent())
+    yield "an unclean election", _after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
+    yield "the periodic unclean election", _after(c, now, PeriodicElectionEvent())
+    yield "an assignment of log directories", _after(c, now, DirectoriesEvent(moved=True))
+    yield "a report of log directories", _after(c, now, DirectoriesEvent(moved=False))
 
 
 def _of_brokers(c: Config, now: Controller) -> Iterator[tuple[str, Partition]]:
     for b in range(len(now.registration)):
         who = f"broker {{{b}}}"
-        yield f"{who} is fenced or shuts down", fenced_partition(c, now, b)
-        yield f"{who} is unfenced", unfenced_partition(c, now, b)
-        yield f"{who} registers after a clean shutdown", registered_partition(c, now, b, True)
-        yield f"{who} registers after an unclean shutdown", registered_partition(c, now, b, False)
-        yield f"{who} is unregistered", unregistered_partition(c, now, b)
-        yield f"a log directory of {who} fails", without_directory(c, now, b)
-        yield f"{who} reports a new log directory", with_new_directory(c, now, b)
+        epoch = now.registration[b].epoch
+        yield f"{who} is fenced or shuts down", _after(c, now, FenceEvent(b))
+        yield f"{who} is unfenced", _after(c, now, UnfenceEvent(b))
+        yield f"{who} registers after a clean shutdown", _after(c, now, RegisterEvent(b, epoch, True))
+        yield f"{who} registers after an unclean shutdown", _after(c, now, RegisterEvent(b, 0, True))
+        yield f"{who} is unregistered", _after(c, now, UnregisterEvent(b))
+        yield f"a log directory of {who} fails", _after(c, now, DirectoryFailedEvent(b))
+        yield f"{who} reports a new log directory", _after(c, now, DirectoryMovedEvent(b))
 
 
 def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
     rest = tuple(b for b in after.replicas if b not in after.removing)
     for wanted in dict.fromkeys((rest, after.replicas)):
         listed = ", ".join(f"{{{b}}}" for b in wanted)
-        yield f"a reassignment to [{listed}]", reassign(c, now, wanted).partition
+        yield f"a reassignment to [{listed}]", _after(c, now, ReassignEvent(wanted))
     if is_reassigning(now.partition):
-        yield "the reassignment is cancelled", cancel_reassignment(c, now).partition
+        yield "the reassignment is cancelled", _after(c, now, CancelReassignmentEvent())
 
 
 # ---------------------------------------------------------------------------- numbers and ids

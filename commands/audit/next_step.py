@@ -1,7 +1,7 @@
 """From which finding a partition is one step away, by the model's rules.
 
-Each step is a call of the model's rule for it, on the partition as it is now, by the variants that stand
-for the release: the reassignment under way is cancelled or completed, a setting is written, a broker is
+The model decides about each step, on the partition as it is now, by the variants that stand for the release:
+the reassignment under way is cancelled or completed, a setting is written, a broker is
 unregistered, the feature is switched. What the rule makes of the partition shows whether the finding begins.
 What an operator may do to any healthy partition, such as a reassignment, is no news and not asked about.
 """
@@ -24,14 +24,19 @@ from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller import alter_partition, fenced_partition, unregistered_partition
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, MinIsrLevel
-from elrcheck.model.control_plane.operator_settings import (
-    directories_assigned,
-    feature_switched,
-    min_isr_changed,
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    CancelReassignmentEvent,
+    DirectoriesEvent,
+    Event,
+    FeatureEvent,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    UnregisterEvent,
 )
-from elrcheck.model.control_plane.reassignment import cancel_reassignment, is_reassigning
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
 
@@ -150,18 +155,19 @@ def _elr_in_use(c: Config, now: Controller) -> Iterator[Begun]:
     p = now.partition
     elr = _in_order(p.elr)
     if p.elr and p.elr <= frozenset(p.replicas):
-        if not min_isr_changed(c, now.settings, now.settings, p, MinIsrLevel.CLUSTER).elr:
+        rewrite = MinIsrEvent(MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
+        if not _after(c, now, rewrite).elr:
             words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
             yield Begun("rewrite-clears-elr", words, (elr,))
-        if not directories_assigned(c, now).elr:
+        if not _after(c, now, DirectoriesEvent(moved=True)).elr:
             yield Begun(
                 "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
             )
         for b in elr:
-            if now.registration[b].registered and b in unregistered_partition(c, now, b).elr:
+            if now.registration[b].registered and b in _after(c, now, UnregisterEvent(b)).elr:
                 words = "ELR {}: broker {} stays in it if it is unregistered"
                 yield Begun("unregistration-keeps-elr", words, (elr, b))
-    if feature_switched(c, p, False).elr:
+    if _after(c, now, FeatureEvent(enabled=False)).elr:
         yield Begun("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
     if p.leader is None and not p.isr:
         words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
@@ -174,7 +180,7 @@ def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
         return
     words = "a reassignment adds {} and removes {} with ELR on"
     yield Begun("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
-    left = _left_in_elr(cancel_reassignment(c, now).partition)
+    left = _left_in_elr(_after(c, now, CancelReassignmentEvent()))
     if left:
         kept = tuple(b for b in p.replicas if b not in p.adding)
         yield Begun(
@@ -185,11 +191,16 @@ def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
             p.leader, now.registration[p.leader].epoch, p.leader_epoch, p.partition_epoch, p.isr | p.adding,
             (0,) * len(now.registration), p.recovery,
         )  # fmt: skip
-        left = _left_in_elr(alter_partition(c, now, request).partition)
+        left = _left_in_elr(_after(c, now, request))
         if left:
             kept = tuple(b for b in p.replicas if b not in p.removing)
             words = "when it completes, {} stay in the ELR of replicas {}"
             yield Begun("completion-leaves-elr", words, (left, kept))
+
+
+def _after(c: Config, now: Controller, event: Event) -> Partition:
+    """The partition after an event."""
+    return decide(c, now, event).controller.partition
 
 
 def _left_in_elr(after: Partition) -> tuple[int, ...]:
@@ -200,7 +211,7 @@ def _unclean(c: Config, now: Controller) -> Iterator[Begun]:
     p = now.partition
     if p.leader is None:
         return
-    after = fenced_partition(c, now, p.leader)
+    after = _after(c, now, FenceEvent(p.leader))
     if after.leader is not None and after.leader not in p.isr | p.elr:
         words = "ISR {}: if leader {} stops, {} leads, which is not in it"
         yield Begun("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))

@@ -15,7 +15,7 @@ from elrcheck.commands.conform.model_side import (
     Situation,
     Unheld,
     built,
-    decide,
+    decide_step,
     partition_of,
     situation_of,
 )
@@ -123,7 +123,7 @@ def follow(config: Config, walk: Walk) -> ModelWalk:
     try:
         now = situation_of(config, setup)
         for step in steps:
-            error, now = decide(now, step)
+            error, now = decide_step(now, step)
             made.append((error, now))
     except Unheld:
         pass
@@ -143,7 +143,7 @@ def compare_walk(
         for number, (step, answer) in enumerate(zip(steps, answers, strict=True), 1):
             try:
                 error, after = (
-                    expected[number - 1] if together and number <= len(expected) else decide(now, step)
+                    expected[number - 1] if together and number <= len(expected) else decide_step(now, step)
                 )
             except Unheld:
                 counted.unheld += 1

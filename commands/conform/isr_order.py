@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.commands.conform.compare import StepDisagreement, Walk
-from elrcheck.commands.conform.model_side import Unheld, decide, partition_of, situation_of
+from elrcheck.commands.conform.model_side import Unheld, decide_step, partition_of, situation_of
 from elrcheck.commands.conform.projections import Difference, partition_differences
 from elrcheck.kafka.controller_steps import StepAnswer
 from elrcheck.model.config import Config
@@ -37,7 +37,7 @@ def order_matters(
         held = partition_of(replace(turned.partition, partition_epoch=epochs[1]))
         differences.extend(partition_differences(replace(plain.partition, partition_epoch=epochs[0]), held))
         now = situation_of(config, other[0])
-        error, after = decide(now, other[1][-1])
+        error, after = decide_step(now, other[1][-1])
     except Unheld:
         return None
     if plain.brokers != turned.brokers:

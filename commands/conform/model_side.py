@@ -1,10 +1,10 @@
 """The model's side of a comparison: a question put to Kafka's classes, answered by the rules of the model.
 
 Broker ids are the same numbers on both sides: a question has the brokers 0 to n-1. No rule is written here;
-`what_if.decisions` calls the rule for each event, and the builder's question becomes a `Target`.
+an event of Kafka's becomes one of the model, which `decide` decides, and the builder's question a `Target`.
 
-An event that this file answers itself is one that never reaches a rule: a request about a broker that is not
-registered, a configuration the model reads from `Config`, a directory that the replica is in already.
+An event that this file answers itself is one that never reaches the model: a configuration that it reads from
+`Config`, a failed directory that holds no replica.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from elrcheck.commands.what_if import decisions
-from elrcheck.commands.what_if.decisions import NONE, Decided
 from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -39,10 +37,35 @@ from elrcheck.kafka.controller_steps import (
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, ElectionType, MinIsrLevel
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    BalanceEvent,
+    CancelReassignmentEvent,
+    CreatePartitionEvent,
+    Decided,
+    DirectoriesEvent,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    Event,
+    FeatureEvent,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+    ReassignEvent,
+    RegisterEvent,
+    StartShutdownEvent,
+    UnfenceEvent,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Error, Partition, Recovery, Registration, Settings
+from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 
 STRANGER_EPOCH = 7919
 """How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
@@ -199,43 +222,49 @@ def built(config: Config, asked: BuilderQuestion) -> Partition:
 # ---------------------------------------------------------------------------- the controller
 
 
-def decide(now: Situation, step: Step) -> tuple[str, Situation]:
+def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
     """What the model's controller answers to an event, and what it knows then."""
-    c, s = now.config, now.controller
     match step:
-        case Fence(b) | Expire(b):
-            decided = decisions.fence(c, s, b)
-        case Unfence(b):
-            decided = decisions.unfence(c, s, b)
-        case ShutDown(b):
-            decided = decisions.controlled_shutdown(c, s, b)
         case Register():
             return _registered(now, step)
         case Heartbeat():
             return _failed(now, step)
-        case Unregister(b):
-            if not s.registration[b].registered:
-                return "BROKER_ID_NOT_REGISTERED", now
-            decided = decisions.unregister(c, s, b)
-        case AlterPartition():
-            decided = decisions.alter(c, s, _request(s, step))
-        case Elect(kind):
-            decided = decisions.elect_leaders(c, s, ElectionType[kind])
-        case Balance():
-            decided = decisions.balance(c, s)
-        case ElectUncleanly():
-            decided = decisions.elect_periodically(c, s)
-        case Reassign(replicas):
-            decided = decisions.move(c, s, replicas)
         case Configure():
             return _configured(now, step)
-        case SwitchElr(on):
-            decided = decisions.switch_feature(c, s, on) if on != s.settings.elr_enabled else Decided(NONE, s)
         case AssignDirectory(b, directory):
             return _assigned(now, b, directory)
+    decided = decide(now.config, now.controller, _event(now.controller, step))
+    return decided.error.name, _then(now, decided)
+
+
+def _event(s: Controller, step: Step) -> Event:
+    """The event of the model that a step is, where what is known beside the controller does not matter."""
+    match step:
+        case Fence(b) | Expire(b):
+            return FenceEvent(b)
+        case Unfence(b):
+            return UnfenceEvent(b)
+        case ShutDown(b):
+            return StartShutdownEvent(b)
+        case Unregister(b):
+            return UnregisterEvent(b)
+        case AlterPartition():
+            return _request(s, step)
+        case Elect(kind):
+            return ElectLeadersEvent(ElectionType[kind], None)
+        case Balance():
+            return BalanceEvent()
+        case ElectUncleanly():
+            return PeriodicElectionEvent()
+        case Reassign(None):
+            return CancelReassignmentEvent()
+        case Reassign(replicas):
+            assert replicas is not None
+            return ReassignEvent(replicas)
+        case SwitchElr(on):
+            return FeatureEvent(on)
         case _:
             raise Unheld(type(step).__name__)
-    return decided.error, _then(now, decided)
 
 
 def _then(now: Situation, decided: Decided) -> Situation:
@@ -271,11 +300,11 @@ def _registered(now: Situation, step: Register) -> tuple[str, Situation]:
     else:
         recorded = _recorded(now, b)
         brings = recorded is None or recorded < 0 or recorded in brought
-    decided = decisions.register(c, s, b, file, brings)
+    decided = decide(c, s, RegisterEvent(b, file, brings))
     after = _then(now, decided)
-    if decided.error != NONE:
-        return decided.error, after
-    return decided.error, replace(
+    if decided.error != Error.NONE:
+        return decided.error.name, after
+    return decided.error.name, replace(
         after, configured=_with(now.configured, b, brought), online=_with(now.online, b, brought)
     )
 
@@ -289,8 +318,8 @@ def _failed(now: Situation, step: Heartbeat) -> tuple[str, Situation]:
     new = tuple(number for number in now.online[b] if number in step.offline)
     left = tuple(number for number in now.online[b] if number not in step.offline)
     hit = bool(new) and _recorded(now, b) in new
-    decided = decisions.directory_failed(now.config, s, b) if hit else Decided(NONE, s)
-    return decided.error, replace(_then(now, decided), online=_with(now.online, b, left))
+    decided = decide(now.config, s, DirectoryFailedEvent(b)) if hit else Decided(Error.NONE, s)
+    return decided.error.name, replace(_then(now, decided), online=_with(now.online, b, left))
 
 
 def _with(found: tuple[Ids, ...], b: int, changed: Ids) -> tuple[Ids, ...]:
@@ -320,24 +349,13 @@ def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
             raise Unheld("unclean.leader.election.enable of anything but the topic")
         unclean = step.value == "true"
         brokers, zero = len(now.controller.registration), now.config.partition_zero_replicas
-        return NONE, replace(now, config=configured(now.config, brokers, unclean, zero))
-    if step.value is None:
-        return _deleted(now, step)
-    decided = decisions.write_min_isr(
-        now.config, now.controller, MinIsrLevel(step.level), int(step.value), step.broker or 0
-    )
-    return decided.error, replace(now, controller=decided.controller)
-
-
-def _deleted(now: Situation, step: Configure) -> tuple[str, Situation]:
-    """min.insync.replicas is deleted; with ELR on, only the topic's can be (KAFKA-16540)."""
-    s = now.controller
-    if step.level == "topic":
-        after = decisions.delete_topic_min_isr(now.config, s).controller
-        return NONE, replace(now, controller=after)
-    if s.settings.elr_enabled:
-        return Error.INVALID_CONFIG.name, now
-    raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
+        return Error.NONE.name, replace(now, config=configured(now.config, brokers, unclean, zero))
+    if step.value is None and step.level != "topic" and not now.controller.settings.elr_enabled:
+        raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
+    value = None if step.value is None else int(step.value)
+    event = MinIsrEvent(MinIsrLevel(step.level), step.broker or 0, value)
+    decided = decide(now.config, now.controller, event)
+    return decided.error.name, replace(now, controller=decided.controller)
 
 
 def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
@@ -351,16 +369,20 @@ def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
         raise Unheld("a directory that has failed")
     place = replicas.index(b)
     moved = now.directories[place] != directory
-    if now.controller.registration[b].directory == Directory.OFFLINE:
-        after = decisions.report_directory(now.config, now.controller, b)
-    else:
-        after = decisions.assign_directories(now.config, now.controller, moved)
+    failed = now.controller.registration[b].directory == Directory.OFFLINE
+    event = DirectoryMovedEvent(b) if failed else DirectoriesEvent(moved)
+    after = decide(now.config, now.controller, event)
     known = (*now.directories[:place], directory, *now.directories[place + 1 :])
     then = _then(now, after)
-    return after.error, then if then.directories is None else replace(then, directories=known)
+    return after.error.name, then if then.directories is None else replace(then, directories=known)
 
 
 def created(config: Config, setup: Setup, step: CreateTopic) -> tuple[str, Partition | None]:
     """A new topic in a cluster that has none."""
     registration = tuple(registration_of(broker) for broker in setup.brokers)
-    return decisions.create(configured(config, len(registration), False), registration, step.replicas)
+    settings = Settings(None, 1, tuple(None for _ in registration), setup.elr)
+    before = without_partition(settings, registration)
+    event = CreatePartitionEvent(step.replicas)
+    decided = decide(configured(config, len(registration), False), before, event)
+    made = decided.controller.partition if decided.error == Error.NONE else None
+    return decided.error.name, made

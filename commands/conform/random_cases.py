@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.commands.conform.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -82,7 +82,7 @@ def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Ste
     for _ in range(choice.randint(SHORTEST, LONGEST)):
         step = random_step(choice, now, config.elr_enabled)
         try:
-            _, now = decide(now, step)
+            _, now = decide_step(now, step)
         except Unheld:
             continue
         steps.append(step)

@@ -34,20 +34,9 @@ from elrcheck.model.broker.logs import fetch_diverges, leader_end_for
 from elrcheck.model.broker.metadata import with_metadata
 from elrcheck.model.broker.replica import Fetch, Produce
 from elrcheck.model.config import Config
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.start import Init
-from elrcheck.model.state import (
-    Acks,
-    Broker,
-    Entry,
-    Error,
-    Exchange,
-    Log,
-    Snapshot,
-    Stage,
-    State,
-    Status,
-    View,
-)
+from elrcheck.model.state import Acks, Broker, Entry, Exchange, Log, Snapshot, Stage, State, Status, View
 
 ACKS = {-1: Acks.ALL, 0: Acks.ZERO, 1: Acks.ONE}
 LONGEST_LOG = 5

@@ -17,7 +17,7 @@ from elrcheck.commands.conform_broker import broker_model
 from elrcheck.results.conform_report import ConformReport
 
 ANSWERS = {
-    "controller": (model_side.situation_of, model_side.built, model_side.decide),
+    "controller": (model_side.situation_of, model_side.built, model_side.decide_step),
     "broker": (broker_model.begin, broker_model.decide),
 }
 """For each side the functions that work out what the model answers."""

@@ -2,8 +2,8 @@
 
 A step of the model is an event of the controller or something that brokers do among themselves. An event
 becomes the `Step` that `conform` puts to Kafka's classes; the rest keeps its place as words. Every event is
-decided once more by the rule behind it alone (`model_side.decide`), under the configuration of the trace and,
-where there is one, under a repaired rule: what differs first is where a repair would show.
+decided once more by itself (`model_side.decide_step`), under the configuration of the trace and, where there
+is one, under a repaired rule: what differs first is where a repair would show.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.commands.conform.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -255,7 +255,7 @@ def _assign(now: Situation, s: State) -> AssignDirectory:
 
 def _decided(now: Situation, call: Step, index: int, label: Label) -> tuple[str, Situation]:
     try:
-        return decide(now, call)
+        return decide_step(now, call)
     except Unheld as absent:
         message = f"step {index + 1}, {label.action}: the model does not hold {absent}"
         raise UsageFault("junit-trace", message) from absent
@@ -264,7 +264,7 @@ def _decided(now: Situation, call: Step, index: int, label: Label) -> tuple[str,
 def _then(now: Situation, call: Step) -> tuple[str | None, Situation | None]:
     """The answer and what is known after the call under a repaired rule; None if the model cannot say."""
     try:
-        return decide(now, call)
+        return decide_step(now, call)
     except Unheld:
         return None, None
 

@@ -31,7 +31,8 @@ from elrcheck.model.broker.acknowledgement import answer_after, leads_partition
 from elrcheck.model.broker.isr_proposals import ExpandIsr
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.config import Config
-from elrcheck.model.state import Acks, Broker, Error, State, configured_min_isr
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.state import Acks, Broker, State, configured_min_isr
 from elrcheck.traces.behaviour import Behaviour
 
 APPLIES = ("ApplyMetadata", "ApplyMetadataFirst", "ApplyOlderRecord")

@@ -1,4 +1,4 @@
-"""The operations of `what-if`: each reads its fields and calls one rule of the model.
+"""The operations of `what-if`: each reads its fields into an event, which the controller decides.
 
 Only cases that the modelling language cannot represent are decided here: an AlterPartition from an
 unregistered broker, and a proposed ISR with duplicates or unknown brokers, which no set of brokers can hold.
@@ -6,70 +6,54 @@ unregistered broker, and a proposed ISR with duplicates or unknown brokers, whic
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.decisions import (
-    NONE,
-    alter,
-    balance,
-    controlled_shutdown,
-    create,
-    directory_failed,
-    elect_periodically,
-    fence,
-    register,
-    report_directory,
-    unfence,
-    unregister,
-)
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, outcome, subject
+from elrcheck.commands.what_if.outcome_json import (
+    Operation,
+    Outcome,
+    controller_of,
+    deciding,
+    outcome,
+    subject,
+)
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    BalanceEvent,
+    CreatePartitionEvent,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    Event,
+    FenceEvent,
+    PeriodicElectionEvent,
+    RegisterEvent,
+    StartShutdownEvent,
+    UnfenceEvent,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import may_lead
-from elrcheck.model.state import Error, Recovery, configured_min_isr
+from elrcheck.model.state import Recovery, configured_min_isr
 
 # ---------------------------------------------------------------------------- broker events
 
 
-def _fence(request: Request, op: Node) -> Outcome:
-    b = request.ids.inside(op["broker"])
-    return outcome(fence(request.config, controller_of(request), b))
+def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], Outcome]:
+    """An event that names a broker and nothing else."""
+    return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
 
 
-def _unfence(request: Request, op: Node) -> Outcome:
-    b = request.ids.inside(op["broker"])
-    return outcome(unfence(request.config, controller_of(request), b))
-
-
-def _register(request: Request, op: Node) -> Outcome:
+def _register(request: Request, op: Node) -> RegisterEvent:
     b = request.ids.inside(op["broker"])
     presented = request.registration[b].epoch if op["clean"].boolean() else 0
-    brings = op.maybe("brings_directory", lambda node: node.boolean(), True)
-    return outcome(register(request.config, controller_of(request), b, presented, brings))
-
-
-def _unregister(request: Request, op: Node) -> Outcome:
-    """The broker stays in the answer, fenced: its epoch says that a later registration is a new one."""
-    b = request.ids.inside(op["broker"])
-    return outcome(unregister(request.config, controller_of(request), b))
-
-
-def _directory_failed(request: Request, op: Node) -> Outcome:
-    b = request.ids.inside(op["broker"])
-    return outcome(directory_failed(request.config, controller_of(request), b))
-
-
-def _assign_directories(request: Request, op: Node) -> Outcome:
-    b = request.ids.inside(op["broker"])
-    return outcome(report_directory(request.config, controller_of(request), b))
-
-
-def _controlled_shutdown(request: Request, op: Node) -> Outcome:
-    b = request.ids.inside(op["broker"])
-    return outcome(controlled_shutdown(request.config, controller_of(request), b))
+    return RegisterEvent(b, presented, op.maybe("brings_directory", lambda node: node.boolean(), True))
 
 
 # ---------------------------------------------------------------------------- AlterPartition
@@ -92,7 +76,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     # The check for an ISR without the leader also refuses one that is not a set of known brokers.
     isr = tuple(ids.outside.index(broker) for broker in named) if known else ()
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
-    decided = alter(
+    decided = decide(
         request.config,
         controller_of(request),
         AlterPartitionEvent(
@@ -128,23 +112,16 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
     return pairs
 
 
-# ---------------------------------------------------------------------------- periodic events
-
-
-def _balance(request: Request, op: Node) -> Outcome:
-    return outcome(balance(request.config, controller_of(request)))
-
-
-def _elect_periodically(request: Request, op: Node) -> Outcome:
-    return outcome(elect_periodically(request.config, controller_of(request)))
+# ---------------------------------------------------------------------------- a new topic
 
 
 def _create_partition(request: Request, op: Node) -> Outcome:
     replicas = request.ids.distinct(op["replicas"])
-    error, created = create(request.config, request.registration, replicas)
-    if created is None:
-        return Outcome(error, request.partition, request.registration)
-    return Outcome(error, created, request.registration, {"isr": replicas})
+    before = without_partition(request.settings, request.registration)
+    decided = decide(request.config, before, CreatePartitionEvent(replicas))
+    if decided.error != Error.NONE:
+        return Outcome(decided.error.name, request.partition, request.registration)
+    return outcome(decided, {"isr": replicas})
 
 
 # ---------------------------------------------------------------------------- the raw builder
@@ -182,17 +159,18 @@ def _change(request: Request, op: Node) -> Outcome:
             elr_enabled=request.settings.elr_enabled,
         ),
     )
-    return Outcome(NONE, after, registration, {"isr": isr, "adding": adding, "removing": removing})
+    return Outcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("fence", _fence, ("broker",)),
-    Operation("unfence", _unfence, ("broker",)),
-    Operation("controlled_shutdown", _controlled_shutdown, ("broker",)),
-    Operation("register", _register, ("broker", "clean"), ("brings_directory",)),
-    Operation("unregister", _unregister, ("broker",)),
-    Operation("directory_failed", _directory_failed, ("broker",)),
-    Operation("assign_directories", _assign_directories, ("broker",)),
+    Operation("fence", _of_broker(FenceEvent), ("broker",)),
+    Operation("unfence", _of_broker(UnfenceEvent), ("broker",)),
+    Operation("controlled_shutdown", _of_broker(StartShutdownEvent), ("broker",)),
+    Operation("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
+    # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
+    Operation("unregister", _of_broker(UnregisterEvent), ("broker",)),
+    Operation("directory_failed", _of_broker(DirectoryFailedEvent), ("broker",)),
+    Operation("assign_directories", _of_broker(DirectoryMovedEvent), ("broker",)),
     Operation(
         "alter_partition",
         _alter_partition,
@@ -200,8 +178,8 @@ OPERATIONS: tuple[Operation, ...] = (
         ("sender", "sender_broker_epoch", "leader_epoch", "partition_epoch", "leader_recovery_state"),
     ),
     Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    Operation("balance_preferred", _balance),
-    Operation("maybe_elect_unclean", _elect_periodically),
+    Operation("balance_preferred", deciding(lambda request, op: BalanceEvent())),
+    Operation("maybe_elect_unclean", deciding(lambda request, op: PeriodicElectionEvent())),
     *OPERATOR_OPERATIONS,
     Operation(
         "change",

@@ -5,26 +5,34 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.decisions import elect_leaders, move, write_min_isr
 from elrcheck.commands.what_if.outcome_json import (
     Operation,
     Outcome,
     controller_of,
+    deciding,
     outcome,
     subject,
 )
 from elrcheck.commands.what_if.question import Request
-from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
-from elrcheck.model.state import Error
+from elrcheck.model.control_plane.controller_event import (
+    CancelReassignmentEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    ReassignEvent,
+)
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
 
 
-def _elect_leaders(request: Request, op: Node) -> Outcome:
+def _elect_leaders(request: Request, op: Node) -> ElectLeadersEvent:
     kind = op["election_type"].member(ElectionType)
     given = op.get("desired_leader")
     desired = None if given.value is None else request.ids.optional(given)
     if desired is not None and kind != ElectionType.DESIGNATION:
         given.fail(f"{kind.name} takes no desired leader")
-    return outcome(elect_leaders(request.config, controller_of(request), kind, desired))
+    return ElectLeadersEvent(kind, desired)
 
 
 def _reassign(request: Request, op: Node) -> Outcome:
@@ -32,11 +40,8 @@ def _reassign(request: Request, op: Node) -> Outcome:
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return Outcome(refused, subject(request), request.registration)
-    return outcome(move(request.config, controller_of(request), request.ids.distinct(op["target"])))
-
-
-def _cancel_reassignment(request: Request, op: Node) -> Outcome:
-    return outcome(move(request.config, controller_of(request), None))
+    wanted = ReassignEvent(request.ids.distinct(op["target"]))
+    return outcome(decide(request.config, controller_of(request), wanted))
 
 
 def _set_min_isr(request: Request, op: Node) -> Outcome:
@@ -51,12 +56,12 @@ def _set_min_isr(request: Request, op: Node) -> Outcome:
     before = controller_of(request)
     if level != MinIsrLevel.TOPIC:
         before = replace(before, settings=replace(before.settings, topic_min_isr=None))
-    return outcome(write_min_isr(request.config, before, level, value, b))
+    return outcome(decide(request.config, before, MinIsrEvent(level, b, value)))
 
 
 OPERATOR_OPERATIONS: tuple[Operation, ...] = (
-    Operation("elect_leaders", _elect_leaders, ("election_type",), ("desired_leader",)),
+    Operation("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
     Operation("reassign", _reassign, ("target",)),
-    Operation("cancel_reassignment", _cancel_reassignment),
+    Operation("cancel_reassignment", deciding(lambda request, op: CancelReassignmentEvent())),
     Operation("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
 )

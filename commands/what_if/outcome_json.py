@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.decisions import Decided
 from elrcheck.commands.what_if.question import Request
+from elrcheck.model.control_plane.controller_event import Decided, Event
+from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Registration
 
@@ -47,4 +48,13 @@ def controller_of(request: Request) -> Controller:
 def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = None) -> Outcome:
     """A decision as the outcome of a question."""
     after = decided.controller
-    return Outcome(decided.error, after.partition, after.registration, orders or {})
+    return Outcome(decided.error.name, after.partition, after.registration, orders or {})
+
+
+def deciding(event_of: Callable[[Request, Node], Event]) -> Callable[[Request, Node], Outcome]:
+    """An operation that is an event: its fields as the event, and what the controller decides."""
+
+    def apply(request: Request, op: Node) -> Outcome:
+        return outcome(decide(request.config, controller_of(request), event_of(request, op)))
+
+    return apply

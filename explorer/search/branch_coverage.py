@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.plain import Label
-from elrcheck.lang.runtime import ModelConfig, NotEnabled
+from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import Source
 
 PROBE = "probe of elrcheck.explorer.search.branch_coverage"
@@ -173,8 +174,9 @@ class CoverageSearch:
             space = spaces.setdefault(fn.source.__module__, {**fn.source.__globals__, PROBE: self._probe})
             exec(self._compiled(fn), space)
             copies[fn.name] = space[fn.name]
+        called: dict[str, Callable[..., object]] = {**copies, **_dispatching(spaces)}
         for space in spaces.values():
-            space.update({name: copy for name, copy in copies.items() if name in space})
+            space.update({name: copy for name, copy in called.items() if name in space})
         return copies
 
     def _compiled(self, fn: Fn) -> Any:
@@ -184,6 +186,17 @@ class CoverageSearch:
         ast.increment_lineno(tree, source.first_line - 1)
         module = ast.Module([_Probes(fn, source.indent, self._conditions).visit(tree)], [])
         return compile(ast.fix_missing_locations(module), fn.file, "exec", dont_inherit=True)
+
+
+def _dispatching(spaces: Mapping[str, dict[str, Any]]) -> dict[str, Callable[..., object]]:
+    """Copies of the operators that only choose another (`@dispatch`): they have no condition to probe."""
+    found = {
+        name: value
+        for space in spaces.values()
+        for name, value in space.items()
+        if isinstance(role := getattr(value, "__elr_role__", None), Role) and role.kind == "dispatch"
+    }
+    return {name: FunctionType(one.__code__, spaces[one.__module__]) for name, one in found.items()}
 
 
 class _Probes(ast.NodeTransformer):

@@ -14,7 +14,7 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.controller_events import Event, EventKind
+from elrcheck.invariants.controller_events import AnyEvent, EventKind
 from elrcheck.invariants.proof.controller_small import wishes
 from elrcheck.invariants.proof.solver import ask
 from elrcheck.invariants.proof.symbolic_values import arbitrary, constant, read
@@ -38,7 +38,7 @@ class Counterexample:
 
     config: Config
     before: Controller
-    event: Event
+    event: AnyEvent
     after: Controller
 
 
@@ -74,7 +74,7 @@ class StepProver:
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
         self.structure = self.evaluator.structure
         self.situation = arbitrary(self.structure, type_of(Controller), "s")
-        self.event = arbitrary(self.structure, type_of(Event), "e")
+        self.event = arbitrary(self.structure, type_of(AnyEvent), "e")
         self.legal = formula(self.holds("legal", s=self.situation.value))
         self.wishes = list(wishes(config, self.situation, self.event, self.knobs))
 

@@ -26,6 +26,7 @@ from elrcheck.lang.evaluate import MEMO, STATES, Env
 from elrcheck.lang.expr import Junction, NamedConjunction
 from elrcheck.lang.ir import Fn, Ret
 from elrcheck.lang.load import Model, instances
+from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, initial_scalars, slots_at
@@ -33,7 +34,6 @@ from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
-from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty
 
@@ -65,17 +65,17 @@ def lower(
 
 def _evaluator(
     model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int
-) -> RememberingEvaluator:
+) -> GuardedEvaluator:
     """An evaluator with a graph of its own; its variables from `first` on are the open numbers."""
     dag = Dag()
     algebra = DagAlgebra(config.broker_count, dag)
     if not opened:
-        return RememberingEvaluator(model.fns, config, algebra)
+        return GuardedEvaluator(model.fns, config, algebra)
     terms = {p.name: dag.var(first + k, p.lo, p.hi) for k, p in enumerate(opened)}
     return OpenEvaluator(model.fns, config, algebra, terms)
 
 
-def _differing(model: Model, evaluator: RememberingEvaluator) -> set[int]:
+def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
     """The slots whose initial value depends on an open number."""
     if not isinstance(evaluator, OpenEvaluator):
         return set()
@@ -118,7 +118,7 @@ class Attempt:
         config: ModelConfig,
         start: list[tuple[str, Ty, Scalar]],
         varying: set[int],
-        evaluator: RememberingEvaluator,
+        evaluator: GuardedEvaluator,
         opened: tuple[Parameter, ...],
         before: Attempt | None,
     ) -> None:

@@ -20,10 +20,10 @@ from typing import Any
 from elrcheck.lang.expr import Call, ConfigField, Expression
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.nodes import Node
-from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty
 
@@ -42,7 +42,7 @@ def budgets_of(model: Model) -> frozenset[str]:
     return frozenset(found)
 
 
-class OpenEvaluator(RememberingEvaluator):
+class OpenEvaluator(GuardedEvaluator):
     """Evaluates over the graph, with some numbers of the configuration open. terms: their nodes."""
 
     def __init__(

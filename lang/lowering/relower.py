@@ -13,11 +13,11 @@ from typing import Any
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
+from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.lower import Attempt, Step
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
-from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.types import Ty
 
 
@@ -38,10 +38,10 @@ class Relowered:
         return not self.instances and not self.checks
 
 
-class _Changed(RememberingEvaluator):
+class _Changed(GuardedEvaluator):
     """Evaluates what the change affects; everything else is looked up where the original was evaluated."""
 
-    def __init__(self, before: RememberingEvaluator, fns: Mapping[str, Fn], affected: frozenset[str]) -> None:
+    def __init__(self, before: GuardedEvaluator, fns: Mapping[str, Fn], affected: frozenset[str]) -> None:
         super().__init__(fns, before.config, before.alg)
         self.structure = before.structure
         self.before, self.affected = before, affected

@@ -18,19 +18,9 @@ from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.high_watermark import known_end, with_high_watermark
 from elrcheck.model.choices import AlterReject, MinIsrPropagation
 from elrcheck.model.config import Config
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import leader_min_isr
-from elrcheck.model.state import (
-    Broker,
-    BrokerEpoch,
-    Error,
-    Exchange,
-    Settings,
-    Stage,
-    State,
-    Status,
-    hosts,
-    leads,
-)
+from elrcheck.model.state import Broker, BrokerEpoch, Exchange, Settings, Stage, State, Status, hosts, leads
 
 
 @op

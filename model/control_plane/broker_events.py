@@ -1,6 +1,6 @@
 """Events of the controller that concern a broker: fencing, registration, shutdown, AlterPartition.
 
-Each action chooses the rule of `controller.py` and applies its result to the whole state.
+Each action asks `decide` about its event and applies the decision to the whole state.
 Sources: ClusterControlManager, BrokerHeartbeatManager, ReplicationControlManager; KIP-966, KIP-841.
 """
 
@@ -20,24 +20,21 @@ from elrcheck.model.broker.log_directories import (
 )
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.controller import (
-    alter_partition,
-    fence_fails,
-    fenced_partition,
-    new_incarnation,
-    registered_partition,
-    registration_fails,
-    shutdown_was_clean,
-    unfence_fails,
-    unfenced_partition,
-    unregistered_partition,
-    unregistration_fails,
-    vouches,
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    Decided,
+    FenceEvent,
+    GrantShutdownEvent,
+    RegisterEvent,
+    StartShutdownEvent,
+    UnfenceEvent,
+    UnregisterEvent,
 )
-from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, Decision
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import known_min_isr
 from elrcheck.model.replication_control import active, controller_of
-from elrcheck.model.state import Error, Exchange, Recovery, Settings, Stage, State, Status, hosts
+from elrcheck.model.state import Exchange, Recovery, Settings, Stage, State, Status, hosts
 from elrcheck.model.timeouts import session_is_over
 
 # ---------------------------------------------------------------------------- sessions
@@ -58,12 +55,12 @@ def Fence(c: Config, s: State, b: Replica) -> State:
     The session of a dead broker expires for free; fencing a live broker is a budgeted disturbance.
     """
     require(not s.registration[b].fenced, "b is unfenced")
-    require(not fence_fails(c, controller_of(s), b), "the controller does not fault")
+    decided = decide(c, controller_of(s), FenceEvent(broker=b))
+    require(decided.error == Error.NONE, "the controller does not fault")
     alive = s.broker[b].status == Status.RUNNING
-    after = fenced_partition(c, controller_of(s), b)
     return replace(
-        partition_changed(c, s, after),
-        registration=put(s.registration, b, replace(s.registration[b], fenced=True)),
+        partition_changed(c, s, decided.controller.partition),
+        registration=decided.controller.registration,
         spent=replace(s.spent, fences=s.spent.fences + 1 if alive else s.spent.fences),
     )
 
@@ -80,11 +77,11 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
     require(s.broker[b].status == Status.RUNNING, "b is running")
     require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
     require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
-    require(not unfence_fails(c, controller_of(s), b), "the controller does not fault")
-    after = unfenced_partition(c, controller_of(s), b)
+    decided = decide(c, controller_of(s), UnfenceEvent(broker=b))
+    require(decided.error == Error.NONE, "the controller does not fault")
     return replace(
-        partition_changed(c, s, after),
-        registration=put(s.registration, b, replace(s.registration[b], fenced=False)),
+        partition_changed(c, s, decided.controller.partition),
+        registration=decided.controller.registration,
     )
 
 
@@ -106,16 +103,17 @@ def Register(c: Config, s: State, b: Replica) -> State:
     old = s.registration[b]
     require(broker.status == Status.STARTING, "b is starting")
     require(old.fenced or c.register_before_fence, "b was fenced first")
-    stopped_cleanly = shutdown_was_clean(c, presented_epoch(c, broker), old.epoch)
-    clean = vouches(c, old, stopped_cleanly, brings_directory(broker))
-    require(not registration_fails(c, controller_of(s), b, clean), "the controller does not fault")
-    after = registered_partition(c, controller_of(s), b, clean)
-    changed = partition_changed(c, s, after)
+    request = RegisterEvent(
+        broker=b, presented=presented_epoch(c, broker), brings_directory=brings_directory(broker)
+    )
+    decided = decide(c, controller_of(s), request)
+    require(decided.error == Error.NONE, "the controller does not fault")
+    changed = partition_changed(c, s, decided.controller.partition)
     running = replace(
         broker,
         status=Status.RUNNING,
         epoch=old.epoch + 1,
-        registered_at=after.partition_epoch,
+        registered_at=decided.controller.partition.partition_epoch,
         min_isr=known_min_isr(c, s.settings, b),
         clean_file=0,
         view=no_view(c),
@@ -127,7 +125,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
     )
     return replace(
         changed,
-        registration=put(s.registration, b, new_incarnation(old, brings_directory(broker))),
+        registration=decided.controller.registration,
         broker=put(changed.broker, b, forget_useless_registration(c, broker, running)),
         lossy=s.lossy - {b},
     )
@@ -151,12 +149,11 @@ def StartControlledShutdown(c: Config, s: State, b: Replica) -> State:
     r = s.registration[b]
     require(r.registered and not r.fenced and not r.in_controlled_shutdown, "b is active")
     require(s.broker[b].status == Status.RUNNING and s.broker[b].epoch == r.epoch, "b is running")
-    require(not fence_fails(c, controller_of(s), b), "the controller does not fault")
-    after = fenced_partition(c, controller_of(s), b)
-    leaving = replace(r, in_controlled_shutdown=True, shutdown_offset=after.partition_epoch)
+    decided = decide(c, controller_of(s), StartShutdownEvent(broker=b))
+    require(decided.error == Error.NONE, "the controller does not fault")
     return replace(
-        partition_changed(c, s, after),
-        registration=put(s.registration, b, leaving),
+        partition_changed(c, s, decided.controller.partition),
+        registration=decided.controller.registration,
         spent=replace(s.spent, shutdowns=s.spent.shutdowns + 1),
     )
 
@@ -182,7 +179,8 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
         all(s.broker[f].view.partition_epoch >= r.shutdown_offset for f in active(c, s.registration)),
         "every active broker knows that b has resigned",
     )
-    return replace(s, registration=put(s.registration, b, replace(r, fenced=True)))
+    decided = decide(c, controller_of(s), GrantShutdownEvent(broker=b))
+    return replace(s, registration=decided.controller.registration)
 
 
 @action(
@@ -195,12 +193,11 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(s.registration[b].registered, "b is registered")
     require(s.broker[b].status == Status.OFFLINE, "b is down")
-    require(not unregistration_fails(c, controller_of(s), b), "the controller does not fault")
-    after = unregistered_partition(c, controller_of(s), b)
-    gone = replace(s.registration[b], registered=False, fenced=True, in_controlled_shutdown=False)
+    decided = decide(c, controller_of(s), UnregisterEvent(broker=b))
+    require(decided.error == Error.NONE, "the controller does not fault")
     return replace(
-        partition_changed(c, s, after),
-        registration=put(s.registration, b, gone),
+        partition_changed(c, s, decided.controller.partition),
+        registration=decided.controller.registration,
         spent=replace(s.spent, unregistrations=s.spent.unregistrations + 1),
     )
 
@@ -209,17 +206,17 @@ def Unregister(c: Config, s: State, b: Replica) -> State:
 
 
 @op
-def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, decision: Decision) -> Exchange:
+def answer(c: Config, settings: Settings, leader: Replica, request: Exchange, decided: Decided) -> Exchange:
     """The response on its way back. Only a success carries the partition's new epochs and ISR.
 
     The new ISR is the proposal without replicas that a reassignment, now complete, has removed.
     """
-    granted = decision.error == Error.NONE
-    p = decision.partition
+    granted = decided.error == Error.NONE
+    p = decided.controller.partition
     return replace(
         forget_members(c, request, leader, p),
         stage=Stage.ANSWERED,
-        error=decision.error,
+        error=decided.error,
         isr=request.isr & frozenset(p.replicas) if granted else request.isr,
         min_isr=known_min_isr(c, settings, leader) if granted and c.alter_answer_carries_min_isr else 0,
         leader_epoch=p.leader_epoch if granted else request.leader_epoch,
@@ -250,8 +247,8 @@ def ControllerAlters(c: Config, s: State, leader: Replica) -> State:
         member_epochs=sent.member_epochs,
         recovery=Recovery.RECOVERED,
     )
-    decision = alter_partition(c, controller_of(s), request)
-    changed = partition_changed(c, s, decision.partition)
+    decided = decide(c, controller_of(s), request)
+    changed = partition_changed(c, s, decided.controller.partition)
     alive = sender.status == Status.RUNNING and hosts(sender)
-    told = answer(c, s.settings, leader, sent, decision) if alive else no_exchange(c)
+    told = answer(c, s.settings, leader, sent, decided) if alive else no_exchange(c)
     return replace(changed, broker=put(changed.broker, leader, replace(sender, alter=told)))

@@ -16,17 +16,11 @@ from elrcheck.model.change_record import Target, election_type, target
 from elrcheck.model.choices import CleanCheck, LostDirectory, Reregistration
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, Decision
-from elrcheck.model.control_plane.partition import change, decide, election_fails
+from elrcheck.model.control_plane.partition import attempted_change, change, election_fails
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller, active, is_active
-from elrcheck.model.state import (
-    BrokerEpoch,
-    Directory,
-    Error,
-    Partition,
-    Recovery,
-    Registration,
-)
+from elrcheck.model.state import BrokerEpoch, Directory, Partition, Recovery, Registration
 
 # ---------------------------------------------------------------------------- broker events
 
@@ -55,7 +49,7 @@ def fence_fails(c: Config, controller: Controller, b: Replica) -> bool:
 def fenced_partition(c: Config, controller: Controller, b: Replica) -> Partition:
     """handleBrokerFenced: b leaves the ISR."""
     p = controller.partition
-    return decide(c, p, fence_target(c, controller, b)) if b in p.isr else p
+    return attempted_change(c, p, fence_target(c, controller, b)) if b in p.isr else p
 
 
 @op
@@ -78,7 +72,7 @@ def unfenced_partition(c: Config, controller: Controller, b: Replica) -> Partiti
     It does so whether or not b holds a replica (brokersToIsrs.partitionsWithNoLeader).
     """
     p = controller.partition
-    return decide(c, p, unfence_target(c, controller, b)) if p.leader is None else p
+    return attempted_change(c, p, unfence_target(c, controller, b)) if p.leader is None else p
 
 
 @op
@@ -103,7 +97,7 @@ def left_indexes(c: Config, controller: Controller, b: Replica, wanted: Target) 
     All of them are built from the partition as it is before, so they are equal, and each bumps the epochs.
     """
     p = controller.partition
-    after = decide(c, p, wanted) if is_indexed(c, controller, b) else p
+    after = attempted_change(c, p, wanted) if is_indexed(c, controller, b) else p
     if not c.elr_index_goes_stale or after == p:
         return after
     once = 1 if b in p.isr or b in p.elr else 0

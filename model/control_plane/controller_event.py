@@ -11,17 +11,9 @@ from typing import TypeAlias
 
 from elrcheck.lang.runtime import record
 from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import (
-    BrokerEpoch,
-    Epoch,
-    Error,
-    MinIsr,
-    Partition,
-    PartitionEpoch,
-    Recovery,
-    ReplicaList,
-)
+from elrcheck.model.state import BrokerEpoch, Epoch, MinIsr, Partition, PartitionEpoch, Recovery, ReplicaList
 
 
 class ElectionType(enum.Enum):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.config import Config
-from elrcheck.model.replication_control import active
-from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList, Settings
 
 
 @op
@@ -36,3 +36,21 @@ def created_partition(c: Config, registration: Vec[Registration], replicas: Repl
         recovery=Recovery.RECOVERED,
         last_known_none=False,
     )
+
+
+def without_partition(settings: Settings, registration: tuple[Registration, ...]) -> Controller:
+    """A controller that has no partition yet, for a CreatePartitionEvent; what it holds instead is empty."""
+    nothing = Partition(
+        replicas=(),
+        adding=EMPTY,
+        removing=EMPTY,
+        isr=EMPTY,
+        elr=EMPTY,
+        last_known_elr=EMPTY,
+        last_known_leader=None,
+        leader=None,
+        leader_epoch=0,
+        partition_epoch=0,
+        recovery=Recovery.RECOVERED,
+    )
+    return Controller(settings, nothing, registration)

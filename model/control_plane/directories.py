@@ -9,20 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.marks import Fair, Message
-from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.lang.runtime import EMPTY, op, put
 from elrcheck.lang.types import Replica
-from elrcheck.model.broker.log_directories import directory_at_registration, presented_epoch
+from elrcheck.model.broker.log_directories import directory_at_registration
 from elrcheck.model.change_record import election_type, target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.operator_settings import directories_assigned, directories_fail
-from elrcheck.model.control_plane.partition import decide
-from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import Broker, Directory, LogDir, Partition, State, Status
-from elrcheck.model.timeouts import has_registered
-
-# ---------------------------------------------------------------------------- rules
+from elrcheck.model.control_plane.operator_settings import directories_assigned
+from elrcheck.model.control_plane.partition import attempted_change
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Broker, Directory, LogDir, Partition, Status
 
 
 @op
@@ -35,7 +30,7 @@ def without_directory(c: Config, controller: Controller, b: Replica) -> Partitio
     if b not in frozenset(p.replicas):
         return p
     acceptable = active(c, controller.registration) - {b}
-    return decide(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, EMPTY))
+    return attempted_change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, EMPTY))
 
 
 @op
@@ -59,59 +54,3 @@ def made_again(c: Config, broker: Broker) -> bool:
     applied = broker.status == Status.RUNNING and broker.view.partition_epoch > 0
     early = broker.status == Status.STARTING and c.assigns_before_registration
     return (applied or early) and directory_at_registration(broker) == LogDir.MOVED
-
-
-# ---------------------------------------------------------------------------- actions
-
-
-@action(
-    message=Message("b", "Controller"),
-    fairness=Fair("heartbeats of a live broker name its offline directories; added"),
-    event="DIRECTORY_FAILED",
-    what_if="directory_failed",
-)
-def ReportFailedDirectory(c: Config, s: State, b: Replica) -> State:
-    """A heartbeat of b says that the directory of its replica has failed (handleDirectoriesOffline).
-
-    Only a directory that is recorded is known to hold the replica. b stays registered and unfenced.
-    """
-    r = s.registration[b]
-    require(c.directory_failures > 0, "the scope has failures of directories")
-    require(s.broker[b].status == Status.RUNNING, "b is running")
-    require(s.broker[b].log_dir == LogDir.FAILED, "the directory has failed")
-    require(r.directory == Directory.ONLINE, "the controller counts on it")
-    after = without_directory(c, controller_of(s), b)
-    return replace(
-        partition_changed(c, s, after),
-        registration=put(s.registration, b, replace(r, directory=Directory.OFFLINE)),
-    )
-
-
-@action(
-    message=Message("b", "Controller"),
-    fairness=Fair("AssignmentsManager retries until it is answered; added", when=has_registered),
-    event="DIRECTORY_MOVED",
-    what_if="assign_directories",
-)
-def ReportNewDirectory(c: Config, s: State, b: Replica) -> State:
-    """b reports the directory in which its replica is now, or is for the first time (AssignReplicasToDirs).
-
-    The request names the broker epoch of the metadata that b has read (AssignmentsManager), which is the
-    previous incarnation's until b is registered again.
-    """
-    broker = s.broker[b]
-    r = s.registration[b]
-    require(c.directory_losses > 0 or not c.directories_assigned, "the scope has such reports")
-    first = r.directory == Directory.UNASSIGNED and broker.log_dir == LogDir.PRESENT
-    running = broker.status == Status.RUNNING and broker.view.partition_epoch > 0
-    require(made_again(c, broker) or (first and running), "b has something to report")
-    require(r.registered and b in frozenset(s.partition.replicas), "the controller accepts it")
-    require(not directories_fail(c, controller_of(s)), "the controller does not fault")
-    after = with_new_directory(c, controller_of(s), b)
-    changed = partition_changed(c, s, after)
-    settled = replace(changed.broker[b], log_dir=LogDir.PRESENT, clean_file=presented_epoch(c, broker))
-    return replace(
-        changed,
-        registration=put(s.registration, b, replace(r, directory=Directory.ONLINE)),
-        broker=put(changed.broker, b, settled),
-    )

@@ -7,27 +7,21 @@ DESIGNATION. The longest-log types start the recovery manager, `elrcheck.model.c
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from elrcheck.lang.marks import Fair, Unfair
-from elrcheck.lang.runtime import EMPTY, action, op, require
+from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.change_record import Election, Target, target
-from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller_event import Decision
-from elrcheck.model.control_plane.partition import change, decide, election_fails
-from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import Error, Partition, State
-
-# ---------------------------------------------------------------------------- rules
+from elrcheck.model.control_plane.partition import attempted_change, change, election_fails
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import Partition
 
 
 @op
 def elected(c: Config, controller: Controller, election: Election) -> Partition:
     """The change builder with an election and nothing else: the target ISR is the present one."""
-    return decide(c, controller.partition, election_target(c, controller, election))
+    return attempted_change(c, controller.partition, election_target(c, controller, election))
 
 
 @op
@@ -120,72 +114,3 @@ def maybe_elect_unclean(c: Config, controller: Controller) -> Partition:
     if p.leader is not None or not c.unclean_leader_election_enable:
         return p
     return elected(c, controller, Election.UNCLEAN)
-
-
-# ---------------------------------------------------------------------------- actions
-
-
-@action(
-    fairness=Unfair("a request of an operator, or balancing, which only moves a leader"),
-    event=("ELECT_PREFERRED", "BALANCE_PREFERRED"),
-    what_if=("elect_leaders", "balance_preferred"),
-)
-def ElectPreferred(c: Config, s: State) -> State:
-    """An operator, or the periodic balancing, asks for the preferred leader (KIP-460)."""
-    require(c.elections > 0, "the scope has elections")
-    decision = elect_preferred(c, controller_of(s))
-    require(decision.error == Error.NONE, "the election changes something")
-    return replace(
-        partition_changed(c, s, decision.partition),
-        spent=replace(s.spent, elections=s.spent.elections + 1),
-    )
-
-
-@action(fairness=Unfair("a request of an operator"), event="ELECT_UNCLEAN", what_if="elect_leaders")
-def ElectUnclean(c: Config, s: State) -> State:
-    """An operator asks for one unclean election; the topic's setting stays as it is (KIP-460)."""
-    require(c.unclean_elections > 0, "the scope has unclean elections")
-    decision = elect_unclean(c, controller_of(s))
-    require(decision.error == Error.NONE, "the election changes something")
-    return replace(
-        partition_changed(c, s, decision.partition),
-        spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
-    )
-
-
-@action(fairness=Unfair("a request of an operator"), event="DESIGNATE", what_if="elect_leaders")
-def DesignateLeader(c: Config, s: State, b: Replica) -> State:
-    """An operator makes b the leader of a partition without one (KIP-966, ElectLeaders v3)."""
-    require(c.unclean_elections > 0, "the scope has unclean elections")
-    decision = designate(c, controller_of(s), b)
-    require(decision.error == Error.NONE, "b may be designated")
-    return replace(
-        partition_changed(c, s, decision.partition),
-        spent=replace(s.spent, unclean_elections=s.spent.unclean_elections + 1),
-    )
-
-
-@action(fairness=Unfair("a choice that is left open"))
-def FavourReplica(c: Config, s: State, b: Replica) -> State:
-    """With `choice` ANY, b wins the next election in which it is a candidate.
-
-    Any event may have an election in it. Naming the winner beforehand leaves their rules alone, and reaches
-    every partition that they would reach if each of them had the choice.
-    """
-    require(c.choice == CandidateChoice.ANY, "any candidate may win")
-    require(s.favoured is None, "nobody is favoured yet")
-    require(b in frozenset(s.partition.replicas) and b != s.partition.leader, "b is another replica")
-    return replace(s, favoured=b)
-
-
-@action(
-    fairness=Fair("a timer of the controller; added"),
-    event="ELECT_UNCLEAN_PERIODIC",
-    what_if="maybe_elect_unclean",
-)
-def ElectUncleanPeriodically(c: Config, s: State) -> State:
-    """The controller's timer elects if unclean.leader.election.enable is set (maybeElectUncleanLeaders)."""
-    require(c.unclean_leader_election_enable, "the topic allows unclean elections")
-    after = maybe_elect_unclean(c, controller_of(s))
-    require(after != s.partition, "a leader can be elected")
-    return partition_changed(c, s, after)

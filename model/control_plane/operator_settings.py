@@ -9,45 +9,44 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.marks import Unfair
-from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.lang.runtime import EMPTY, op, put
 from elrcheck.lang.types import Replica, Vec
-from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.choices import MinIsrChange, Propagation
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.control_plane.partition import change, election_fails
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
-from elrcheck.model.replication_control import Controller, active, controller_of
-from elrcheck.model.state import Error, MinIsr, Partition, Registration, Settings, State
+from elrcheck.model.replication_control import Controller, active
+from elrcheck.model.state import MinIsr, Partition, Registration, Settings
 
 # ---------------------------------------------------------------------------- min.insync.replicas
 
 
 @op
-def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr) -> Error:
-    """A value below 1 is invalid, and so is one of a single broker while ELR is on (KAFKA-16540)."""
-    if value < 1 or (level == MinIsrLevel.BROKER and settings.elr_enabled):
-        return Error.INVALID_CONFIG
-    return Error.NONE
+def min_isr_error(settings: Settings, level: MinIsrLevel, value: MinIsr | None) -> Error:
+    """A value below 1 is invalid, and so is one of a single broker while ELR is on (KAFKA-16540).
+
+    With ELR on, the cluster's value cannot be deleted; this model never deletes it.
+    """
+    invalid = value is not None and value < 1
+    own = level == MinIsrLevel.BROKER and settings.elr_enabled
+    deleted = level == MinIsrLevel.CLUSTER and value is None
+    return Error.INVALID_CONFIG if invalid or own or deleted else Error.NONE
 
 
 @op
-def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinIsr) -> Settings:
-    """The settings after a valid change; b matters only at the level of a broker."""
+def with_min_isr(settings: Settings, level: MinIsrLevel, b: Replica, value: MinIsr | None) -> Settings:
+    """The settings after a valid change; b matters only at the level of a broker.
+
+    Once the topic's value is deleted (None), the cluster's applies, or a broker's own.
+    """
     if level == MinIsrLevel.TOPIC:
         return replace(settings, topic_min_isr=value)
-    if level == MinIsrLevel.CLUSTER:
+    if level == MinIsrLevel.CLUSTER and value is not None:
         return replace(settings, cluster_min_isr=value)
     return replace(settings, broker_min_isr=put(settings.broker_min_isr, b, value))
-
-
-@op
-def without_topic_min_isr(settings: Settings) -> Settings:
-    """The settings after the topic's value is deleted: the cluster's applies, or a broker's own."""
-    return replace(settings, topic_min_isr=None)
 
 
 @op
@@ -110,69 +109,6 @@ def index_after(
     )
 
 
-@op
-def min_isr_written(c: Config, s: State, settings: Settings, level: MinIsrLevel) -> State:
-    """The state once min.insync.replicas of the topic or the cluster is written or deleted."""
-    changed = min_isr_changed(c, s.settings, settings, s.partition, level)
-    after = min_isr_recorded(c, s.partition, changed)
-    return replace(
-        partition_changed(c, s, after),
-        settings=settings,
-        registration=index_after(c, s.registration, s.partition, after),
-        promised=promised_less(c, s.promised, s.committed, min_isr_in_force(settings, after.replicas)),
-        undone=undone_after(c, s, min_isr_in_force(settings, after.replicas)),
-        metadata=logged(c, s.metadata, settings, s.partition, after),
-        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
-    )
-
-
-@action(
-    fairness=Unfair("a request of an operator"),
-    event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
-    what_if="set_min_isr",
-)
-def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for the topic or the cluster (IncrementalAlterConfigs).
-
-    The same value may be written for the cluster again: 4.0 and 4.1 clear the ELR even then (F-25).
-    """
-    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
-    require(level != MinIsrLevel.BROKER, "level is the topic or the cluster")
-    require(level == MinIsrLevel.CLUSTER or s.settings.topic_min_isr != value, "the value is new")
-    require(min_isr_error(s.settings, level, value) == Error.NONE, "the value is valid")
-    return min_isr_written(c, s, with_min_isr(s.settings, level, 0, value), level)
-
-
-@action(
-    fairness=Unfair("a request of an operator"),
-    event="MIN_ISR_DELETED",
-    because="no what-if operation: a question has one min ISR, and does not say what the cluster has",
-)
-def DeleteMinIsr(c: Config, s: State) -> State:
-    """An operator deletes the topic's min.insync.replicas (IncrementalAlterConfigs, DELETE).
-
-    What applies then is the cluster's. If that is the same, the step is left out: it does what writing the
-    cluster's value again does.
-    """
-    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
-    require(s.settings.topic_min_isr is not None, "the topic has a value")
-    require(s.settings.topic_min_isr != s.settings.cluster_min_isr, "another value applies then")
-    return min_isr_written(c, s, without_topic_min_isr(s.settings), MinIsrLevel.TOPIC)
-
-
-@action(fairness=Unfair("a request of an operator"), event="MIN_ISR_BROKER", what_if="set_min_isr")
-def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
-    """An operator writes min.insync.replicas for one broker, which only works without ELR (KAFKA-16540)."""
-    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
-    require(min_isr_error(s.settings, MinIsrLevel.BROKER, value) == Error.NONE, "the value is valid")
-    require(s.settings.broker_min_isr[b] != value, "the value is new")
-    return replace(
-        s,
-        settings=with_min_isr(s.settings, MinIsrLevel.BROKER, b, value),
-        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
-    )
-
-
 # ---------------------------------------------------------------------------- the feature
 
 
@@ -193,28 +129,6 @@ def feature_switched(c: Config, p: Partition, enabled: bool) -> Partition:
     because the high watermark may have moved with a smaller ISR meanwhile; the code keeps it (F-56).
     """
     return without_elr(p) if enabled and c.feature_on_clears_elr else p
-
-
-@action(
-    fairness=Unfair("a request of an operator"),
-    event=("FEATURE_ON", "FEATURE_OFF"),
-    because="no what-if operation: a question sets elr_enabled itself, and the partition stays as it is",
-)
-def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
-    """An operator switches ELR on or off (FeatureControlManager). A stored ELR stays until a change."""
-    require(c.feature_changes > 0, "the scope has feature changes")
-    require(s.settings.elr_enabled != enabled, "the feature changes")
-    settings = with_feature(c, s.settings, enabled)
-    changed = partition_changed(c, s, feature_switched(c, s.partition, enabled))
-    return replace(
-        changed,
-        settings=settings,
-        promised=promised_less(
-            c, changed.promised, s.committed, min_isr_in_force(settings, s.partition.replicas)
-        ),
-        undone=undone_after(c, s, min_isr_in_force(settings, s.partition.replicas)),
-        spent=replace(s.spent, feature_changes=s.spent.feature_changes + 1),
-    )
 
 
 # ---------------------------------------------------------------------------- directories
@@ -250,19 +164,3 @@ def directories_target(c: Config, controller: Controller) -> Target:
 @op
 def directories_fail(c: Config, controller: Controller) -> bool:
     return election_fails(c, controller.partition, directories_target(c, controller))
-
-
-@action(
-    fairness=Unfair("a report of a broker, once"),
-    event="ASSIGN_DIRECTORIES",
-    what_if="assign_directories",
-)
-def AssignDirectories(c: Config, s: State) -> State:
-    """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""
-    require(c.directory_changes > 0, "the scope has changes of directories")
-    require(not directories_fail(c, controller_of(s)), "the controller does not fault")
-    after = directories_assigned(c, controller_of(s))
-    return replace(
-        partition_changed(c, s, after),
-        spent=replace(s.spent, directory_changes=s.spent.directory_changes + 1),
-    )

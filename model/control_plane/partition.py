@@ -225,7 +225,7 @@ def election_fails(c: Config, p: Partition, target: Target) -> bool:
 
 
 @op
-def decide(c: Config, p: Partition, target: Target) -> Partition:
+def attempted_change(c: Config, p: Partition, target: Target) -> Partition:
     """The partition after an event whose election may fail: then nothing is recorded."""
     return p if election_fails(c, p, target) else change(c, p, target)
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from elrcheck.lang.marks import Unfair
-from elrcheck.lang.runtime import EMPTY, action, op, require
+from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.lang.types import RSet
 from elrcheck.model.change_record import Election, election_type, target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import change, election_fails
-from elrcheck.model.replication_control import Controller, active, controller_of, registered
-from elrcheck.model.state import Error, Partition, ReplicaList, State, configured_min_isr
-
-# ---------------------------------------------------------------------------- rules
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.replication_control import Controller, active, registered
+from elrcheck.model.state import Partition, ReplicaList, configured_min_isr
 
 
 @op
@@ -89,37 +86,3 @@ def cancel_reassignment(c: Config, controller: Controller) -> Decision:
     if election_fails(c, p, asked):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
     return Decision(error=Error.NONE, partition=change(c, p, asked))
-
-
-# ---------------------------------------------------------------------------- actions
-
-
-@action(fairness=Unfair("a request of an operator"), event="REASSIGN", what_if="reassign")
-def Reassign(c: Config, s: State, wanted: RSet) -> State:
-    """An operator moves the partition (AlterPartitionReassignments).
-
-    The search lists the wanted replicas in ascending order. A target equal to the present one is no request.
-    """
-    require(c.reassignments > 0, "the scope has reassignments")
-    require(wanted != EMPTY, "the target is not empty")
-    require(wanted != frozenset(s.partition.replicas) - s.partition.removing, "the target is a new one")
-    ordered = tuple(b for b in tuple(c.brokers) if b in wanted)
-    decision = reassign(c, controller_of(s), ordered)
-    require(decision.error == Error.NONE, "the request is granted")
-    return replace(
-        partition_changed(c, s, decision.partition),
-        spent=replace(s.spent, reassignments=s.spent.reassignments + 1),
-    )
-
-
-@action(
-    fairness=Unfair("a request of an operator"),
-    event="CANCEL_REASSIGNMENT",
-    what_if="cancel_reassignment",
-)
-def CancelReassignment(c: Config, s: State) -> State:
-    """An operator cancels the reassignment (AlterPartitionReassignments). Only starting one has a budget."""
-    require(c.reassignments > 0, "the scope has reassignments")
-    decision = cancel_reassignment(c, controller_of(s))
-    require(decision.error == Error.NONE, "the request is granted")
-    return partition_changed(c, s, decision.partition)

@@ -11,7 +11,7 @@ import z3
 from controller_situations import event, situation
 from sampling import reachable
 
-from elrcheck.invariants.controller_events import Event, EventKind, after, possible
+from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
@@ -87,7 +87,7 @@ class Computed:
         self.solver.add(name == term)
         return name
 
-    def at(self, s: Controller, e: Event) -> tuple[Controller, dict[str, bool]]:
+    def at(self, s: Controller, e: AnyEvent) -> tuple[Controller, dict[str, bool]]:
         """The situation after the event, and which predicates hold."""
         self.solver.push()
         for name, term in self.prover.knobs.items():
@@ -162,7 +162,7 @@ def test_rules_hold_for_random_legal_situations(model: Model, variant: str) -> N
 
 # ---------------------------------------------------------------------------- actions
 
-BLANK = Event(
+BLANK = AnyEvent(
     kind=EventKind.FENCE,
     broker=0,
     presented=0,
@@ -192,7 +192,7 @@ WITHOUT_ARGUMENT = {
 LEVELS = {MinIsrLevel.TOPIC: EventKind.MIN_ISR_TOPIC, MinIsrLevel.CLUSTER: EventKind.MIN_ISR_CLUSTER}
 
 
-def event_of(config: Config, s: State, label: Label) -> Event | None:
+def event_of(config: Config, s: State, label: Label) -> AnyEvent | None:
     """The event that an action is for the controller; None if it is none."""
     args = label.args
     match label.action:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.invariants.controller_events import Event, EventKind, after, possible
+from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.lang.runtime import put
@@ -38,7 +38,7 @@ BEFORE = Controller(
     ),
     (ACTIVE, ACTIVE, FENCED, ACTIVE),
 )
-EVENT = Event(
+EVENT = AnyEvent(
     kind=EventKind.FENCE,
     broker=0,
     presented=0,

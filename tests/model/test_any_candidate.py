@@ -17,7 +17,7 @@ from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import Fence, Unfence
-from elrcheck.model.control_plane.elections import ElectUnclean, FavourReplica
+from elrcheck.model.control_plane.election_events import ElectUnclean, FavourReplica
 from elrcheck.model.start import Init
 from elrcheck.model.state import State
 

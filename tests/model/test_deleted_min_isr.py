@@ -10,7 +10,7 @@ from elrcheck.lang.runtime import EMPTY, NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import Fence
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
-from elrcheck.model.control_plane.operator_settings import ChangeMinIsr, DeleteMinIsr
+from elrcheck.model.control_plane.operator_events import ChangeMinIsr, DeleteMinIsr
 from elrcheck.model.start import Init
 from elrcheck.model.state import State, configured_min_isr
 from elrcheck.model.variants import variant_named

@@ -21,8 +21,8 @@ from elrcheck.model.broker.replica import Fetch, Produce
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import ControllerAlters, Fence, Register, Unfence
-from elrcheck.model.control_plane.directories import ReportFailedDirectory, ReportNewDirectory
-from elrcheck.model.control_plane.elections import ElectPreferred
+from elrcheck.model.control_plane.directory_events import ReportFailedDirectory, ReportNewDirectory
+from elrcheck.model.control_plane.election_events import ElectPreferred
 from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, LogDir, State, Status
 from elrcheck.model.variants import variant_named

@@ -18,7 +18,8 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.model.alternatives.reductions import forget_at_commit
 from elrcheck.model.choices import CleanCheck, MinIsrPropagation, Propagation, Reregistration, Truncation
 from elrcheck.model.config import Config
-from elrcheck.model.state import Error, Exchange, Stage
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.state import Exchange, Stage
 
 SMALL: dict[str, Any] = {
     "broker_count": 2,

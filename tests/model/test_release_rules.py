@@ -10,11 +10,26 @@ from typing import Any
 
 import pytest
 
-from elrcheck.commands.what_if import decisions
-from elrcheck.commands.what_if.decisions import FAULT, NONE, Decided
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
+from elrcheck.model.control_plane.controller_event import (
+    BalanceEvent,
+    CancelReassignmentEvent,
+    Decided,
+    DirectoriesEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+    ReassignEvent,
+    RegisterEvent,
+    UnfenceEvent,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Recovery, Registration, Settings
 from elrcheck.model.variants import VARIANTS, variant_named, variant_names
@@ -77,7 +92,7 @@ def line(decided: Decided) -> str:
     last = "none" if p.last_known_none else text(p.last_known_elr)
     leader = "-" if p.leader is None else p.leader
     epochs = f"{p.leader_epoch}.{p.partition_epoch}"
-    return f"{decided.error}: {leader} | {text(p.isr)} | {text(p.elr)} | {last} | {epochs}"
+    return f"{decided.error.name}: {leader} | {text(p.isr)} | {text(p.elr)} | {last} | {epochs}"
 
 
 # ------------------------------------------------------------------------------ the same in all of them
@@ -86,32 +101,32 @@ def line(decided: Decided) -> str:
 @pytest.mark.parametrize("variant", RELEASED)
 def test_an_unregistered_id_registers_uncleanly_even_with_its_file(variant: str) -> None:
     s = controller((0, 1), (0,), live=(0,), gone=(1,), elr=frozenset({1}))
-    assert line(decisions.register(config(variant), s, 1, s.registration[1].epoch)) == (
+    assert line(decide(config(variant), s, RegisterEvent(1, s.registration[1].epoch, True))) == (
         "NONE: 0 | 0 | - | - | 5.10"
     )
     off = controller((0, 1), (0,), live=(0,), gone=(1,), elr_on=False)
-    assert line(decisions.register(config(variant), off, 1, 0)) == "NONE: 0 | 0 | - | - | 5.9"
+    assert line(decide(config(variant), off, RegisterEvent(1, 0, True))) == "NONE: 0 | 0 | - | - | 5.9"
 
 
 def test_unfencing_a_stranger_looks_at_a_partition_without_a_leader() -> None:
     """4.0 then elects the last known leader, which is fenced (KAFKA-19522)."""
     s = controller((0, 1), live=(), last_known_elr=frozenset({0}))
-    assert line(decisions.unfence(config("code_4_0"), s, 2)) == "NONE: 0 | 0 | - | - | 6.10"
-    assert line(decisions.unfence(config("code_4_1_0"), s, 2)) == "NONE: - | - | - | 0 | 5.9"
+    assert line(decide(config("code_4_0"), s, UnfenceEvent(2))) == "NONE: 0 | 0 | - | - | 6.10"
+    assert line(decide(config("code_4_1_0"), s, UnfenceEvent(2))) == "NONE: - | - | - | 0 | 5.9"
 
 
 @pytest.mark.parametrize("variant", [*RELEASED, "kip_full"])
 def test_balancing_does_not_ask_for_the_preferred_replica_first(variant: str) -> None:
     """The builder runs, and may complete a reassignment although the first replica cannot lead."""
     s = controller((0, 1, 2), (1, 2), live=(1, 2), min_isr=1, leader=1, removing=frozenset({0}))
-    assert line(decisions.balance(config(variant), s)) == "NONE: 1 | 1,2 | - | - | 6.10"
+    assert line(decide(config(variant), s, BalanceEvent())) == "NONE: 1 | 1,2 | - | - | 6.10"
 
 
 @pytest.mark.parametrize("variant", RELEASED)
 def test_a_report_of_a_directory_elects_cleanly_only(variant: str) -> None:
     c = config(variant, unclean_leader_election_enable=True)
     s = controller((0, 1), live=(1,), elr=frozenset({0}))
-    after = decisions.assign_directories(c, s)
+    after = decide(c, s, DirectoriesEvent(moved=True))
     assert after.controller.partition.leader is None
     assert after.controller.partition.partition_epoch == 10
 
@@ -120,7 +135,7 @@ def test_a_report_of_a_directory_elects_cleanly_only(variant: str) -> None:
 def test_a_report_without_news_runs_the_builder_all_the_same(variant: str, elr: str) -> None:
     s = controller((0, 1), (0,), live=(0,), elr=frozenset({1}))
     epoch = 9 if elr == "1" else 10
-    again = decisions.assign_directories(config(variant), s, moved=False)
+    again = decide(config(variant), s, DirectoriesEvent(moved=False))
     assert line(again) == f"NONE: 0 | 0 | {elr} | - | 5.{epoch}"
 
 
@@ -131,30 +146,31 @@ def test_a_report_without_news_runs_the_builder_all_the_same(variant: str, elr: 
 def test_a_reassignment_cannot_elect_a_broker_that_it_adds(variant: str) -> None:
     """F-20: broker 0 was removed and is in the ELR; its directory is not known to the old registration."""
     s = controller((1,), live=(0,), elr=frozenset({0}), min_isr=2)
-    assert line(decisions.move(config(variant), s, (0, 1))) == f"{FAULT}: - | - | 0 | - | 5.9"
+    refused = decide(config(variant), s, ReassignEvent((0, 1)))
+    assert line(refused) == "UNKNOWN_SERVER_ERROR: - | - | 0 | - | 5.9"
     fenced = controller((1,), live=(), elr=frozenset({0}), min_isr=2)
-    moved = decisions.move(config(variant), fenced, (0, 1))
-    assert moved.error == NONE
-    assert line(decisions.unfence(config(variant), moved.controller, 0)).startswith("NONE: 0 | 0 | - ")
+    moved = decide(config(variant), fenced, ReassignEvent((0, 1)))
+    assert moved.error == Error.NONE
+    assert line(decide(config(variant), moved.controller, UnfenceEvent(0))).startswith("NONE: 0 | 0 | - ")
 
 
 def test_a_last_known_leader_that_is_no_replica_makes_every_election_a_fault() -> None:
     c = config("code_4_1_1", unclean_leader_election_enable=True)
     s = controller((1, 2), live=(0,), last_known_elr=frozenset({0}))
     asked = [
-        decisions.balance(c, s),
-        decisions.elect_periodically(c, s),
-        decisions.elect_leaders(c, s, ElectionType.PREFERRED),
-        decisions.elect_leaders(c, s, ElectionType.UNCLEAN),
-        decisions.unfence(c, s, 1),
+        decide(c, s, BalanceEvent()),
+        decide(c, s, PeriodicElectionEvent()),
+        decide(c, s, ElectLeadersEvent(ElectionType.PREFERRED, None)),
+        decide(c, s, ElectLeadersEvent(ElectionType.UNCLEAN, None)),
+        decide(c, s, UnfenceEvent(1)),
     ]
-    assert {line(one) for one in asked} == {f"{FAULT}: - | - | - | 0 | 5.9"}
+    assert {line(one) for one in asked} == {"UNKNOWN_SERVER_ERROR: - | - | - | 0 | 5.9"}
     assert all(one.controller == s for one in asked)
     last = controller((1, 2), (1,), live=(0, 1), last_known_elr=frozenset({0}))
-    assert decisions.fence(c, last, 1).error == NONE  # the ISR was not empty, so 1 is in the ELR now
+    assert decide(c, last, FenceEvent(1)).error == Error.NONE  # the ISR was not empty, so 1 is in the ELR now
     alone = controller((1, 2), live=(0,), elr=frozenset({1}), last_known_elr=frozenset({0}))
-    assert decisions.register(c, alone, 1, 0) == Decided(FAULT, alone)
-    assert decisions.unregister(c, alone, 1).error == NONE  # the code leaves 1 in the ELR
+    assert decide(c, alone, RegisterEvent(1, 0, True)) == Decided(Error.UNKNOWN_SERVER_ERROR, alone)
+    assert decide(c, alone, UnregisterEvent(1)).error == Error.NONE  # the code leaves 1 in the ELR
 
 
 # ------------------------------------------------------------------------------ the last known leader
@@ -172,14 +188,14 @@ def test_a_last_known_leader_that_is_no_replica_makes_every_election_a_fault() -
 def test_the_last_known_leader_of_a_partition_without_one(variant: str, expected: str) -> None:
     """F-26: ELR is switched on while the fenced 0 is the ISR of a partition without a leader."""
     s = controller((0,), (0,), live=(), leader=None)
-    assert line(decisions.register(config(variant), s, 0, 0)) == expected
+    assert line(decide(config(variant), s, RegisterEvent(0, 0, True))) == expected
 
 
 def test_4_0_elects_nobody_once_minus_one_is_stored() -> None:
     s = controller((0, 1), live=(0, 1), last_known_none=True)
-    refused = decisions.elect_leaders(config("code_4_0"), s, ElectionType.UNCLEAN)
+    refused = decide(config("code_4_0"), s, ElectLeadersEvent(ElectionType.UNCLEAN, None))
     assert line(refused) == "ELIGIBLE_LEADERS_NOT_AVAILABLE: - | - | - | none | 5.9"
-    granted = decisions.elect_leaders(config("code_4_1_0"), s, ElectionType.UNCLEAN)
+    granted = decide(config("code_4_1_0"), s, ElectLeadersEvent(ElectionType.UNCLEAN, None))
     assert line(granted) == "NONE: 0 | 0 | - | - | 6.10"
 
 
@@ -187,7 +203,7 @@ def test_4_1_1_forgets_the_last_known_leader_only_with_a_leader() -> None:
     """A stored one stays while nothing names a leader; 4.1.0 forgets it with the next record."""
     s = controller((0, 1), (0, 1), last_known_elr=frozenset({0}))
     for variant, last in (("code_4_1_0", "-"), ("code_4_1_1", "0")):
-        after = decisions.fence(config(variant), s, 1)
+        after = decide(config(variant), s, FenceEvent(1))
         assert line(after) == f"NONE: 0 | 0 | 1 | {last} | 5.10"
 
 
@@ -195,7 +211,7 @@ def test_4_1_1_stores_minus_one_with_a_restated_absence() -> None:
     """A reassignment that drops a replica names the leader again, and there is none."""
     s = controller((0, 1), (0,), live=(), leader=None, adding=frozenset({1}))
     c = config("code_4_1_1", unclean_leader_election_enable=True)
-    assert line(decisions.move(c, s, None)) == "NONE: - | 0 | - | none | 6.10"
+    assert line(decide(c, s, CancelReassignmentEvent())) == "NONE: - | 0 | - | none | 6.10"
 
 
 # ------------------------------------------------------------------------------ the index, partition 0
@@ -204,16 +220,16 @@ def test_4_1_1_stores_minus_one_with_a_restated_absence() -> None:
 def test_a_cleared_elr_stays_in_the_index() -> None:
     s = controller((0, 1), (0,), live=(0,), elr=frozenset({1}))
     c = config("code_4_1_1")
-    cleared = decisions.write_min_isr(c, s, MinIsrLevel.CLUSTER, 2).controller
+    cleared = decide(c, s, MinIsrEvent(MinIsrLevel.CLUSTER, 0, 2)).controller
     assert [r.stale_entries for r in cleared.registration] == [0, 1, 0]
     once = controller((0, 1), (0, 1))
     twice = Controller(once.settings, once.partition, cleared.registration)
-    assert line(decisions.register(c, twice, 1, 0)) == "NONE: 0 | 0 | - | - | 5.11"
-    assert line(decisions.register(c, once, 1, 0)) == "NONE: 0 | 0 | - | - | 5.10"
-    again = decisions.register(c, twice, 1, 0).controller
+    assert line(decide(c, twice, RegisterEvent(1, 0, True))) == "NONE: 0 | 0 | - | - | 5.11"
+    assert line(decide(c, once, RegisterEvent(1, 0, True))) == "NONE: 0 | 0 | - | - | 5.10"
+    again = decide(c, twice, RegisterEvent(1, 0, True)).controller
     assert again.registration[1].stale_entries == 1
     off = config("code_4_1_1", elr_index_goes_stale=False)
-    unchanged = decisions.write_min_isr(off, s, MinIsrLevel.CLUSTER, 2).controller
+    unchanged = decide(off, s, MinIsrEvent(MinIsrLevel.CLUSTER, 0, 2)).controller
     assert [r.stale_entries for r in unchanged.registration] == [0, 0, 0]
 
 
@@ -222,10 +238,9 @@ def test_the_effective_min_isr_is_that_of_partition_zero(zero: int, elr: str) ->
     """A partition of one replica, min ISR 2: its ELR is cleared unless partition 0 has two replicas."""
     s = controller((0,), (0,), elr=frozenset({1}))
     c = config("code_4_1_1", partition_zero_replicas=zero)
-    assert line(decisions.assign_directories(config("code_4_3", partition_zero_replicas=zero), s)) == (
-        f"NONE: 0 | 0 | {elr} | - | 5.10"
-    )
-    assert decisions.fence(c, s, 0).controller.partition.leader is None
+    reported = decide(config("code_4_3", partition_zero_replicas=zero), s, DirectoriesEvent(moved=True))
+    assert line(reported) == f"NONE: 0 | 0 | {elr} | - | 5.10"
+    assert decide(c, s, FenceEvent(0)).controller.partition.leader is None
 
 
 # ------------------------------------------------------------------------------ names

@@ -18,7 +18,7 @@ from elrcheck.model.choices import MinIsrPropagation, Propagation, Reregistratio
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.broker_events import ControllerAlters, Fence, Register
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
-from elrcheck.model.control_plane.operator_settings import ChangeMinIsr
+from elrcheck.model.control_plane.operator_events import ChangeMinIsr
 from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, State
 from elrcheck.model.variants import VARIANTS

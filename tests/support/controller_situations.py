@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from elrcheck.invariants.controller_events import Event, EventKind
+from elrcheck.invariants.controller_events import AnyEvent, EventKind
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import AlterPartitionEvent
 from elrcheck.model.replication_control import Controller
@@ -59,7 +59,7 @@ def situation(rng: random.Random, config: Config) -> Controller:
     return Controller(settings, p, registration)
 
 
-def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) -> Event:
+def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) -> AnyEvent:
     """An event of that kind; its epochs are often those of the situation."""
     brokers = list(range(config.broker_count))
     b = rng.choice(brokers)
@@ -81,7 +81,7 @@ def event(rng: random.Random, config: Config, kind: EventKind, s: Controller) ->
         log_end_offset=0,
         leader_epoch=s.partition.leader_epoch,
     )
-    return Event(
+    return AnyEvent(
         kind=kind,
         broker=b,
         presented=rng.randint(0, 2),

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.conform.model_side import Situation, Unheld, built, decide, situation_of
+from elrcheck.commands.conform.model_side import Situation, Unheld, built, decide_step, situation_of
 from elrcheck.commands.conform.projections import min_isr_in_effect
 from elrcheck.kafka.asked import (
     BuilderAnswer,
@@ -89,7 +89,7 @@ class FakeKafka:
             before = now.controller.partition
             recorded = dict(zip(before.replicas, now.directories or (), strict=True))
             try:
-                error, now = decide(now, step)
+                error, now = decide_step(now, step)
             except Unheld:
                 error = "INVALID_REQUEST"
             if now.directories is None:  # a replica that stays is where it was, a new one where it can be

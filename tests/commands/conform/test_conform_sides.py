@@ -27,7 +27,7 @@ from elrcheck.commands.conform.compare import (
 from elrcheck.commands.conform.event_space import event_spaces
 from elrcheck.commands.conform.kafka_source import teams_of, variant_of
 from elrcheck.commands.conform.known_classes import CLASSES, class_of
-from elrcheck.commands.conform.model_side import Unheld, built, decide, partition_of, situation_of
+from elrcheck.commands.conform.model_side import Unheld, built, decide_step, partition_of, situation_of
 from elrcheck.commands.conform.plan import density, plan
 from elrcheck.commands.conform.projections import PROJECTIONS, builder_differences
 from elrcheck.commands.conform.question_space import shuffled
@@ -98,17 +98,17 @@ def test_an_event_is_decided_as_what_if_decides_it() -> None:
 def test_requests_are_relative_to_what_is_registered() -> None:
     now = situation_of(CONFIG, Setup(TWO, NEW, topic_min_isr=1))
     stale = AlterPartition(0, (Member(0), Member(1, -1)))
-    assert decide(now, stale)[0] == "INELIGIBLE_REPLICA"
-    assert decide(now, AlterPartition(0, (Member(0),), partition_epoch=-1))[0] != "NONE"
-    error, after = decide(now, AlterPartition(0, (Member(0),)))
+    assert decide_step(now, stale)[0] == "INELIGIBLE_REPLICA"
+    assert decide_step(now, AlterPartition(0, (Member(0),), partition_epoch=-1))[0] != "NONE"
+    error, after = decide_step(now, AlterPartition(0, (Member(0),)))
     assert error == "NONE" and after.controller.partition.isr == {0}
-    assert decide(now, AlterPartition(1, (Member(1),)))[0] == "INVALID_REQUEST"
+    assert decide_step(now, AlterPartition(1, (Member(1),)))[0] == "INVALID_REQUEST"
 
 
 def test_a_broker_that_is_not_registered_cannot_be_unregistered_again() -> None:
     now = situation_of(CONFIG, Setup(TWO, NEW))
-    _, gone = decide(now, Unregister(1))
-    error, after = decide(gone, Unregister(1))
+    _, gone = decide_step(now, Unregister(1))
+    error, after = decide_step(gone, Unregister(1))
     assert error == "BROKER_ID_NOT_REGISTERED" and after == gone
 
 

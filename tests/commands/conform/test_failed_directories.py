@@ -9,7 +9,7 @@ from fake_kafka import kafka_of
 
 from elrcheck.commands.conform.compare import StepDisagreement
 from elrcheck.commands.conform.known_classes import class_of
-from elrcheck.commands.conform.model_side import Situation, Unheld, decide, situation_of
+from elrcheck.commands.conform.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.commands.conform.projections import Difference, min_isr_in_effect
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_steps import (
@@ -39,7 +39,7 @@ SETUP = Setup(
 def after(*steps: object) -> Situation:
     now = situation_of(CODE, SETUP)
     for step in steps:
-        error, now = decide(now, step)  # type: ignore[arg-type]
+        error, now = decide_step(now, step)  # type: ignore[arg-type]
         assert error == "NONE"
     return now
 
@@ -62,7 +62,7 @@ def test_a_replica_that_is_made_again_is_in_a_directory_that_is_online() -> None
     assert directory(now, 1) == Directory.ONLINE
     assert now.directories == (0, 1)
     with pytest.raises(Unheld):
-        decide(now, AssignDirectory(1, 0))
+        decide_step(now, AssignDirectory(1, 0))
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_no_directory_is_recorded_for_a_broker_that_holds_no_replica() -> None:
     assert now.controller.partition.replicas == (0,) and directory(now, 1) == Directory.ONLINE
     assert directory(moved, 2) == Directory.ONLINE and moved.directories is None
     with pytest.raises(Unheld):
-        decide(moved, Heartbeat(2, offline=(0,)))
+        decide_step(moved, Heartbeat(2, offline=(0,)))
 
 
 def test_a_heartbeat_that_asks_for_more_is_not_held() -> None:
     for step in (Heartbeat(1, want_shut_down=True, offline=(0,)), Heartbeat(1, want_fence=True)):
         with pytest.raises(Unheld):
-            decide(after(), step)
+            decide_step(after(), step)
 
 
 def test_a_deleted_value_of_the_topic_leaves_that_of_the_cluster() -> None:
@@ -97,17 +97,17 @@ def test_a_deleted_value_of_the_topic_leaves_that_of_the_cluster() -> None:
 
 def test_with_elr_on_only_the_topics_value_can_be_deleted() -> None:
     for step in (Configure("cluster", None), Configure("broker", None, broker=1)):
-        assert decide(after(), step)[0] == "INVALID_CONFIG"
+        assert decide_step(after(), step)[0] == "INVALID_CONFIG"
         off = situation_of(CODE, replace(SETUP, elr=False))
         with pytest.raises(Unheld):
-            decide(off, step)
+            decide_step(off, step)
 
 
 def test_the_effective_min_isr_is_that_of_partition_zero() -> None:
     setup = replace(SETUP, sibling=KafkaPartition((2,), (2,), leader=2))
     beside = situation_of(CODE, setup)
     assert (min_isr_in_effect(beside), min_isr_in_effect(after())) == (1, 2)
-    assert decide(beside, Fence(1))[1].controller.partition.elr == frozenset()
+    assert decide_step(beside, Fence(1))[1].controller.partition.elr == frozenset()
     assert after(Fence(1)).controller.partition.elr == frozenset({1})
 
 
@@ -121,7 +121,7 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(
     stale = tuple(replace(r, stale_entries=int(b == 1)) for b, r in enumerate(now.controller.registration))
     now = replace(now, controller=replace(now.controller, registration=stale))
     step = Register(1, "none")
-    error, then = decide(now, step)
+    error, then = decide_step(now, step)
     answered = kafka_of(then.controller.partition, (0, 0))
     assert answered.partition_epoch == 2
     answered = replace(answered, partition_epoch=answered.partition_epoch - fewer)

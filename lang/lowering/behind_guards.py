@@ -1,0 +1,96 @@
+"""Values behind a guard: a choice that the guards of an action have decided is not made again.
+
+An action asks an operator for a record, requires something of it, and uses the rest: where a decision may be
+refused, `require(decided.error == NONE)` leaves only what is decided otherwise. So behind a guard every local
+value loses the outermost choices that the guard decides. What is below them is not looked at: that would cost
+more than it saves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elrcheck.lang.evaluate import MEMO, Env
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.types import Ty
+
+FACTS = "$facts"
+TYPES = "$types"
+Facts = dict[int, bool]
+"""Node id -> the truth value that it has behind the guards."""
+
+
+class GuardedEvaluator(RememberingEvaluator):
+    """`RememberingEvaluator` over the graph, which uses the guards of an action."""
+
+    def under(self, holds: Any, env: Env) -> Env:
+        """See `Evaluator.under`."""
+        if not isinstance(holds, Node):
+            return env
+        facts = dict(env.get(FACTS, {}))
+        _learn(facts, holds, True)
+        types: dict[str, Ty] = env.get(TYPES, {})
+        settled = {name: self._settled(env[name], ty, facts) for name, ty in types.items()}
+        if all(value is env[name] for name, value in settled.items()):
+            return {**env, FACTS: facts}
+        return {**env, **settled, MEMO: {}, FACTS: facts}
+
+    def named(self, env: Env, name: str, value: Any, ty: Ty) -> Env:
+        """See `Evaluator.named`."""
+        settled = self._settled(value, ty, env[FACTS]) if FACTS in env else value
+        return {**self.bind(env, name, settled), TYPES: {**env.get(TYPES, {}), name: ty}}
+
+    def _settled(self, value: Any, ty: Ty, facts: Facts) -> Any:
+        """A value without the outermost choices that the facts decide; the same object if there are none."""
+        match ty.kind:
+            case "record":
+                fields = {name: self._settled(value[name], part, facts) for name, part in ty.fields.items()}
+                return fields if any(fields[name] is not value[name] for name in fields) else value
+            case "vec":
+                return self._each(value, ty.elem, facts)
+            case "seq":
+                length, slots = self._scalar(value[0], False, facts), self._each(value[1], ty.elem, facts)
+                return value if length is value[0] and slots is value[1] else (length, slots)
+            case _:
+                return self._scalar(value, ty.kind == "bool", facts)
+
+    def _each(self, values: list[Any], ty: Ty, facts: Facts) -> list[Any]:
+        parts = [self._settled(value, ty, facts) for value in values]
+        return parts if any(new is not old for new, old in zip(parts, values, strict=True)) else values
+
+    def _scalar(self, value: Any, is_flag: bool, facts: Facts) -> Any:
+        """A boolean, number or set; one that turns out constant is a Python value, as everywhere else."""
+        dag: Dag = self.alg.dag  # type: ignore[attr-defined]
+        while isinstance(value, Node) and value.op == "ite":
+            condition = _left_open(dag, facts, value.args[0])
+            if condition is value.args[0]:
+                break
+            value = dag.ite(condition, *value.args[1:])
+        if isinstance(value, Node) and value.is_const:
+            return bool(value.lo) if is_flag else value.lo
+        return value
+
+
+def _learn(facts: Facts, node: Node, truth: bool) -> None:
+    """Note that a condition has this value, and what follows for its parts."""
+    facts[node.id] = truth
+    if node.op == "not":
+        _learn(facts, node.args[0], not truth)
+    elif node.op == "and" and truth:
+        for part in node.args:
+            _learn(facts, part, True)
+
+
+def _left_open(dag: Dag, facts: Facts, node: Node) -> Node:
+    """What the facts leave open of a condition; the same node if they say nothing about it."""
+    if node.id in facts:
+        return dag.const(int(facts[node.id]))
+    if node.op == "not":
+        inner = _left_open(dag, facts, node.args[0])
+        return node if inner is node.args[0] else dag.lnot(inner)
+    if node.op == "and":
+        parts = [_left_open(dag, facts, part) for part in node.args]
+        return node if all(new is old for new, old in zip(parts, node.args, strict=True)) else dag.land(parts)
+    return node

@@ -1,0 +1,72 @@
+"""What brokers report about log directories, as actions; the rules are in `directories.py`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.marks import Fair, Message
+from elrcheck.lang.runtime import action, put, require
+from elrcheck.lang.types import Replica
+from elrcheck.model.broker.log_directories import presented_epoch
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.commit import partition_changed
+from elrcheck.model.control_plane.controller_event import DirectoryFailedEvent, DirectoryMovedEvent
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.directories import made_again
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.replication_control import controller_of
+from elrcheck.model.state import Directory, LogDir, State, Status
+from elrcheck.model.timeouts import has_registered
+
+
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("heartbeats of a live broker name its offline directories; added"),
+    event="DIRECTORY_FAILED",
+    what_if="directory_failed",
+)
+def ReportFailedDirectory(c: Config, s: State, b: Replica) -> State:
+    """A heartbeat of b says that the directory of its replica has failed (handleDirectoriesOffline).
+
+    Only a directory that is recorded is known to hold the replica. b stays registered and unfenced.
+    """
+    r = s.registration[b]
+    require(c.directory_failures > 0, "the scope has failures of directories")
+    require(s.broker[b].status == Status.RUNNING, "b is running")
+    require(s.broker[b].log_dir == LogDir.FAILED, "the directory has failed")
+    require(r.directory == Directory.ONLINE, "the controller counts on it")
+    decided = decide(c, controller_of(s), DirectoryFailedEvent(broker=b))
+    return replace(
+        partition_changed(c, s, decided.controller.partition),
+        registration=decided.controller.registration,
+    )
+
+
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("AssignmentsManager retries until it is answered; added", when=has_registered),
+    event="DIRECTORY_MOVED",
+    what_if="assign_directories",
+)
+def ReportNewDirectory(c: Config, s: State, b: Replica) -> State:
+    """b reports the directory in which its replica is now, or is for the first time (AssignReplicasToDirs).
+
+    The request names the broker epoch of the metadata that b has read (AssignmentsManager), which is the
+    previous incarnation's until b is registered again.
+    """
+    broker = s.broker[b]
+    r = s.registration[b]
+    require(c.directory_losses > 0 or not c.directories_assigned, "the scope has such reports")
+    first = r.directory == Directory.UNASSIGNED and broker.log_dir == LogDir.PRESENT
+    running = broker.status == Status.RUNNING and broker.view.partition_epoch > 0
+    require(made_again(c, broker) or (first and running), "b has something to report")
+    require(r.registered and b in frozenset(s.partition.replicas), "the controller accepts it")
+    decided = decide(c, controller_of(s), DirectoryMovedEvent(broker=b))
+    require(decided.error == Error.NONE, "the controller does not fault")
+    changed = partition_changed(c, s, decided.controller.partition)
+    settled = replace(changed.broker[b], log_dir=LogDir.PRESENT, clean_file=presented_epoch(c, broker))
+    return replace(
+        changed,
+        registration=decided.controller.registration,
+        broker=put(changed.broker, b, settled),
+    )
