@@ -67,6 +67,8 @@ settings.register_profile("noisy", deadline=None, suppress_health_check=[HealthC
 settings.load_profile("noisy")
 
 
+TABLE = "tests/slow_tests.csv"
+
 # The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
 # this order, so that what is started last is short and all workers end at about the same time.
 LONGEST = (
@@ -90,10 +92,81 @@ LONGEST = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--slow", choices=("share", "none", "all"), default=None,
+        help="Slow tests: the share whose turn it is (the default for the whole suite), none of them"
+        " (the default for chosen files) or all. One that is named by its id runs; with -m, that decides.",
+    )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Decides which slow tests run, once for all workers: they inherit options and environment."""
+    from rotation import TURN, turn
+
+    if config.option.slow is None:
+        whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+        config.option.slow = "all" if config.option.markexpr else "share" if whole else "none"
+    if config.option.slow == "share":
+        os.environ[TURN] = str(turn(os.environ, config.rootpath, TABLE))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
+    seconds = slow_tests_taken(config, items)
+    left_out = [item for item in items if item.get_closest_marker("slow") and item not in seconds]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]
     order = {here / name: number for number, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: order.get(item.path, len(order)))
+    minutes: dict[Path, float] = {}
+    for item, long in seconds.items():
+        minutes[item.path] = minutes.get(item.path, 0.0) + long / 60
+    items.sort(key=lambda item: (-int(minutes.get(item.path, 0)), order.get(item.path, len(order))))
+
+
+def slow_tests_taken(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, float]:
+    """The slow tests of this run, and the seconds that each is expected to take."""
+    from rotation import UNKNOWN, current_share, read_table, share_of
+
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    table = read_table(config.rootpath / TABLE)
+    rows = {item: table.get(item.nodeid.partition("[")[0]) for item in slow}
+    seconds = {item: row.expected / row.cases if row else UNKNOWN for item, row in rows.items()}
+    if config.option.slow == "all":
+        return seconds
+    if config.option.slow == "none":
+        ids = tuple(argument for argument in config.args if "::" in argument)
+        return {item: long for item, long in seconds.items() if any(item.nodeid in ident for ident in ids)}
+    now = current_share(table, os.environ)
+    cases: dict[str, int] = {}
+    taken = {}
+    for item in slow:
+        test = item.nodeid.partition("[")[0]
+        cases[test] = cases.get(test, -1) + 1
+        if share_of(test, cases[test], table) == now:
+            taken[item] = seconds[item]
+    return taken
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Notes the processor time of a slow test for .ci/slow-tests: on a busy machine the clock says little."""
+    before = os.times()
+    try:
+        yield
+    finally:
+        if item.get_closest_marker("slow"):
+            spent = sum(os.times()[:4]) - sum(before[:4])
+            item.user_properties.append(("processor_seconds", f"{spent:.2f}"))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    from rotation import SHARES, current_share, read_table
+
+    if config.option.slow == "share":
+        now = current_share(read_table(config.rootpath / TABLE), os.environ)
+        terminalreporter.write_line(f"slow tests: share {now} of {SHARES}; .ci/slow-tests lists them all")
 
 
 @pytest.fixture(scope="session", autouse=True)

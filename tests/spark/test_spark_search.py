@@ -60,8 +60,10 @@ def compare(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("partitions", [1, 2, 7])
-@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair[0]}-{pair[1]}")
+@pytest.mark.parametrize(
+    ("pair", "partitions"), [(pair, (1, 2, 7)[i % 3]) for i, pair in enumerate(PAIRS)],
+    ids=lambda value: "-".join(map(str, value)) if isinstance(value, tuple) else str(value),
+)  # fmt: skip
 def test_as_the_local_engine(
     spark: SparkSession, tmp_path: Path, pair: tuple[str, str, int], partitions: int
 ) -> None:
@@ -97,8 +99,7 @@ def test_fingerprints_as_the_local_engine(spark: SparkSession, tmp_path: Path) -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bits", [0, 64, 128])
-@pytest.mark.parametrize("partitions", [1, 2])
+@pytest.mark.parametrize(("bits", "partitions"), [(0, 1), (64, 2), (128, 2)])
 def test_many_batches(spark: SparkSession, tmp_path: Path, bits: int, partitions: int) -> None:
     pair = ("kip_full", "recovery-two-brokers", 8000)
     search = compare(spark, tmp_path, pair, partitions, fingerprint=bits, **SMALL)
@@ -133,8 +134,10 @@ def test_liveness_from_shards(spark: SparkSession, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tasks", [Once, KilledMidLevel, KilledAfterWriting, KilledWhileSending])
-@pytest.mark.parametrize("partitions", [1, 2, 7])
+@pytest.mark.parametrize(
+    ("tasks", "partitions"),
+    [(Once, 7), (KilledMidLevel, 2), (KilledAfterWriting, 7), (KilledWhileSending, 1)],
+)
 def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], partitions: int) -> None:
     compare(spark, tmp_path, ("kip_full", "two-brokers", 400), partitions, tasks)
     assert len(list(tmp_path.rglob("accident-*"))) == 2

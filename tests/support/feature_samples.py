@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 import z3
-from configurations import COMBINED, FEATURES, configuration
+from configurations import ALTERNATIVES, COMBINED, FEATURES, configuration
 from sampling import perturbed, reachable
 
 from elrcheck.invariants.proof.transition import Instance, Transitions
@@ -49,19 +49,29 @@ class Size:
 IN_CI = Size(reachable=10, near=1, every_instance=False, apart=3)
 ATTEMPTS = 12
 """How often the solver is asked for another state where plain Python cannot read the first one."""
-THOROUGH = Size(reachable=200, near=3, every_instance=True)
+THOROUGH = Size(reachable=60, near=2, every_instance=True, apart=4)
 
 
 def samples(in_ci: Collection[str] = tuple(COMBINED)) -> list[Any]:
-    """Parameters of a fixture: few features and states in CI, everything under the marker `slow`."""
+    """Parameters of a fixture: few features and states each time, every feature under the marker `slow`.
+
+    Many states of those that turn several knobs at once; one knob or a variant differs from them in little.
+    """
+    thorough = (*COMBINED, *ALTERNATIVES)
     return [
         *(
-            pytest.param((feature, IN_CI), id=feature, marks=() if feature in in_ci else pytest.mark.slow)
+            pytest.param((feature, IN_CI), id=feature)
             for feature in COMBINED
+            if feature in in_ci
+        ),
+        *(
+            pytest.param((feature, IN_CI), id=f"{feature}, alone", marks=pytest.mark.slow)
+            for feature in FEATURES
+            if feature not in thorough
         ),
         *(
             pytest.param((feature, THOROUGH), id=f"{feature}, thorough", marks=pytest.mark.slow)
-            for feature in FEATURES
+            for feature in thorough
         ),
     ]
 

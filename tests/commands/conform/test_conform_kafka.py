@@ -30,8 +30,9 @@ def test_the_variant_of_a_release_answers_as_kafka_does(version: str, tmp_path: 
     assert isinstance(report["compared"], int) and report["compared"] > 5000
 
 
-@pytest.mark.parametrize("change", PLANTED)
+@pytest.mark.parametrize("change", PLANTED[::4])
 def test_a_planted_difference_is_found_within_a_minute(change: str, tmp_path: Path) -> None:
+    """Each of them is found in recorded answers, by test_planted."""
     code, report = conform(
         tmp_path, "4.1.2", "--set", change, "--stop-at-first", "--seconds", "60", "--comparisons", "1000000"
     )

@@ -1,0 +1,134 @@
+"""Which slow tests a run of the whole suite takes: a share of them, another one at each landing (ADR 0028).
+
+`tests/slow_tests.csv` has a row for each slow test function: the share it belongs to, the seconds of a
+processor that all its cases took, how many there were, and the day on which they last ran. `.ci/slow-tests` prints the table,
+and writes it from the results of a run. A function without a row has a share all the same.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import subprocess
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+SHARES = 11
+"""Each slow test runs within a dozen landings. A prime: landings of a few commits each reach every share."""
+SPREAD = 60.0
+"""Seconds from which on the cases of one function are dealt to all shares, one after the other."""
+UNKNOWN = 10.0
+"""The seconds that a case is taken to last as long as none has been recorded."""
+TURN = "ELRCHECK_TEST_TURN"
+NEVER = "never"
+
+
+@dataclass(frozen=True)
+class Slow:
+    """What is recorded of one slow test function. test: path::function. ran: a day, or `never`."""
+
+    test: str
+    share: int
+    seconds: float
+    cases: int
+    ran: str = NEVER
+
+    @property
+    def expected(self) -> float:
+        """The seconds of all cases; a guess for a test that has not run yet."""
+        return self.seconds or UNKNOWN * self.cases
+
+    @property
+    def is_spread(self) -> bool:
+        return self.cases > 1 and self.expected > SPREAD
+
+
+def read_table(file: Path) -> dict[str, Slow]:
+    """Test -> row; ValueError for a row that is none."""
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = [
+            Slow(row["test"], int(row["share"]), float(row["seconds"]), int(row["cases"]), row["ran"])
+            for row in csv.DictReader(lines)
+        ]
+    if any(not 0 <= row.share < SHARES for row in rows):
+        raise ValueError(f"{file}: a share is a number from 0 to {SHARES - 1}")
+    return {row.test: row for row in rows}
+
+
+def write_table(file: Path, rows: Iterable[Slow]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.writer(lines, lineterminator="\n")
+        writer.writerow(("test", "share", "seconds", "cases", "ran"))
+        for row in sorted(rows, key=lambda row: row.test):
+            writer.writerow((row.test, row.share, f"{row.seconds:.1f}", row.cases, row.ran))
+
+
+def share_of(test: str, case: int, table: Mapping[str, Slow]) -> int:
+    """The share of one case of a test function, `case` being its number among the function's cases.
+
+    Functions of one file whose cases are spread begin with the same share: they may share a costly fixture.
+    """
+    row = table.get(test)
+    if row is None or row.is_spread:
+        return (zlib.crc32(test.partition("::")[0].encode()) + case) % SHARES
+    return row.share
+
+
+def loads(table: Mapping[str, Slow]) -> list[float]:
+    """The seconds of each share."""
+    seconds = [0.0] * SHARES
+    for row in table.values():
+        for case in range(row.cases):
+            seconds[share_of(row.test, case, table)] += row.expected / row.cases
+    return seconds
+
+
+def balanced(rows: Iterable[Slow]) -> dict[str, Slow]:
+    """The same rows with shares that take about the same time: the longest first, each where least is yet."""
+    rows = sorted(rows, key=lambda row: (not row.is_spread, -row.expected, row.test))
+    table: dict[str, Slow] = {}
+    for row in rows:
+        seconds = loads(table)
+        share = seconds.index(min(seconds))
+        table[row.test] = Slow(row.test, share, row.seconds, row.cases, row.ran)
+    return table
+
+
+def by_age(table: Mapping[str, Slow]) -> list[int]:
+    """The shares, the one that has a test that has not run for longest first."""
+    oldest = dict.fromkeys(range(SHARES), "9999")
+    for row in table.values():
+        ran = "0" if row.ran == NEVER else row.ran
+        for share in range(SHARES) if row.is_spread else (row.share,):
+            oldest[share] = min(oldest[share], ran)
+    return sorted(oldest, key=lambda share: (oldest[share], share))
+
+
+def current_share(table: Mapping[str, Slow], environ: Mapping[str, str]) -> int:
+    """The share whose turn it is; `TURN` says how far the suite has moved on."""
+    shares = by_age(table)
+    return shares[int(environ[TURN]) % len(shares)]
+
+
+def turn(environ: Mapping[str, str], root: Path, table: str) -> int:
+    """How often the suite has moved on since the table was written.
+
+    What .ci/run says, else the commits since, else (outside git) the day.
+    """
+    said = environ.get(TURN, "")
+    if said:
+        return int(said)
+    if (root / ".git").exists():
+        last = _git(root, "rev-list", "-1", "HEAD", "--", table)
+        count = _git(root, "rev-list", "--count", f"{last}..HEAD") if last else ""
+        if count:
+            return int(count)
+    return datetime.datetime.now(datetime.UTC).date().toordinal()
+
+
+def _git(root: Path, *words: str) -> str:
+    command = ["git", "-C", str(root), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout.strip() if done.returncode == 0 else ""
