@@ -1,7 +1,7 @@
 """Kernel, numpy evaluator and Z3 agree with plain Python, state by state, under every feature.
 
 Compared are guards, successors and the values of all properties; `test_tla_agrees` does the same with TLC.
-CI takes the few features that combine all budgets, the `slow` variants take every feature and more states.
+Each run takes the few features that combine all budgets, the `slow` tests take more features and states.
 """
 
 from __future__ import annotations

@@ -346,9 +346,9 @@ PATCHED = [
     (ident, version)
     for ident, finding in FINDINGS.items()
     if finding.patch is not None and finding.junit
-    for version in dict.fromkeys((*finding.patch.classes[:1], *finding.patch.classes[-1:]))
+    for version in finding.patch.classes[-1:]
 ]
-"""Each patch with the oldest and the newest release that it is for."""
+"""Each patch with the newest release that it is for."""
 
 
 @pytest.mark.slow

@@ -98,7 +98,7 @@ def test_the_recorded_shares_fit_their_time() -> None:
     table = read_table(TABLE)
     assert len(table) > 100
     recorded = {row.test: row for row in table.values() if row.ran != NEVER}
-    assert max(loads(recorded)) < BUDGET, loads(recorded)
+    assert max(loads(recorded)) < BUDGET
     for row in table.values():
         assert (ROOT / row.test.partition("::")[0]).is_file(), row.test
 
@@ -114,10 +114,10 @@ def test_a_run_takes_its_share_and_says_so() -> None:
         )
         return {line for line in done.stdout.splitlines() if "::" in line}
 
-    file = "tests/agreement/test_counts.py"
+    file = "tests/kafka/test_records_of_kafka.py"
     every, none = collected("--slow", "all", file), collected(file)
     assert none < every and len(every - none) > 10
     one = min(every - none)
     assert collected(one) == {one}
-    shares = [collected("--slow", "share", file, **{TURN: str(n)}) - none for n in range(2)]
-    assert not shares[0] & shares[1] and shares[0] | shares[1] < every
+    share = collected("--slow", "share", file, **{TURN: "1"})
+    assert none < share < every

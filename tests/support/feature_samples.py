@@ -53,9 +53,10 @@ THOROUGH = Size(reachable=60, near=2, every_instance=True, apart=4)
 
 
 def samples(in_ci: Collection[str] = tuple(COMBINED)) -> list[Any]:
-    """Parameters of a fixture: few features and states each time, every feature under the marker `slow`.
+    """Parameters of a fixture: few features and states each time, more under the marker `slow`.
 
-    Many states of those that turn several knobs at once; one knob or a variant differs from them in little.
+    Many states of the features that turn several knobs at once, few of every third of the others: one knob,
+    or a variant, differs from those in little.
     """
     thorough = (*COMBINED, *ALTERNATIVES)
     return [
@@ -66,8 +67,7 @@ def samples(in_ci: Collection[str] = tuple(COMBINED)) -> list[Any]:
         ),
         *(
             pytest.param((feature, IN_CI), id=f"{feature}, alone", marks=pytest.mark.slow)
-            for feature in FEATURES
-            if feature not in thorough
+            for feature in [feature for feature in FEATURES if feature not in thorough][::3]
         ),
         *(
             pytest.param((feature, THOROUGH), id=f"{feature}, thorough", marks=pytest.mark.slow)

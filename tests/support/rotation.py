@@ -1,8 +1,9 @@
 """Which slow tests a run of the whole suite takes: a share of them, another one at each landing (ADR 0028).
 
 `tests/slow_tests.csv` has a row for each slow test function: the share it belongs to, the seconds of a
-processor that all its cases took, how many there were, and the day on which they last ran. `.ci/slow-tests` prints the table,
-and writes it from the results of a run. A function without a row has a share all the same.
+processor that all its cases took, how many there were, and the day on which it last ran (of one whose cases
+are dealt to all shares, the day of the last of these). `.ci/slow-tests` prints the table, and writes it from
+the results of a run. A function without a row has a share all the same.
 """
 
 from __future__ import annotations
@@ -97,12 +98,11 @@ def balanced(rows: Iterable[Slow]) -> dict[str, Slow]:
 
 
 def by_age(table: Mapping[str, Slow]) -> list[int]:
-    """The shares, the one that has a test that has not run for longest first."""
+    """The shares, the one that has a test that has not run for longest first; tests of all shares aside."""
     oldest = dict.fromkeys(range(SHARES), "9999")
     for row in table.values():
-        ran = "0" if row.ran == NEVER else row.ran
-        for share in range(SHARES) if row.is_spread else (row.share,):
-            oldest[share] = min(oldest[share], ran)
+        if not row.is_spread:
+            oldest[row.share] = min(oldest[row.share], "0" if row.ran == NEVER else row.ran)
     return sorted(oldest, key=lambda share: (oldest[share], share))
 
 
