@@ -170,11 +170,13 @@ class Configuration(pytest.Collector):
         return report
 
     def _search(self) -> CheckReport:
+        from elrcheck.base.caches import empty_cache
         from elrcheck.base.progress import Silent
         from elrcheck.commands.check import run_check
         from elrcheck.commands.gate.gate import check_request
 
-        return run_check(check_request(self.entry, self.config.getoption("elrcheck_workers")), Silent())
+        with empty_cache():  # as the gate: nothing that an earlier run has kept is believed
+            return run_check(check_request(self.entry, self.config.getoption("elrcheck_workers")), Silent())
 
 
 class PropertyItem(pytest.Item):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from elrcheck.base.kept.age import Kept
@@ -23,6 +23,14 @@ def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
         return None
     seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(kept.when)).total_seconds()
     return f"answer {_age(seconds) or f'of {kept.when}'}, from the store"
+
+
+def from_store_of(parts: Sequence[Kept]) -> str | None:
+    """How many answers were not computed now, and how old the oldest is."""
+    oldest = from_store(Kept.oldest(parts))
+    if oldest is None or len(parts) < 2:
+        return oldest
+    return f"{len(parts)} answers from the store, the oldest an {oldest.removesuffix(', from the store')}"
 
 
 def _age(seconds: float) -> str:

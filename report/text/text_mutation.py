@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from elrcheck.base.kept.age import Kept
-from elrcheck.report.plain_words import from_store, several
+from elrcheck.report.plain_words import from_store_of
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
 from elrcheck.results.mutation_report import HazardReport, MutateReport, RuleMutant
@@ -170,8 +169,7 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         parts.append("changes: " + _tally([rule.verdict for rule in report.rules]))
     tally = "; ".join(parts) or ("nothing was changed" if report.rule_survey else "no guard was removed")
     kept = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
-    page.labelled("kept", f"{several(len(kept), 'answer')} from the store" if kept else None)
-    page.labelled("oldest", from_store(Kept.oldest(kept)))
+    page.labelled("kept", from_store_of(kept))
     page.verdict_line(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.report.plain_words import from_store, several
+from elrcheck.report.plain_words import from_store_of, several
 from elrcheck.report.terminal import Page
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 
@@ -80,9 +80,7 @@ def _print_verdict(report: SuiteReport, page: Page) -> None:
     page.labelled("unseen", ", ".join(report.witnesses) and f"no run reaches {', '.join(report.witnesses)}")
     if report.interrupted:
         page.labelled("stopped", "interrupted before all configurations had run; the answers are kept")
-    kept = sum(not run.searched for run in report.runs)
-    page.labelled("kept", f"{several(kept, 'answer')} from the store" if kept else None)
-    page.labelled("oldest", from_store(report.kept))
+    page.labelled("kept", from_store_of([run.kept for run in report.runs if run.kept is not None]))
     page.labelled("states", page.count(sum(run.distinct for run in report.runs)))
     page.labelled("time", f"{report.seconds:.1f} s, {several(report.workers, 'process', 'processes')}")
     page.labelled("run", report.run_dir)
