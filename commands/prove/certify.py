@@ -14,6 +14,7 @@ from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.commands.prove.certificate_parts import Part, action_of, choices, parts
 from elrcheck.invariants.proof.certificate import (
+    DRAFT,
     IMPOSSIBLE,
     INITIATION,
     MANIFEST,
@@ -32,8 +33,6 @@ from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled
 
-DRAFT = ".draft"
-"""The folder, inside that of a certificate, where it is written before it takes the place of another one."""
 Found = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
 

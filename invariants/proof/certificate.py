@@ -36,6 +36,8 @@ STEPS = "consecution"
 PREMISES = "premises.smt2.gz"
 INITIATION, IMPLICATION = "initiation.smt2.gz", "implication.smt2.gz"
 IMPOSSIBLE = "impossible.smt2.gz"
+DRAFT = ".draft"
+"""The folder, inside that of a certificate, where it is written before it takes the place of another one."""
 CODES = Codes("certificate-damaged")
 COMMANDS = (
     "(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ",
@@ -163,7 +165,8 @@ def demand_referenced(folder: Path, manifest: Manifest) -> None:
             why = f"the manifest has more than one script for {' '.join(script.subject)}"
             raise _damaged(folder / script.file, why)
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path.relative_to(folder).as_posix() not in named:
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and name not in named and not name.startswith(f"{DRAFT}/"):
             raise _damaged(path, "the manifest does not name this file")
 
 

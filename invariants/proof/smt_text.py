@@ -21,7 +21,9 @@ import z3
 
 from elrcheck.invariants.proof.certificate import Cell
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.invariants.proof.symbolic_values import arbitrary
 from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.invariants.proof.z3_algebra import formula
 from elrcheck.lang.ir import Fn
 
 
@@ -74,10 +76,40 @@ class SmtText:
         return _joined(script)
 
     def impossible(self, excluded: Iterable[Excluded]) -> str:
-        """No state with its types enables any of these choices of arguments."""
-        return _joined(
-            line for one in excluded for line in _question(f"(not {_flat(one.enabled)})", (TYPES,))
-        )
+        """No state with its types enables any of these choices of arguments.
+
+        The guards of an action are a function of its arguments, so that a reader sees what excludes a choice.
+        A setting that excludes all of them makes the guards `false`.
+        """
+        several = list(excluded)
+        actions = dict.fromkeys(one.action for one in several)
+        script = [line for action in actions for line in self._guards(action)]
+        for one in several:
+            given = " ".join(self._argument_text(one))
+            name = _name("guard", one.action)
+            script += _question(f"(not ({name} {given}))" if given else f"(not {name})", (TYPES,))
+        return _joined(script)
+
+    def _guards(self, action: str) -> Iterator[str]:
+        ts = self.prover.ts
+        fn = ts.model.fns[action]
+        given = {name: arbitrary(ts.structure, ty, f"arg!{name}") for name, ty in fn.params}
+        outcome = ts.evaluator.action(fn, ts.now, {name: one.value for name, one in given.items()})
+        terms = [t for one in given.values() for s in one.scalars for t in _terms(s.term)]
+        parameters = " ".join(f"({_flat(term)} {_flat(term.sort())})" for term in terms)
+        guards = formula(ts.alg.and_([guard for _, guard in outcome.guards]))
+        yield f"(define-fun {_name('guard', action)} ({parameters}) Bool {_flat(guards)})"
+
+    def _argument_text(self, one: Excluded) -> Iterator[str]:
+        structure = self.prover.ts.structure
+        for value, (_, ty) in zip(one.args, self.prover.ts.model.fns[one.action].params, strict=True):
+            for _, _, scalar in structure.leaves(structure.lift(value, ty), ty):
+                for part in _terms(scalar):
+                    yield _flat(z3.BoolVal(part) if isinstance(part, bool) else z3.IntVal(part))
+
+
+def _terms(scalar: Any) -> list[Any]:
+    return scalar if isinstance(scalar, list) else [scalar]
 
 
 def _joined(lines: Iterable[str]) -> str:

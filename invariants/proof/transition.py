@@ -57,15 +57,11 @@ class Instance:
 
 @dataclass(frozen=True)
 class Excluded:
-    """An action with fixed arguments that no state enables in this configuration; the guard that fails.
-
-    enabled: all its guards, a formula that no state satisfies.
-    """
+    """An action with fixed arguments that no state enables in this configuration; the guard that fails."""
 
     action: str
     args: tuple[Any, ...]
     guard: str
-    enabled: Any = None
 
 
 class Transitions:
@@ -203,7 +199,7 @@ class Transitions:
         if z3.is_false(z3.simplify(guard)):
             failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]
             together = " and ".join(name for name, _ in outcome.guards)
-            return Excluded(fn.name, args, failing[0] if failing else together, guard)
+            return Excluded(fn.name, args, failing[0] if failing else together)
         after = {**self.now, **outcome.fields}
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.commands.prove import check_certificate
 from elrcheck.commands.prove.check_certificate import run_check_certificate
 from elrcheck.commands.prove.prove import run_prove
-from elrcheck.invariants.proof import second_solver
+from elrcheck.invariants.proof import check_shape, second_solver
 from elrcheck.results.prove_report import CertificateReport
 
 SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
@@ -125,6 +128,42 @@ def test_a_forgery_is_refused(folder: Path, forgery: Forgery) -> None:
         assert (report.verdict, report.exit_code) == ("differs", ExitCode.FINDING)
         named = {part.file or part.subject for part in report.scripts if part.fit != "same"}
         assert file in named, named
+
+
+def shape(folder: Path) -> tuple[int, str]:
+    """What the checker without elrcheck says."""
+    command = [sys.executable, "-I", "-S", str(check_shape.__file__), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent, timeout=60)
+    assert done.stderr == ""
+    return done.returncode, done.stdout
+
+
+def test_the_shape_is_checked_from_the_text_alone(written: Path) -> None:
+    """By a program of 300 lines that imports the standard library only."""
+    source = Path(check_shape.__file__).read_text(encoding="utf-8")
+    assert len(source.splitlines()) <= 300
+    imported = set(re.findall(r"^(?:import|from) ([\w.]+)", source, re.MULTILINE))
+    assert imported <= {*sys.stdlib_module_names}
+    code, said = shape(written)
+    questions = sum(script.questions for script in check(written).scripts)
+    assert (code, said.split(" questions")[0]) == (0, f"SHAPE RIGHT  {questions}")
+
+
+@pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
+def test_a_forgery_has_not_the_shape(folder: Path, forgery: Forgery) -> None:
+    """But for those that only the model gives away."""
+    file = forgery.forge(folder)
+    code, said = shape(folder)
+    if forgery.shapely:
+        assert code == 0
+    else:
+        assert code == 1 and re.match(r"REFUSED  (manifest\.json|\S+\.smt2\.gz): ", said), (file, said)
+
+
+def test_the_shape_of_no_certificate(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("[1]")
+    code, said = shape(tmp_path)
+    assert code == 1 and said.startswith("REFUSED  manifest.json")
 
 
 # ------------------------------------------------------------------------- what is refused

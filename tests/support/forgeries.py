@@ -48,9 +48,13 @@ def files(folder: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Forgery:
-    """forge: change a certificate, and return the file, or the part of the proof, that a refusal names."""
+    """forge: change a certificate, and return the file, or the part of the proof, that a refusal names.
+
+    shapely: its text has the shape of a proof; only what the model says gives it away.
+    """
 
     forge: Callable[[Path], str]
+    shapely: bool = False
 
     @property
     def name(self) -> str:
@@ -240,13 +244,67 @@ def _unreferenced_file(folder: Path) -> str:
     return "consecution/998-More.smt2.gz"
 
 
+def _types_not_asked(folder: Path) -> str:
+    """In no script, so that a step may lead to any number."""
+    for file in files(folder):
+        cells: list[dict[str, Any]] = []
+
+        def without(manifest: Manifest, file: str = file, cells: list[dict[str, Any]] = cells) -> None:
+            entry = next(entry for entry in manifest["scripts"] if entry["file"] == file)
+            cells += entry["cells"]
+            entry["cells"] = [cell for cell in cells if cell["name"] != "Types"]
+
+        edit(folder, without)
+        at = next(k for k, cell in enumerate(cells) if cell["name"] == "Types")
+        first = -4 * (len(cells) - at)
+        rewrite(folder, file, lambda text, k=first: "".join(  # type: ignore[misc]
+            (lines := text.splitlines(True))[:k] + lines[k + 4 :]
+        ))  # fmt: skip
+    return script_of(folder, "Kill")
+
+
+def _types_asked_in_part(folder: Path) -> str:
+    """Nothing is asked of how far the leader epoch may go."""
+    part = "(>= |partition.leader_epoch'| 0) "
+
+    def less(text: str) -> str:
+        assert text.count(part) == 1
+        return text.replace(part, "")
+
+    rewrite(folder, PREMISES, less)
+    return PREMISES
+
+
+def _two_initial_states(folder: Path) -> str:
+    """A contradiction, from which all follows."""
+    value = "(= 0 partition.leader) "
+    rewrite(folder, INITIATION, lambda text: text.replace(value, value + "(= 1 partition.leader) ", 1))
+    return INITIATION
+
+
+def _true_property(folder: Path) -> str:
+    """A property of states says nothing."""
+    name = json.loads((folder / MANIFEST).read_text())["properties"][-1]
+    formula = rf"(define-fun now!{name} \(\) Bool) .*\)"
+    rewrite(folder, PREMISES, lambda text: re.sub(formula, r"\1 (= seen.lost.0 seen.lost.0))", text))
+    return PREMISES
+
+
+def _stronger_guard(folder: Path) -> str:
+    """Nobody crashes while ELR is on."""
+    file = script_of(folder, "Crash")
+    rewrite(folder, file, lambda text: "(assert (not settings.elr_enabled))\n" + text.split("\n", 1)[1])
+    return file
+
+
 FORGERIES = tuple(
-    Forgery(forge)
+    Forgery(forge, forge in (_true_property, _stronger_guard, _fewer_actions, _script_of_another_action))
     for forge in (
         _dropped_scripts, _removed_scripts, _every_goal_true, _one_goal_true, _another_configuration,
         _false_in_each_script, _false_as_a_guard, _false_in_the_premises, _an_assumed_lemma,
         _false_in_the_initial_state, _another_assertion, _script_of_another_action, _one_file_for_two,
         _two_scripts_for_one, _removed_goal, _goal_asked_twice, _another_variable, _undefined_variable,
         _another_property, _dropped_assumption, _possible_as_impossible, _fewer_actions, _unreferenced_file,
+        _types_not_asked, _types_asked_in_part, _two_initial_states, _true_property, _stronger_guard,
     )
 )  # fmt: skip
