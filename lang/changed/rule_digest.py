@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import FunctionType, ModuleType
 from typing import Any
 
-from elrcheck.lang.source import function_tree
+from elrcheck.lang.source import error_at, function_tree
 
 DIGITS = 12
 _IGNORED = frozenset(
@@ -68,7 +68,15 @@ def digest_of(function: FunctionType) -> str:
 
 @lru_cache(maxsize=4096)
 def _tree(function: FunctionType) -> ast.stmt:
-    return function_tree(function)
+    """What the function says; ModelError if its file says something else there than when it was loaded."""
+    tree = function_tree(function)
+    if getattr(tree, "name", None) != function.__name__:
+        code = function.__code__
+        raise error_at(
+            code.co_filename, code.co_firstlineno, f"{function.__name__} was loaded from here, and is gone",
+            "the source has been edited meanwhile: start again",
+        )  # fmt: skip
+    return tree
 
 
 def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:

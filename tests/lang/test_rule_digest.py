@@ -10,6 +10,7 @@ from types import FunctionType, ModuleType
 import pytest
 
 from elrcheck.lang.changed.rule_digest import attributes, below, digest_of
+from elrcheck.lang.source import ModelError
 from elrcheck.model.config import Config
 
 RULE = '''
@@ -107,6 +108,21 @@ def test_a_change_of_what_is_called_changes_the_called_function_only(
     before, after = module_of(RULE), module_of(edited("LIMIT = 3", "LIMIT = 4"))
     assert digest_of(before.rule) == digest_of(after.rule)
     assert digest_of(before.helper) != digest_of(after.helper)
+
+
+def test_a_file_that_was_edited_after_it_was_loaded_has_no_digest(
+    module_of: Callable[[str], ModuleType],
+) -> None:
+    """Two lines more at the top, and another function stands where the rule was."""
+    module = module_of(RULE)
+    assert module.__file__ is not None
+    file = Path(module.__file__)
+    edited_meanwhile = (
+        "\n" * RULE[: RULE.index("def rule")].count("\n") + "def another(n: int) -> int:\n    return n\n" * 9
+    )
+    file.write_text(edited_meanwhile, encoding="utf-8")
+    with pytest.raises(ModelError, match="edited meanwhile"):
+        digest_of(module.rule)
 
 
 def test_the_functions_below_a_rule_are_those_that_it_calls() -> None:
