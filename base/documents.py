@@ -21,6 +21,8 @@ from elrcheck.base.strict import Codes, JsonSource, Node, TomlSource
 
 JSON_LIMIT = 512 * 2**20
 TOML_LIMIT = 64 * 2**20
+DOTTED = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
+"""A key of so many parts; tomllib takes memory by the square of their number."""
 _MOST_DIGITS = 30
 _MOST_BITS = 256
 """Of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""
@@ -227,6 +229,9 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS) -> Node:
     name = str(file)
     text = read_text(file, codes, TOML_LIMIT)
     malformed = codes.malformed or codes.bad_value
+    if deep := DOTTED.search(text):
+        at = f"{name}:{text.count(chr(10), 0, deep.start()) + 1}"
+        raise UsageFault(malformed, "a key of too many parts", where=at)
     try:
         data = tomllib.loads(text)
         _reject_huge(data)

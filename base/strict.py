@@ -123,28 +123,32 @@ class Node:
                 code, inside = self.source.codes.unknown_key, self.source.inside(self.path)
                 self.inside(key).fail(f"unknown key `{key}`{inside}", did_you_mean(key, known), code=code)
 
+    def _members(self) -> dict[str, Any]:
+        """The value as an object; a fault if it is none."""
+        if not isinstance(self.value, dict):
+            self.expected(self.source.OBJECT)
+        return self.value
+
     def __contains__(self, key: str) -> bool:
-        return key in self.value
+        return key in self._members()
 
     def __getitem__(self, key: str) -> Node:
         """A field of an object; a fault if it is missing."""
-        if key not in self.value:
+        if key not in self._members():
             self.inside(key).fail(f"`{key}` is missing", code=self.source.codes.missing_key)
         return Node(self.value[key], self.source, key, self)
 
     def get(self, key: str, default: Any = None) -> Node:
         """A field of an object, or a node with the default."""
-        return Node(self.value.get(key, default), self.source, key, self)
+        return Node(self._members().get(key, default), self.source, key, self)
 
     def maybe(self, key: str, read: Callable[[Node], T], default: D) -> T | D:
         """What `read` makes of a field, or the default if there is no such field."""
-        return read(self[key]) if key in self.value else default
+        return read(self[key]) if key in self else default
 
     def fields(self) -> Iterator[tuple[str, Node]]:
         """The fields of an object, in the order of the document."""
-        if not isinstance(self.value, dict):
-            self.expected(self.source.OBJECT)
-        return ((key, Node(value, self.source, key, self)) for key, value in self.value.items())
+        return ((key, Node(value, self.source, key, self)) for key, value in self._members().items())
 
     def map(self, read: Callable[[Node], T]) -> dict[str, T]:
         return {key: read(node) for key, node in self.fields()}
@@ -270,8 +274,9 @@ class TomlSource(Source):
 # ------------------------------------------------- lines of paths, looked for only when something is wrong
 
 _BLANK = re.compile(r"[ \t\r\n]*")
-_HEADER = re.compile(r"""(\[\[?)\s*((?:[\w.\s-]|"[^"]*"|'[^']*')+?)\s*\]\]?\s*(?:#.*)?$""")
-_KEY = re.compile(r"""((?:[\w.\s-]|"[^"]*"|'[^']*')+?)\s*=""")
+_HEADER = re.compile(r"""(\[\[?)((?:[\w.\s-]|"[^"]*"|'[^']*')++)\]\]?\s*(?:#.*)?$""")
+_KEY = re.compile(r"""((?:[\w.\s-]|"[^"]*"|'[^']*')++)=""")
+"""Possessive: what follows is no part of a key, and a line without end is looked at once."""
 _PART = re.compile(r""""([^"]*)"|'([^']*)'|([\w-]+)""")
 _LONG = re.compile(r"\"\"\"|'''")
 

@@ -97,9 +97,11 @@ def properties(text: str) -> Iterator[tuple[str, str, int]]:
         line = raw.lstrip()
         if not line or line[0] in "#!":
             continue
-        while _continues(line):
-            line = line[:-1] + next(lines, (0, ""))[1].lstrip()
-        found = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", line, re.DOTALL)
+        parts = [line]
+        while _continues(parts[-1]):
+            parts[-1] = parts[-1][:-1]
+            parts.append(next(lines, (0, ""))[1].lstrip())
+        found = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", "".join(parts), re.DOTALL)
         assert found is not None
         yield _unescaped(found[1]), _unescaped(found[2]).rstrip(), number
 
@@ -178,7 +180,7 @@ def _sasl(given: Mapping[str, _Given]) -> dict[str, object]:
     if jaas is None:
         help = 'sasl.jaas.config=..LoginModule required username=".." password="..";'
         raise UsageFault(CODE, f"{mechanism} needs `sasl.jaas.config`", help=help)
-    told = dict(re.findall(r"(\w+)\s*=\s*\"((?:[^\"\\]|\\.)*)\"", jaas.value))
+    told = dict(re.findall(r"(?<!\w)(\w++)\s*+=\s*+\"((?:[^\"\\]|\\.)*)\"", jaas.value))
     if not {"username", "password"} <= set(told):
         message = "`sasl.jaas.config` names no username and password in double quotes"
         raise UsageFault(CODE, message, where=jaas.where)

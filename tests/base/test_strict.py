@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -216,3 +218,31 @@ def test_json_is_refused_alike_in_a_file_and_in_a_stream(text: str, says: str, w
 def test_a_stream_has_objects_only(raw: bytes, says: str, where: str) -> None:
     fault = fault_of(lambda: list(parse_objects([raw], "<stdin>", CODES)))
     assert says in fault.message and fault.where == where
+
+
+@pytest.mark.parametrize("key", ["a.b." * 50_000 + "c = 1", "[" + '"a" . ' * 50_000 + "c]"])
+def test_a_key_of_many_parts_is_refused_before_it_is_parsed(tmp_path: Path, key: str) -> None:
+    (tmp_path / "a.toml").write_text(f"x.y.z = 'a.b.c'\n{key}\n")
+    with pytest.raises(UsageFault, match="too many parts") as caught:
+        read_toml(tmp_path / "a.toml")
+    assert caught.value.where == f"{tmp_path / 'a.toml'}:2"
+
+
+@pytest.mark.parametrize("value", ["a text", 1, None, ["a"]])
+def test_what_is_no_object_has_no_fields(value: object) -> None:
+    node = parse_json(json.dumps({"a": value}), "a.json", CODES)["a"]
+    asked = (lambda: node["a"], lambda: node.get("a"), lambda: node.maybe("a", Node.text, ""))
+    for ask in (*asked, lambda: "a" in node):
+        with pytest.raises(UsageFault, match="expected an object"):
+            ask()
+
+
+@pytest.mark.parametrize("start", ["[", "a", '"a"', "[[", "'a' . "])
+def test_a_long_line_is_looked_at_once(start: str) -> None:
+    """Each of several gaps tried at each place would take hours."""
+    line = start + " " * 200_000 + ","
+    started = time.perf_counter()
+    assert toml_lines(f"a = [\n{line}\n]\n[ b . 'c d' ]  # x\n e = 1") == {
+        ("a",): 1, ("b",): 4, ("b", "c d"): 4, ("b", "c d", "e"): 5,
+    }  # fmt: skip
+    assert time.perf_counter() - started < 5.0

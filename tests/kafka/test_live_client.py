@@ -14,8 +14,10 @@ from wire_broker import WireBroker, library_or_skip, listening
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
+from elrcheck.cli import cli
 from elrcheck.commands.audit import live_audit
 from elrcheck.commands.audit.audit import run_audit
+from elrcheck.console.shell import run
 from elrcheck.results.audit_report import AuditReport
 
 
@@ -201,3 +203,24 @@ def test_properties_that_are_refused(tmp_path: Path, text: str, said: str) -> No
         run_audit(AuditRequest(bootstrap="localhost:1", client_config=config), Silent())
     assert fault.value.code == "client-config" and said in fault.value.render()
     assert "hush" not in fault.value.render()
+
+
+def test_no_secret_of_the_properties_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However the file is broken, and whatever the command says then, in any format."""
+    monkeypatch.chdir(tmp_path)
+    login = 'sasl.jaas.config=x.PlainLoginModule required username="u" password='
+    sasl = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+    for text in (
+        f'{sasl}{login}"hunter22";', f'{sasl}{login}hunter22;', f'{sasl}{login}\n  "hunter22";',
+        f'{sasl}sasl.jaas.config=\nusername="u" password="hunter22";', f'{sasl}password=hunter22',
+        "security.protocol=hunter22", "sasl.mechanism=hunter22", "request.timeout.ms=hunter22",
+        "security.protocol=SSL\nssl.key.password=hunter22\nssl.keystore.type=PEM\nssl.keystore.location=/none",
+    ):  # fmt: skip
+        (tmp_path / "client.properties").write_text(text)
+        for form in ("text", "json", "github", "html"):
+            argv = ["audit", "--bootstrap", "127.0.0.1:1", "--client-config", "client.properties", "-f", form]
+            assert run(cli, ["--no-progress", *argv]) in (2, 4)
+            out, err = capsys.readouterr()
+            assert "hunter22" not in out + err and err.startswith("error[")
