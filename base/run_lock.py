@@ -11,19 +11,30 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write
 from elrcheck.base.errors import EnvironmentFault
 
 
 @contextlib.contextmanager
-def alone_in(folder: Path, wanted: bool = True) -> Iterator[None]:
+def alone_in(folder: Path, wanted: bool = True, optional: bool = False) -> Iterator[None]:
     """Create the folder and lock it; raise EnvironmentFault if another process holds the lock.
 
-    wanted: if False, do nothing. Folders created here that are still empty at the end are removed.
+    wanted: if False, do nothing. optional: a folder that cannot be created is not locked. Folders created
+    here that are still empty at the end are removed.
     """
     if not wanted:
         yield
         return
-    made = _make(folder)
+    try:
+        made = _make(folder)
+    except OSError as fault:
+        if fault.errno in FULL and not optional:
+            full = cannot_write(folder, fault)
+            full.help = f"{FREE_SPACE}, or choose another --run-dir"
+            raise full from fault
+        if not optional:
+            raise
+        made = []
     lock = _lock(folder)
     try:
         if lock is None:

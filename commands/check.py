@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
@@ -22,7 +22,7 @@ from elrcheck.catalogue.events import not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.commands.engines import explore
-from elrcheck.explorer.runs.folders import REPORT, place_of_run
+from elrcheck.explorer.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
@@ -70,12 +70,14 @@ def run_check(
             raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
         from elrcheck.explorer.runs.checkpoint import as_saved, read_run
 
-        saved = read_run(request.resume)
+        place = request.resume
+        ending.enter_context(alone_in(place, place.is_dir()))  # before it is read
+        saved = read_run(place)
         request = as_saved(request, saved)
-    selected = resolve(request.selection)
-    place = place_of_run(request, selected)
-    writes = request.run_dir is not None or saved is not None or request.fingerprint > 0
-    ending.enter_context(alone_in(place, writes))
+        selected = resolve(request.selection)
+    else:
+        selected = resolve(request.selection)
+        place = _place(request, selected, ending)
     report = check_selected(request, selected, progress, place, saved, ending=ending)
     report = replace(report, extent=extent(selected))
     if saved is None and not request.fingerprint and request.engine != "spark":
@@ -87,6 +89,26 @@ def run_check(
 
         write_file(Path(report.run_dir) / REPORT, to_json(report))
     return report
+
+
+def _place(request: CheckRequest, selected: Selected, ending: contextlib.ExitStack) -> Path:
+    """Lock the folder of a new check and return it: the requested one, or one that no other run has.
+
+    A resumable run keeps its folder, and so does one that another process is making.
+    """
+    if request.run_dir is not None:
+        ending.enter_context(alone_in(request.run_dir))
+        return request.run_dir
+    for place in places_of_run(request, selected):
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(alone_in(place, optional=not request.fingerprint))
+            except EnvironmentFault:  # it is in use
+                continue
+            if not (place / MANIFEST).exists():
+                ending.enter_context(stack.pop_all())
+                return place
+    raise AssertionError("there is always another number")
 
 
 def check_selected(

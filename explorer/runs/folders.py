@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.base.requests import CheckRequest
@@ -30,14 +31,8 @@ def run_folder(selected: Selected, *how: str | int) -> Path:
     return RUNS / f"{selected.variant}-{stem}-{digest}"
 
 
-def place_of_run(request: CheckRequest, selected: Selected) -> Path:
-    """Return the folder of a check: the requested one, or one named after what is checked.
-
-    A resumable run keeps its folder, so a new run of the same kind gets a numbered one.
-    """
-    chosen = request.resume or request.run_dir
-    if chosen is not None:
-        return chosen
+def places_of_run(request: CheckRequest, selected: Selected) -> Iterator[Path]:
+    """Yield the folders that a new check without --run-dir may have: named after what it checks, numbered."""
     first = run_folder(selected, request.engine)
-    places = (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))
-    return next(place for place in itertools.chain([first], places) if not (place / MANIFEST).exists())
+    yield first
+    yield from (first.with_name(f"{first.name}-{number}") for number in itertools.count(2))

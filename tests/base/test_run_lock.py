@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -76,3 +77,20 @@ def test_commands_stay_out(
     assert (found.kind, removable(found, 0.0, True)) == ("resumable", True)
     assert run(cli, ["check", "--resume", "kept"]) == ExitCode.HOLDS
     assert os.path.isdir("kept")
+
+
+def test_a_run_without_a_folder_of_its_own_takes_one_that_nobody_uses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two equal checks at once would remove each other's checkpoints."""
+    monkeypatch.chdir(tmp_path)
+    check = ["--no-progress", "check", "--variant", "legacy", "--scope", "two-brokers", "-p", "P-1"]
+
+    def folder() -> str:
+        assert run(cli, [*check, "--format", "json"]) == ExitCode.FINDING
+        return str(json.loads(capsys.readouterr().out)["run_dir"])
+
+    first = folder()
+    with alone_in(Path(first)):
+        assert folder() == f"{first}-2"
+    assert folder() == first
