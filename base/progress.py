@@ -195,6 +195,10 @@ class Silent:
 A_MINUTE = 60.0
 
 
+LASTING = ("refuted", "never")
+"""Verdicts of obligations that are printed as they come, and stay: somebody may interrupt the proof."""
+
+
 class Lines:
     """Whole lines for logs; an event within `interval` seconds of the last line replaces the pending one.
 
@@ -234,6 +238,10 @@ class Lines:
             self._last = self._clock()
 
     def obligation(self, event: ObligationDone) -> None:
+        if event.verdict in LASTING:
+            self.close()
+            self._write(str(event))
+            return
         self._offer(str(event))
 
     def walks(self, event: WalksDone) -> None:
@@ -305,6 +313,8 @@ class Live:
         self._show(str(event))
 
     def obligation(self, event: ObligationDone) -> None:
+        if event.verdict in LASTING:
+            self._status.console.print(str(event))
         self._show(str(event))
 
     def walks(self, event: WalksDone) -> None:

@@ -62,6 +62,17 @@ def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
     assert [line.split(":")[0] for line in stream.getvalue().splitlines()][2:] == ["depth 7"] * 3
 
 
+def test_what_is_refuted_is_printed_as_it_comes() -> None:
+    """A proof may be interrupted before its report."""
+    stream, clock = io.StringIO(), Clock()
+    lines = Lines(stream, 1.0, clock)
+    for number, verdict in enumerate(("proved", "proved", "proved", "refuted", "proved", "never"), start=1):
+        lines.obligation(ObligationDone("consecution", number, 9, f"Fence x Lemma{number}", verdict, 0.1))
+    shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
+    assert shown == [f"consecution {number}/9" for number in (1, 3, 4, 5, 6)]
+    assert "Fence x Lemma4 ... refuted" in stream.getvalue()
+
+
 def test_a_new_stage_is_always_shown() -> None:
     stream = io.StringIO()
     lines = Lines(stream, 1.0, Clock())
