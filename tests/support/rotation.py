@@ -20,7 +20,7 @@ SHARES = 11
 """Each slow test runs within a dozen landings. A prime: landings of a few commits each reach every share."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
-UNKNOWN = 10.0
+UNKNOWN = 4.0
 """The seconds that a case is taken to last as long as none has been recorded."""
 TURN = "ELRCHECK_TEST_TURN"
 NEVER = "never"
