@@ -52,7 +52,7 @@ ENTRIES: Mapping[str, type[Any]] = {
 FILES: Mapping[str, str] = {"java": ".jar", "patches": ".jar", "sources": ".jar", "archives": ".jsa"}
 EACH = 300
 """Damaged entries of a kind that are read."""
-RUNS = 12
+RUNS = 8
 """Runs of a command over damaged files of a kind, all of that kind at once; twice as many if there is one."""
 SUITE = """\
 description = "small"
