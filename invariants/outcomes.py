@@ -13,7 +13,8 @@ from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.elections import maybe_elect_unclean
+from elrcheck.model.control_plane.controller_event import PeriodicElectionEvent
+from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import Acks, Broker, Directory, State
 
@@ -72,5 +73,6 @@ def LeaderOnceAllAreBack(c: Config, s: State) -> bool:
     others = all(back(s, b) or (away(s, b) and b not in p.isr) for b in p.replicas)
     everybody = others and all(back(s, b) for b in known)
     somebody = any(back(s, b) for b in s.partition.replicas)
-    led = s.partition.leader is not None or maybe_elect_unclean(c, controller_of(s)).leader is not None
+    elected = decide(c, controller_of(s), PeriodicElectionEvent()).controller.partition
+    led = s.partition.leader is not None or elected.leader is not None
     return conj(has_a_leader=implies(everybody and somebody, led))
