@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-import textwrap
 from dataclasses import FrozenInstanceError
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import z3
 from edits import replaced
+from small_models import loaded, module
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
@@ -20,78 +17,12 @@ from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
 from elrcheck.lang.expr import Configuration, Constant, Expr
-from elrcheck.lang.load import Model, instances, load
+from elrcheck.lang.load import instances, load
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL, CONFIG
 from elrcheck.tla_export.spec import spec_text
-
-HEADER = """
-from __future__ import annotations
-import enum
-from dataclasses import replace
-from typing import Annotated
-from elrcheck.lang.marks import Fair, Message
-from elrcheck.lang.runtime import EMPTY, Universe, action, bound, config, conj, implies
-from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state, within
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
-
-Count = Annotated[int, nat("Count", cap=7)]
-List = Annotated[tuple[Replica, ...], SeqMark(3)]
-class Mode(enum.Enum):
-    ON = 1
-    OFF = 2
-@config
-class C:
-    broker_count: int = 3
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.broker_count))
-    @property
-    def twice(self) -> int:
-        return 2 * self.broker_count
-@record
-class Item:
-    n: Count
-    who: Replica | None
-@record
-class Spent:
-    broker_count: Count = 0
-@state
-class S:
-    group: RSet
-    item: Item
-    items: Vec[Item]
-    order: List
-    mode: Mode
-@init
-def Init(c: C) -> S:
-    items = tuple(Item(n=0, who=b) for b in c.brokers)
-    return S(group=c.brokers, item=Item(n=1, who=None), items=items,
-             order=tuple(c.brokers), mode=Mode.ON)
-@bound
-def Bound(c: C, s: S) -> bool:
-    return conj(small=s.item.n <= 3)
-"""
-
-
-def module(tmp_path: Path, body: str) -> ModuleType:
-    name = f"model_under_test_{len(sys.modules)}"
-    path = tmp_path / f"{name}.py"
-    path.write_text(HEADER + textwrap.dedent(body))
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[name] = made
-    spec.loader.exec_module(made)
-    return made
-
-
-def loaded(tmp_path: Path, body: str) -> tuple[Model, ModuleType]:
-    made = module(tmp_path, body)
-    return load(made.S, made.C, [made]), made
-
 
 REFUSED = {
     "set where a bool is wanted": ("return s.group", "expected bool"),
