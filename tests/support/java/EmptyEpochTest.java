@@ -30,7 +30,8 @@ public class EmptyEpochTest {
 
     private static void elected(int leader, int epoch, Follower... all) {
         for (Follower each : all) {
-            each.replica.cluster("0:100:a,1:101:a");
+            each.replica.cluster(List.of(
+                new Images.Registration(0, 100, "active"), new Images.Registration(1, 101, "active")));
             each.metadata(leader, epoch, epoch, BOTH, BOTH);
         }
     }
