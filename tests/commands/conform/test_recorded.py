@@ -228,7 +228,7 @@ def test_the_list_says_which_comparisons_are_stale(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(f"elrcheck.catalogue.{place}.packaged", lambda: record)
     (listed,) = [one for one in variant_entries() if one["name"] == VARIANT]
     assert "(STALE" in listed["compared"]
-    assert "STALE, changed since: clean_check" in listed["comparisons"][entry.name] or not packaged().rules
+    assert "STALE, changed since: clean_check" in listed["comparisons"][entry.name]
     assert "**stale**" in conformance_table(record)
 
 
@@ -244,5 +244,5 @@ def test_the_record_is_of_a_hundred_thousand_answers_each_and_nothing_is_unexpla
     assert {release for variant in VARIANTS for release in variant.kafka} | {"4.2.2"} == {
         entry.kafka for entry in controllers
     }
-    assert all(entry.asked >= 100_000 and entry.compared > 85_000 for entry in controllers)
+    assert all(entry.compared >= 100_000 for entry in controllers)
     assert not any(entry.unexplained for entry in packaged().comparisons)
