@@ -126,8 +126,7 @@ class Certificate:
         self.next = declared.keys() - self.now
         self.steps = [name for name in manifest["properties"] if f"goal!{name}" in defined]
         self.states = [name for name in manifest["properties"] if f"now!{name}" in defined]
-        each = sorted(self.steps + self.states) == sorted(manifest["properties"])
-        demand(each, file, "not one formula for each property")
+        demand(sorted(self.steps + self.states) == sorted(manifest["properties"]), file, "not each property")
         wanted = {f"{kind}!{name}" for kind in ("now", "goal") for name in lemmas}
         wanted |= {f"goal!{name}" for name in self.steps} | {f"now!{name}" for name in self.states}
         wanted |= {f"assumed!{name}" for name in manifest["assumed"]}
@@ -201,8 +200,10 @@ class Certificate:
         return []
 
     def step(self, script: dict[str, Any], trees: list[Any]) -> None:
-        (guard, *facts), asked = self.questions(script, trees)
+        facts, asked = self.questions(script, trees)
         file = script["file"]
+        demand(facts, file, "it has no guard")
+        guard, *facts = facts
         demand(guard[0] == "assert" and guard[1] != "false", file, "its guard is false")
         demand(symbols(guard[1]) <= self.now, file, "its guard is not about the state before the step")
         assumed = [("assert", f"assumed!{name}") for name in self.manifest["assumed"]]
@@ -271,8 +272,7 @@ class Certificate:
             there += getattr(self, file.split(".")[0])(script, trees)
         demand(len(phases) == len(PHASES), "manifest.json", f"not all of {PHASES}")
         for one in {*every, *there}:
-            once = there.count(one) == every.count(one) == 1
-            demand(once, "manifest.json", f"{one} has no script, or several")
+            demand(there.count(one) == every.count(one) == 1, "manifest.json", f"{one}: no script, or two")
         steps = len(manifest["scripts"]) - len(PHASES)
         return (
             f"{self.asked} questions; {steps} choices of arguments of {len(self.values)} actions asked,"
