@@ -10,10 +10,12 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.lang.changed.altered import affected, altered, callers, every
 from elrcheck.lang.changed.variations import Variation, calls_of, variations
-from elrcheck.lang.ir import Fn
+from elrcheck.lang.expr import Call
+from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
-from elrcheck.lang.source import ModelError
+from elrcheck.lang.source import ModelError, dispatch_of
 from elrcheck.model.budgets import Spent
+from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.state import GHOSTS
 
 BUDGETS = frozenset(part.name for part in fields(Spent))
@@ -44,7 +46,8 @@ class RuleMutants:
         todo = [fn.name for fn in self.model.actions]
         found = set(todo)
         while todo:
-            for name in calls_of(self.fns[todo.pop()].source, GHOSTS):
+            fn = self.fns[todo.pop()]
+            for name in calls_of(fn.source, GHOSTS) | _chosen(fn):
                 if name in self.fns and name not in found:
                     found.add(name)
                     todo.append(name)
@@ -89,3 +92,9 @@ class RuleMutants:
         except ModelError:
             return None
         return Changed(variation, model, dependents, self.fns[variation.function].source, plain)
+
+
+def _chosen(fn: Fn) -> set[str]:
+    """The operators that a function calls through `decide`, which chooses one by the record it is given."""
+    called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
+    return called & set(dispatch_of(decide).cases.values())

@@ -108,12 +108,13 @@ def Register(c: Config, s: State, b: Replica) -> State:
     )
     decided = decide(c, controller_of(s), request)
     require(decided.error == Error.NONE, "the controller does not fault")
-    changed = partition_changed(c, s, decided.controller.partition)
+    after = decided.controller.partition
+    changed = partition_changed(c, s, after)
     running = replace(
         broker,
         status=Status.RUNNING,
         epoch=old.epoch + 1,
-        registered_at=decided.controller.partition.partition_epoch,
+        registered_at=after.partition_epoch,
         min_isr=known_min_isr(c, s.settings, b),
         clean_file=0,
         view=no_view(c),

@@ -57,17 +57,22 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             '    /\\ broker[b].status = "RUNNING"  \\* b is running',
             "    /\\ broker[b].view.partition_epoch > 0  \\* b has applied its own registration",
             "    /\\ ~registration[b].in_controlled_shutdown  \\* b is not shutting down",
-            "    /\\ ~UnfenceFails(ControllerOf, b)  \\* the controller does not fault",
-            "    /\\ LET after == UnfencedPartition(ControllerOf, b)",
-            "       IN  /\\ partition' = after",
-            "           /\\ metadata' = Logged(metadata, settings, partition, after)",
-            "           /\\ recovery' = RecoveryAfter(recovery, after)",
-            "           /\\ registration' = [registration EXCEPT ![b].fenced = FALSE]",
-            "           /\\ broker' = ForgetAtCommit(after)",
-            "           /\\ promised' = "
-            "PromisedLess(promised, committed, MinIsrInForce(settings, after.replicas))",
-            "           /\\ undone' = UndoneAfter(MinIsrInForce(settings, after.replicas))",
-            "           /\\ favoured' = IF after.leader = partition.leader THEN favoured ELSE None",
+            "    /\\ LET decided == UnfenceDecided(ControllerOf, [broker |-> b])",
+            '       IN  /\\ decided.error = "NONE"  \\* the controller does not fault',
+            "           /\\ partition' = decided.controller.partition",
+            "           /\\ metadata' = Logged(metadata, settings, partition, decided.controller.partition)",
+            "           /\\ recovery' = RecoveryAfter(recovery, decided.controller.partition)",
+            "           /\\ registration' = decided.controller.registration",
+            "           /\\ broker' = ForgetAtCommit(decided.controller.partition)",
+            "           /\\ promised' = PromisedLess(promised,",
+            "                                       committed,",
+            "                                       MinIsrInForce(settings,",
+            "                                                     decided.controller.partition.replicas))",
+            "           /\\ undone' = UndoneAfter(MinIsrInForce(settings, "
+            "decided.controller.partition.replicas))",
+            "           /\\ favoured' = IF "
+            "decided.controller.partition.leader = partition.leader THEN favoured",
+            "                          ELSE None",
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent, acked>>",
         )
     )
