@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SHARES = 11
-"""Each slow test runs within a dozen landings. A prime: landings of a few commits each reach every share."""
+"""Each slow test runs within a dozen landings (ADR 0028)."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
 UNKNOWN = 4.0
