@@ -206,7 +206,8 @@ def test_one_process_of_a_run_tells(store: Store[Answer], tmp_path: Path) -> Non
     with one_notice():
         mark = Path(os.environ[MARK])
         for _ in range(3):
-            done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+            command = [sys.executable, "-c", source]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
             said.append(done.stderr.count("\n"))
         assert mark.exists()
     assert said == [1, 0, 0] and not mark.exists() and MARK not in os.environ

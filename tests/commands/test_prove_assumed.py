@@ -114,15 +114,18 @@ CONTENDERS = ("ContendersComplete", "FollowedLeaderComplete")
 FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
     CODE: {
         "ElectUnclean": (
-            "decision.partition", "replace(decision.partition, elr=frozenset(c.brokers))", "ControllerRecord"
+            "decided.controller.partition",
+            "replace(decided.controller.partition, elr=frozenset(c.brokers))", "ControllerRecord",
         ),
         "DesignateLeader": (
-            "decision.partition", "replace(decision.partition, leader_epoch=s.partition.leader_epoch)",
-            "ViewCurrent",
+            "decided.controller.partition",
+            "replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch)", "ViewCurrent",
         ),
         "ElectUncleanPeriodically": (
-            "partition_changed(c, s, after)",
-            "partition_changed(c, s, replace(after, leader_epoch=s.partition.leader_epoch))", "ViewCurrent",
+            "partition_changed(c, s, decided.controller.partition)",
+            "partition_changed("
+            "c, s, replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch))",
+            "ViewCurrent",
         ),
     },
     KIP: {
@@ -130,7 +133,7 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
             "may_start(c, controller_of(s), c.unclean_recovery_strategy)", "True", "RecoveryWaits"
         ),
         "AskForLongestLog": (
-            "error == Error.NONE", "error != Error.UNSUPPORTED_VERSION", "RecoveryWaits"
+            "decided.error == Error.NONE", "decided.error != Error.UNSUPPORTED_VERSION", "RecoveryWaits"
         ),
         "SendLogInfo": ("len(broker.log)", "len(broker.log) + 1", TYPES),
         "AcceptLogInfo": (
@@ -142,7 +145,7 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
             "replace(s, partition=replace(s.partition, isr=frozenset(c.brokers)))", "ControllerRecord",
         ),
         "FinishRecovery": (
-            "partition_changed(c, s, after)", "partition_changed(c, s, replace(after, isr=answered))",
+            "decided.controller.partition", "replace(decided.controller.partition, isr=answered)",
             "ContendersComplete",
         ),
         "ControllerFailover": ("s.spent.failovers + 1", "s.spent.failovers - 1", TYPES),

@@ -135,31 +135,33 @@ def test_planted_fault_is_refuted(model: Model, sound: Prover, fault: str) -> No
     assert (refuted(sound, action, lemma), refuted(faulty, action, lemma)) == (False, True)
 
 
-# fault -> (action, expression, what it becomes, lemma that it breaks)
+# fault -> (action, function that is edited, expression, what it becomes, lemma that the action breaks)
 RULES = {
     "a min ISR of 0": (
-        "DeleteMinIsr", "without_topic_min_isr(s.settings)",
-        "replace(without_topic_min_isr(s.settings), cluster_min_isr=0)", "MinIsrValid",
+        "DeleteMinIsr", "min_isr_decided",
+        "with_min_isr(controller.settings, event.level, event.broker, event.value)",
+        "replace(controller.settings, topic_min_isr=None, cluster_min_isr=0)", "MinIsrValid",
     ),
     "a value of a broker while ELR is on": (
-        "ChangeBrokerMinIsr", "min_isr_error(s.settings, MinIsrLevel.BROKER, value) == Error.NONE",
-        "value >= 1", "MinIsrValid",
+        "ChangeBrokerMinIsr", "min_isr_decided",
+        "min_isr_error(controller.settings, event.level, event.value)", "Error.NONE", "MinIsrValid",
     ),
     "metadata read first leaves the proposal": (
-        "ApplyMetadataFirst", "replace(broker.alter, overtaken=1)", "broker.alter", "RequestShape",
+        "ApplyMetadataFirst", "ApplyMetadataFirst",
+        "replace(broker.alter, overtaken=1)", "broker.alter", "RequestShape",
     ),
     "the feature makes members of the ISR eligible": (
-        "ChangeFeature", "feature_switched(c, s.partition, enabled)",
-        "replace(s.partition, elr=s.partition.isr)", "ControllerRecord",
+        "ChangeFeature", "feature_decided", "feature_switched(c, controller.partition, event.enabled)",
+        "replace(controller.partition, elr=controller.partition.isr)", "ControllerRecord",
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", RULES)
 def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) -> None:
-    """A fault in each action of a change; the same cell is proved without it."""
-    action, before, after, lemma = RULES[fault]
-    changed, original, plain = planted_rule(model, action, before, after)
+    """A fault in the rule of each change; the same cell of its action is proved without it."""
+    action, function, before, after, lemma = RULES[fault]
+    changed, original, plain = planted_rule(model, function, before, after)
     with planted(original, plain):
         faulty = Prover(Transitions(changed, CHANGES), lemmas_of(changed), None)
         assert refuted(faulty, action, lemma)

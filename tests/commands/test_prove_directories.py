@@ -31,10 +31,8 @@ SMALL = Config(
 FAULTS = {
     "FailDirectory": ("s.lossy | ({b} if len(broker.log) > 0 else EMPTY)", "s.lossy", "ContendersComplete"),
     "LoseDirectory": ("s.lossy | ({b} if len(broker.log) > 0 else EMPTY)", "s.lossy", "ContendersComplete"),
-    "ReportFailedDirectory": ("partition_changed(c, s, after)", "s", "ControllerRecord"),
-    "ReportNewDirectory": (
-        "with_new_directory(c, controller_of(s), b)", "s.partition", "ControllerRecord"
-    ),
+    "ReportFailedDirectory": ("decided.controller.partition", "s.partition", "ControllerRecord"),
+    "ReportNewDirectory": ("decided.controller.partition", "s.partition", "ControllerRecord"),
 }  # fmt: skip
 
 

@@ -46,8 +46,8 @@ def test_faults_of_reassignments_are_refuted(model: Model) -> None:
     changed, original, plain = planted_rule(
         model,
         "Reassign",
-        "partition_changed(c, s, decision.partition)",
-        "partition_changed(c, s, replace(decision.partition, leader_epoch=s.partition.leader_epoch))",
+        "decided.controller.partition",
+        "replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch)",
     )
     with planted(original, plain):
         wrong = Prover(Transitions(changed, TWO), lemmas_of(changed), None)
