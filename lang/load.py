@@ -105,15 +105,16 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
 
 
 def _demand_fitting(frontend: Frontend, function: Callable[..., Any], lazily: bool) -> None:
-    """Require that each case of a dispatching operator takes its record; a lazy load has been checked."""
-    if lazily:
-        return
+    """Require that each case of a dispatching operator takes its record; a lazy load has been checked.
+
+    Either load meets the cases here, so that both have all functions in the same order.
+    """
     choice = dispatch_of(function)
     for kind in choice.cases:
         operator = choice.operator(kind)
         assert operator is not None
         fn = frontend.fn(operator)
-        if kind not in [ty.cls for _, ty in fn.params if ty.kind == "record"]:
+        if not lazily and kind not in [ty.cls for _, ty in fn.params if ty.kind == "record"]:
             said = f"{fn.name} is the case of {function.__name__} for {kind.__name__} and does not take one"
             raise _error(fn, said, f"give it a parameter of the type {kind.__name__}")
 

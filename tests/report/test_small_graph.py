@@ -108,7 +108,7 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
         shown(state): (at, tuple(fn.ident for fn in chosen if not plain.holds(fn, state)))
         for state, at in depth.items()
     }
-    assert {step.kind for step in graph.steps} >= {"reassignment", "metadata"}
+    assert {step.kind for step in graph.steps} >= {"reassignment_events", "metadata"}
 
 
 def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
