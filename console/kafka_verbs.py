@@ -13,7 +13,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import SparkRequest
 from elrcheck.console.completion import complete_setting, completer, recipes, variants
 from elrcheck.console.help import Verb
-from elrcheck.console.option_values import WorkerCount, duration
+from elrcheck.console.option_values import Factor, WorkerCount, duration
 from elrcheck.console.options import (
     EXIT_CODES,
     case_options,
@@ -206,7 +206,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
               help="Repeat the run, each time on a new cluster, and report how often the finding shows.")
 @click.option("--keep", metavar="DIR", type=click.Path(path_type=Path),
               help="Keep logs, settings and the metadata log (for `elrcheck audit`) in this empty folder.")
-@click.option("--patience", metavar="FACTOR", type=click.FloatRange(0.1, 100.0), default=1.0,
+@click.option("--patience", metavar="FACTOR", type=Factor(0.1, 100.0), default=1.0,
               show_default=True, help="Multiplies every time limit, for a machine that is slow or busy.")
 @verdict_options
 @click.pass_obj

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -40,6 +41,16 @@ def size(text: str) -> int:
     if not 1 <= number < 2**63:
         raise click.BadParameter("a size must be more than 0 and less than 8388608T")
     return int(number)
+
+
+class Factor(click.FloatRange):
+    """A number in a range; ``nan``, which no comparison excludes, is not one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value!r} is not a number", param, ctx)
+        return number
 
 
 class WorkerCount(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3

@@ -190,6 +190,15 @@ def searches_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def no_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings in the environment; answers are still kept in the store of this run of the tests."""
+    others = ("TLA2TOOLS_JAR", "NO_COLOR", "FORCE_COLOR")
+    for name in list(os.environ):
+        if (name.startswith("ELRCHECK_") and name != "ELRCHECK_CACHE_DIR") or name in others:
+            monkeypatch.delenv(name)
+
+
+@pytest.fixture
 def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """For a test about kept answers: an empty store, whose folder is returned."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path / "cache"))

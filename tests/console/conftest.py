@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import types
 from collections.abc import Callable
@@ -18,12 +17,11 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+def invoke(
+    no_settings: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Invoke:
     """Runs a command in an empty folder with no settings in the environment."""
     monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("ELRCHECK_") or name in ("TLA2TOOLS_JAR", "NO_COLOR", "FORCE_COLOR"):
-            monkeypatch.delenv(name)
 
     def call(*argv: str) -> tuple[int, str, str]:
         code = run(cli, argv)

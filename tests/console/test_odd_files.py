@@ -36,10 +36,10 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+def invoke(
+    no_settings: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Invoke:
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("ELRCHECK_")]:
-        monkeypatch.delenv(name)
 
     def call(*argv: str) -> tuple[int, str, str]:
         code = run(cli, ("--no-progress", *argv))

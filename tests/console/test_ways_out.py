@@ -14,26 +14,9 @@ from typing import Any
 import pytest
 from processes import ended_in_time
 
-from elrcheck.cli import cli
-from elrcheck.console.shell import run
-
 BROKEN = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1", "--set", "crashes=1")
 ELRCHECK = f"{shlex.quote(sys.executable)} -m elrcheck"
 Invoke = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
-    monkeypatch.chdir(tmp_path)
-    for name in [n for n in os.environ if n.startswith("ELRCHECK_")] + ["NO_COLOR", "FORCE_COLOR"]:
-        monkeypatch.delenv(name, raising=False)
-
-    def call(*argv: str) -> tuple[int, str, str]:
-        code = run(cli, argv)
-        shown = capsys.readouterr()
-        return code, shown.out, shown.err
-
-    return call
 
 
 # ------------------------------------------------------------------------- readers that leave

@@ -5,7 +5,6 @@ Each row is one command in a folder that holds the files of `FILES` and nothing 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -102,6 +101,7 @@ TABLE = [
     wrong("check --resume file", 2, "file", "help"),
     wrong("check --run-dir empty", 2, "empty"),
     # places where nothing can be written
+    wrong("reproduce F-20 --kafka 4.1.1 --patience nan", 2, "is not a number"),
     wrong("check -o empty/report.json", 2, "no folder", "see `elrcheck check --help`"),
     wrong("trace sample --save empty/walk.json --depth 2", 4, "cannot-write", "empty"),
     wrong("export spec --out empty", 2, "is a file", "see `elrcheck export spec --help`"),
@@ -113,13 +113,13 @@ Invoke = Callable[[str], tuple[int, str, str]]
 
 
 @pytest.fixture
-def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
+def invoke(
+    no_settings: None, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Invoke:
     for name, data in FILES.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("ELRCHECK_")]:
-        monkeypatch.delenv(name)
 
     def call(argv: str) -> tuple[int, str, str]:
         code = run(cli, ["--no-progress", *argv.split()])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 import functools
-import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -33,13 +32,12 @@ ADDS_NAMES = ("extending",)
 
 
 @pytest.fixture
-def parsed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, dict[str, Any]]]:
+def parsed(
+    no_settings: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> list[tuple[str, dict[str, Any]]]:
     """What click gives to a command, instead of running it: path of the command, its parameters."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").mkdir()
-    for name in list(os.environ):
-        if name.startswith("ELRCHECK_"):
-            monkeypatch.delenv(name)
     calls: list[tuple[str, dict[str, Any]]] = []
 
     def instead() -> None:
