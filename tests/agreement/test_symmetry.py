@@ -43,6 +43,7 @@ def model() -> Model:
     return load_checked_model()
 
 
+@pytest.mark.slow
 def test_another_order_of_the_replica_list_gives_the_same_search(model: Model) -> None:
     config = resolve(Selection("kip_full", "three-brokers-tiny")).config
     assert counts(starting(model, (1, 2, 0)), config) == counts(model, config)

@@ -225,6 +225,7 @@ BY_HAND = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ident", "prop"), BY_HAND)
 def test_shortest_traces_by_hand(ident: str, prop: str, model: Model) -> None:
     (hazard,) = select_hazards([ident])

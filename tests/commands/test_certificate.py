@@ -116,6 +116,7 @@ def test_an_edited_rule_changes_the_steps_that_use_it(folder: Path) -> None:
 # ------------------------------------------------------------------------- forgeries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
 def test_a_forgery_is_refused(folder: Path, forgery: Forgery) -> None:
     """Each has a manifest with the digest of today's source and of its own texts; none fits."""

@@ -44,12 +44,13 @@ def proofs(mortal: Mortal) -> tuple[Path, dict[str, str], int]:
     return old, new, len(facts["by_phase"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before_end", "full"),
     [
         (200, True),
         (40, False),
-        *(pytest.param(at, full, marks=pytest.mark.slow) for at in (90, 75, 60, 20, 6) for full in (0, 1)),
+        *((at, full) for at in (90, 75, 60, 20, 6) for full in (False, True)),
     ],
 )
 def test_a_certificate_is_whole_or_not_there(

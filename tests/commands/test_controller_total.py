@@ -84,6 +84,7 @@ def test_kip_full_keeps_every_rule_with_two_brokers() -> None:
     assert_everything_holds(controller(brokers=2, workers=1), 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [

@@ -27,6 +27,7 @@ def model() -> Model:
     return load_proof_model()
 
 
+@pytest.mark.slow
 def test_a_lemma_is_needed_if_something_is_open_without_it(model: Model) -> None:
     """One broker needs few lemmas. Without one that is said to be needed, the named obligation is open."""
     proof = Proof(model, ONE, model.always, 60.0, Silent())

@@ -76,6 +76,7 @@ def test_lost_answers_do_not_matter_if_they_are_lost_finitely_often() -> None:
     assert verdicts(report) == dict.fromkeys(EVERY, "holds")
 
 
+@pytest.mark.slow
 def test_a_reassignment_ends() -> None:
     report = check("fences=0", "records=0", scope="four-brokers-reassign", properties=("V-6", "V-10"))
     assert verdicts(report) == {"V-6": "holds", "V-10": "holds"}
@@ -106,6 +107,7 @@ BREAKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", BREAKS)
 def test_one_rule_changed_breaks(case: str, tmp_path: Path) -> None:
     ident, variant, overrides = BREAKS[case]

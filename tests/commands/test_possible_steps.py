@@ -140,6 +140,7 @@ TOO_MUCH = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", TOO_MUCH)
 def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
     function, before, after, noticed = TOO_MUCH[fault]

@@ -176,6 +176,7 @@ def _as_property(fn: Any) -> Any:
     return dataclasses.replace(fn, kind="always", ident=fn.name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_fault_is_refuted(model: Model, fault: str) -> None:
     """A counterexample to induction that the plain model replays."""

@@ -127,6 +127,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_fault_is_refuted(model: Model, sound: Prover, fault: str) -> None:
     """The cell is refuted with the fault, and proved without it."""
@@ -157,6 +158,7 @@ RULES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", RULES)
 def test_an_edited_action_is_refuted(model: Model, sound: Prover, fault: str) -> None:
     """A fault in the rule of each change; the same cell of its action is proved without it."""

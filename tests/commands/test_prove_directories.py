@@ -41,6 +41,7 @@ def model() -> Model:
     return load_proof_model()
 
 
+@pytest.mark.slow
 def test_faults_of_directories_are_refuted(model: Model) -> None:
     right = Prover(Transitions(model, SMALL), lemmas_of(model), None)
     with ExitStack() as stack:

@@ -37,6 +37,7 @@ def model() -> Model:
     return load_proof_model()
 
 
+@pytest.mark.slow
 def test_faults_of_reassignments_are_refuted(model: Model) -> None:
     """F-20: an eligible broker that is no replica; and a removal of a replica within a leader epoch."""
     right = Prover(Transitions(model, TWO), lemmas_of(model), None)

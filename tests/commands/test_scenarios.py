@@ -208,6 +208,7 @@ SAMPLE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ident", "label"), SAMPLE)
 def test_check_finds_what_a_story_breaks(ident: str, label: str, catalogue: dict[str, Replayed]) -> None:
     """The search has the story's own budgets, so it meets the violation at most as deep."""

@@ -246,6 +246,7 @@ def test_no_damaged_file_is_named(filled: Filled, kind: str) -> None:
     assert filled.table.read[kind] > EACH * 0.8 and filled.table.believed[kind] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_no_damage_changes_what_a_command_says(filled: Filled, kind: str) -> None:
     chance = random.Random(f"commands {kind}")
@@ -284,6 +285,7 @@ def test_a_folder_of_others_changes_nothing_either(filled: Filled, which: str) -
         assert command(filled.folder) == filled.said[command]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["searches", "suite", "risk", "proofs"])
 def test_a_forged_number_is_no_error(filled: Filled, kind: str) -> None:
     """Digits are changed below a checksum that fits, as only this user can: what is not confirmed is refused.

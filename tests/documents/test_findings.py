@@ -57,6 +57,7 @@ def broken(run: FindingRun, variant: str, more: Mapping[str, Any], folder: Path)
     return {found.id: found.depth for found in report.properties if found.verdict == "violated"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", every_run())
 def test_a_finding_breaks_what_it_says(run: FindingRun, tmp_path: Path) -> None:
     found = broken(run, run.variant, {}, tmp_path / "run")
@@ -64,6 +65,7 @@ def test_a_finding_breaks_what_it_says(run: FindingRun, tmp_path: Path) -> None:
     assert set(found) - set(run.breaks) == set(run.also_breaks)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", every_run())
 def test_its_control_holds(run: FindingRun, tmp_path: Path) -> None:
     """The same search with only the rule at fault repaired."""

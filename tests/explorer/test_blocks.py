@@ -61,6 +61,7 @@ def test_values_at_the_edge_of_a_lane(room: int, beyond: int) -> None:
     assert bool(result.overflow) == bool(beyond)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="processors of another kind")
 @pytest.mark.parametrize("name", ["x86-64-v3", "x86-64-v2"])
 def test_processors_with_other_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +77,7 @@ def test_processors_with_other_vectors(name: str, monkeypatch: pytest.MonkeyPatc
                 assert (result.generated, result.distinct, result.diameter) == (218_433, 21_105, 26)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["two-brokers", "three-brokers-tiny", "late-fetches"])
 def test_steps_that_are_left_out_change_nothing(scope: str) -> None:
     """Levels, counts of every action, new states of every action, first violations and values."""

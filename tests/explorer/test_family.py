@@ -94,6 +94,7 @@ def test_violations_of_released_code_are_found_at_the_same_depth(model: Model) -
     assert found > 0
 
 
+@pytest.mark.slow
 def test_switches_that_shape_the_state_stay_exact(model: Model) -> None:
     """A metadata log as long as the budgets need, stale entries, acknowledged records."""
     shaped = {"metadata": Propagation.LOG, "elr_index_goes_stale": True, "tracks_acks": True}

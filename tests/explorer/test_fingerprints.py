@@ -41,6 +41,7 @@ def test_a_credit_has_room_for_every_instance(instances: int, bits: int) -> None
     assert instances + 2 <= 1 << bits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "workers"), [(64, 1), (64, 2), (128, 2)])
 def test_levels_that_outgrow_their_buffer_count_the_same(
     program: Program,

@@ -133,6 +133,7 @@ def test_a_run_stops_at_its_first_violation_or_after_its_walks() -> None:
     assert late.reason == "--time-budget 0s"
 
 
+@pytest.mark.slow
 def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walks() -> None:
     """F-9, 18 steps; `benchmarks/guided.py` measures all such hazards with more seeds."""
     hazard = next(one for one in HAZARDS if one.id == "F-9")

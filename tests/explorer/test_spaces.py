@@ -90,6 +90,7 @@ def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
         assert collisions == pytest.approx(pairs / 2**18, abs=6 * (pairs / 2**18) ** 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [0, 64])
 def test_states_that_do_not_fit_the_memory_go_to_disk(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int

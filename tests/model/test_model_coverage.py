@@ -198,6 +198,7 @@ def covered(model: Model) -> Coverage:
     return run.coverage
 
 
+@pytest.mark.slow
 def test_every_action_fires(covered: Coverage) -> None:
     assert covered.never_fired() == []
 

@@ -58,6 +58,7 @@ def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     return result.distinct, first, fired, result.deadlocks > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", list(cases()))
 def test_findings_and_their_depths_stay(case: SuiteCase) -> None:
     config: Any = case.selected.config

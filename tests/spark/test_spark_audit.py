@@ -49,6 +49,7 @@ def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession,
     assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}
 
 
+@pytest.mark.slow
 def test_after_an_interruption_the_report_is_partial(spark: SparkSession) -> None:
     said: list[str] = []
 

@@ -84,6 +84,7 @@ def test_a_violation_and_its_trace(spark: SparkSession, tmp_path: Path) -> None:
     assert search.costs
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_level(spark: SparkSession, tmp_path: Path) -> None:
     compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 2, KilledMidLevel)
     assert {path.name for path in tmp_path.rglob("accident-*")} == {"accident-0", "accident-1"}
@@ -93,6 +94,7 @@ SMALL = {"batch": 1 << 14, "held": 1 << 13}
 """Many batches in a level, and most candidates for the own partition travel."""
 
 
+@pytest.mark.slow
 def test_fingerprints_as_the_local_engine(spark: SparkSession, tmp_path: Path) -> None:
     search = compare(spark, tmp_path, ("kip_full", "two-brokers", 1200), 3, fingerprint=64, **SMALL)
     assert search.fingerprint == 64 and search.costs[-1].depth < len(search.space.sizes) - 1

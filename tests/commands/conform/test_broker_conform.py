@@ -149,6 +149,7 @@ def partition() -> Iterator[BrokerOracle]:
         yield oracle
 
 
+@pytest.mark.slow
 @pytest.mark.kafka
 def test_a_leader_that_missed_an_epoch_trusts_what_its_followers_had(partition: BrokerOracle) -> None:
     """F-51, and its control: a broker that steps down in between waits for a fetch."""

@@ -36,6 +36,7 @@ def first_two(report: SweepReport) -> dict[int, dict[str, Any]]:
     return {number: answer for number, answer in answers_of(report).items() if number <= 2}
 
 
+@pytest.mark.slow
 def test_equals_separate_checks(report: SweepReport, tmp_path: Path) -> None:
     separate = separate_answers(SMALL, tmp_path)
     assert answers_of(report) == separate
