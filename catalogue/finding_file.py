@@ -173,7 +173,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """The smallest repair. knobs: what a control of the model sets for it, none if the model has no such one.
+    """The smallest repair. knobs: what a control of the model sets for it, empty if the model has none.
 
     classes: versions whose classes, with the edits, pass the finding's JUnit tests, while those of all other
     findings say what they said before, except those that it `mends` or `brings`; of a finding without such a

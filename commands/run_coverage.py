@@ -28,7 +28,10 @@ CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"
 
 
 def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
-    """The reports of these files and run folders; UsageFault for what is none, NothingChecked for no run."""
+    """Read the reports of these files and run folders.
+
+    UsageFault if a file is not a report, NothingChecked if there are none.
+    """
     reports = [_read(_report_of(path)) for path in paths]
     if not reports:
         raise NothingChecked(

@@ -103,7 +103,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @click.option("--stop-at-first", is_flag=True,
               help="Stop after the block of 4096 walks with the first violation.")
 @click.option("--guided", is_flag=True,
-              help="Go on from where few walks have been and a violation is near, never twice the same way.")
+              help="Prefer rarely visited states close to a violation; never repeat a walk.")
 @click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for traces.")
 @page_options

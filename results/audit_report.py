@@ -35,7 +35,7 @@ class AuditFlag:
     remedy: str
     """What to do now."""
     until: int | None = None
-    """The offset from which on it is so no more; null if it still is, and for an event."""
+    """Offset at which the condition ended; null if it still holds, and for an event."""
 
 
 @dataclass(frozen=True)

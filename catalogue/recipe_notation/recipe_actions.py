@@ -67,7 +67,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Reassign:
-    """to: the replicas; None cancels. absent_if: the error of a build that has not the finding."""
+    """to: the replicas; None cancels. absent_if: the error returned by a build without the finding."""
 
     partition: str
     to: tuple[int, ...] | None

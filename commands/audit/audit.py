@@ -27,7 +27,7 @@ STEPS = 256
 WORTH_PROCESSES = 1 << 26
 """Bytes of logs from which on several processes are of use, if their number is left open."""
 MANY_PROCESSORS = 4
-"""From so many on: one reads, and the others judge."""
+"""With at least this many CPUs, one process reads and the others judge."""
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:

@@ -1,4 +1,4 @@
-"""Changes of partitions of which nothing comes, recognised by the first of their kind.
+"""Fast path: a change is skipped when an identical pattern was already judged harmless.
 
 Most records of a log move a partition from one sound state to another. What the audit has to say of such a
 record depends on the pattern of the partition, on what is known of the brokers that it names, on the settings
@@ -144,7 +144,7 @@ class Quiet:
         return stop
 
     def _change(self, state: ClusterState, columns: Columns, at: int, value: bytes, offset: int) -> bool:
-        """Take a change whose step is not known, if the like of it led to the same pattern before."""
+        """Accept an unseen change if an equivalent one produced the same pattern before."""
         table = state.partitions
         key = Key(*topic_and_number(value, START))
         row = table.row_of(key)

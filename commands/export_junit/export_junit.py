@@ -210,7 +210,7 @@ def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
                 return run, property
         message = f"{finding.id} does not break {property}"
         raise UsageFault(
-            "junit-property", message, help=f"it breaks {', '.join(_broken(broken)) or 'no such one'}"
+            "junit-property", message, help=f"it breaks {', '.join(_broken(broken)) or 'nothing testable'}"
         )
     for run in broken:
         for ident in ASSERTIONS:

@@ -64,7 +64,7 @@ class RuleMutants:
         return self._of[function]
 
     def names(self, functions: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
-        """(function, name) of every change of these functions, of all of them if there are none."""
+        """(function, name) of every change of these functions; of all functions if empty."""
         chosen = functions or self.functions
         return tuple((function, one.name) for function in chosen for one in self.of(function))
 

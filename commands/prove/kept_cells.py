@@ -57,7 +57,7 @@ class KeptInstance(Record, frozen=True):
 
 
 class KeptCells:
-    """The obligations in the store. fresh: find none of them, but keep new ones.
+    """The obligations in the store. fresh: ignore existing entries, still write new ones.
 
     used: where the answers come from that were found.
     """

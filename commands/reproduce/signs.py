@@ -114,5 +114,5 @@ class Signs:
                 )
 
     def until(self, done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
-        """Wait until something is so; `NotInTime` if it is not within so many seconds."""
+        """Poll until the condition holds; `NotInTime` if it does not hold within these seconds."""
         wait_for(done, seconds * self._patience, what, most)

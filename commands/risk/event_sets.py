@@ -121,7 +121,7 @@ class EventSets:
         return bool(answer.broken)
 
     def smallest(self, ident: str) -> list[Events]:
-        """The sets that break the property, of which no part does; the smallest first.
+        """Minimal sets of events that break the property; the smallest first.
 
         Answers about other events, which an earlier run has kept, are left out.
         """

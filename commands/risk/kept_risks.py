@@ -47,7 +47,7 @@ class KeptRisk(Record, frozen=True):
 
 
 class KeptRisks:
-    """The kept answers. fresh: find none of them, but keep new ones."""
+    """The kept answers. fresh: ignore existing entries, still write new ones."""
 
     def __init__(self, fresh: bool = False) -> None:
         self.store = Store("risk", KeptRisk, fresh=fresh)

@@ -68,7 +68,7 @@ class KeptAnswer(Record, frozen=True):
 
 
 class KeptAnswers:
-    """The answers in the store. fresh: find none of them, but keep new ones."""
+    """The answers in the store. fresh: ignore existing entries, still write new ones."""
 
     def __init__(self, fresh: bool) -> None:
         self.store = Store("suite", KeptAnswer, fresh=fresh)

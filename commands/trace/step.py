@@ -146,7 +146,7 @@ class Walk:
 def step(
     subject: Replayed, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
 ) -> Replayed:
-    """Obey lines until there are no more; the trace that was reached. patient: tell mistakes and go on."""
+    """Execute commands until the input ends, and return the trace. patient: report mistakes and continue."""
     walk = Walk(subject, write)
     write(HELP + "\n")
     walk.show()

@@ -61,7 +61,7 @@ def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _decided(question: Node) -> tuple[Request, Outcome]:
-    """The question as it was understood, and what comes of it."""
+    """Parse the question and decide it."""
     question.object(("op",), question_keys())
     operation = find_operation(question["op"])
     fields = question["op"].object(("type", *operation.required), operation.optional)

@@ -200,7 +200,7 @@ OPERATIONS: tuple[Operation, ...] = (
 
 
 def find_operation(op: Node) -> Operation:
-    """The operation that `op.type` names; UsageFault with all of them if there is no such one."""
+    """The operation that `op.type` names; UsageFault listing all operations if there is no such operation."""
     kind = op.object(("type",), None)["type"]
     if not isinstance(kind.value, str):
         kind.expected("a name")

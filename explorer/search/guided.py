@@ -52,7 +52,7 @@ _WORD = (1 << 64) - 1
 
 @dataclass
 class Cell:
-    """States that look alike and may have successors that nobody has met. chosen: how often one was taken."""
+    """Bucket of similar states with unexplored successors. chosen: how often one of them was taken."""
 
     distance: int
     states: deque[int] = field(default_factory=deque)

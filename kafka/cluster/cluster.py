@@ -64,7 +64,10 @@ class NotInTime(ClusterFault):
 
 
 def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
-    """Wait until something is so; an error of Kafka counts as not yet. most: seconds between two attempts."""
+    """Poll until `done()` returns true; errors of Kafka count as "not yet".
+
+    most: seconds between two attempts.
+    """
     end, error, interval = time.monotonic() + seconds, "", FIRST_INTERVAL
     while True:
         try:

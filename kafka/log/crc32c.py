@@ -132,7 +132,7 @@ def of_lanes(lanes: NDArray[np.uint8]) -> NDArray[np.uint32]:
 
 
 def carried(sums: NDArray[np.uint32], bit: int) -> NDArray[np.uint32]:
-    """What so many lanes of zeros, two to this power, make of each checksum."""
+    """Effect of 2**bit zero lanes on each checksum."""
     tables = _over_lanes(bit)
     over: NDArray[np.uint32] = (
         tables[0].take(sums & np.uint32(0xFF))
@@ -172,7 +172,7 @@ def _pair_table() -> NDArray[np.uint32]:
 
 @cache
 def _over_lanes(bit: int) -> tuple[NDArray[np.uint32], ...]:
-    """What so many lanes of zeros, two to this power, make of each byte of a checksum."""
+    """Effect of 2**bit zero lanes on each byte of a checksum."""
     shifted = np.arange(256, dtype=np.uint32)[None, :] << np.array([[0], [8], [16], [24]], dtype=np.uint32)
     if bit:
         before = _over_lanes(bit - 1)

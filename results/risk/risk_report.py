@@ -73,7 +73,7 @@ class RiskAnswer:
 
 @dataclass(frozen=True)
 class RiskReach:
-    """How far the search of an outcome came. events: whatever so many events do, it does not happen.
+    """How far the search of an outcome came. events: up to this many events never cause the outcome.
 
     sets: how many sets of up to `most` events there are; undecided: those that a limit left open.
     """
