@@ -92,7 +92,7 @@ def test_steps_that_are_left_out_change_nothing(scope: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scope", ["min-isr-1", "three-brokers-small", "recovery-two-brokers"])
+@pytest.mark.parametrize("scope", ["min-isr-1", "recovery-two-brokers"])
 def test_steps_that_are_left_out_change_nothing_in_whole_scopes(scope: str) -> None:
     program = real_program(scope)
     every = Search(program, workers=2, cache=None, limits=Limits(), leave_out=False)

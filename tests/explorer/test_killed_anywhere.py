@@ -180,7 +180,7 @@ def table(seed: int, rows: Counter[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(120, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [3, pytest.param(24, marks=pytest.mark.slow)])
 def test_killed_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
     """Every fourth run is killed again while it resumes."""
     seed, rng = seeded()
@@ -211,7 +211,7 @@ def test_killed_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> No
     assert sum(rows.values()) >= count * 3 // 4
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_disk_that_is_full_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
     seed, rng = seeded()
     rows: Counter[tuple[str, str]] = Counter()

@@ -144,8 +144,10 @@ def soon(done: object, seconds: float = 60) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("victim", ["interrupted", "terminated", "killed", "warden killed"])
-@pytest.mark.parametrize("part", [0.0, 0.15, 0.5])
+@pytest.mark.parametrize(
+    ("victim", "part"),
+    [("interrupted", 0.15), ("terminated", 0.0), ("killed", 0.15), ("killed", 0.5), ("warden killed", 0.5)],
+)
 def test_nothing_is_left_of_a_run_that_is_killed(victim: str, part: float, tmp_path: Path) -> None:
     """part: of a run of about forty seconds, after which it is killed, and some more or less by chance."""
     with reproducing(tmp_path, "F-20/stuck", "--kafka", ONE, "--no-control") as (process, mark):

@@ -12,8 +12,8 @@ from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.maven import find_maven
 
 ONE = "4.1.2"
-# The releases that the driver is made for, with the oldest and newest of every kind of difference.
-ALL = ("3.9.1", "4.0.0", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
+# One release of every kind of difference; `conform --refresh` compares all of them.
+ALL = ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.3.1", "4.4.0")
 
 
 def jars_or_skip(version: str = ONE, wanted: Jars = Jars.CONTROLLER) -> ClassPath:

@@ -37,14 +37,10 @@ PAIRS = [
     ("kip_full", "two-brokers", 400),
     ("kip_full", "three-brokers-tiny", 200),
     ("code_2024_10", "two-brokers", 400),
-    ("code_4_0", "two-brokers", 400),
-    ("code_4_1", "two-brokers", 400),
     ("legacy", "two-brokers", 200),
-    ("legacy_strict", "two-brokers", 200),
     ("code_4_1", "three-brokers-tiny", 200),
     ("kip_full", "recovery-two-brokers", 8000),
     ("kip_full", "three-brokers-two-records", 4000),
-    ("legacy", "three-brokers-tiny", 200),
 ]
 """Variant, scope, and the size of a level that goes to Spark."""
 
