@@ -30,7 +30,7 @@ CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"
 def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
     """Read the reports of these files and run folders.
 
-    UsageFault if a file is not a report, NothingChecked if there are none.
+    Raises UsageFault if a file is not a report, and NothingChecked if no run has stored one.
     """
     reports = [_read(_report_of(path)) for path in paths]
     if not reports:
