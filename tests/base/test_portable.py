@@ -24,7 +24,8 @@ NAMES = {
 HIDE = f"""
 import sys
 for name in {MODULES!r}: sys.modules[name] = None
-import mmap, os, signal
+import mmap, os, signal, subprocess, types
+subprocess.signal = types.SimpleNamespace(**vars(signal))  # Windows has a subprocess of its own, without SIGKILL
 for name, gone in {NAMES!r}.items():
     for attribute in gone:
         if hasattr(sys.modules[name], attribute): delattr(sys.modules[name], attribute)
