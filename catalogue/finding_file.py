@@ -57,6 +57,7 @@ control: it says what does not follow. A run that takes more than seconds is mar
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -228,6 +229,12 @@ def finding_files() -> tuple[Traversable, ...]:
     folder = files("elrcheck.catalogue") / "findings"
     found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
     return tuple(sorted(found, key=lambda f: f.name))
+
+
+@functools.cache
+def packaged_findings() -> tuple[Finding, ...]:
+    """Return the packaged findings, by id. They are read once: the whole package takes a second."""
+    return tuple(read_finding(file) for file in finding_files())
 
 
 def find_finding(ident: str) -> Finding:

@@ -82,17 +82,16 @@ def scope_entries() -> list[Entry]:
 
 def scenario_entries() -> list[Entry]:
     """Every packaged scenario with its verdicts as the file states them, by number."""
-    from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
+    from elrcheck.catalogue.scenario_file import packaged_scenarios
 
     found = []
-    for file in scenario_files():
-        scenario = read_scenario(file)
+    for scenario in packaged_scenarios():
         found.append(
             {
                 "id": scenario.id,
                 "name": scenario.title,
                 "summary": verdicts(scenario),
-                "source": file.name,
+                "source": scenario.file,
             }
         )
     return found
@@ -139,13 +138,12 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
     name: if it is the id of a finding, only that one.
     """
-    from elrcheck.catalogue.finding_file import finding_files, read_finding
+    from elrcheck.catalogue.finding_file import packaged_findings
     from elrcheck.catalogue.finding_text import searches
 
     found = []
-    every = finding_files()
-    for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
-        finding = read_finding(file)
+    every = packaged_findings()
+    for finding in [finding for finding in every if finding.id.lower() == f"{name}".lower()] or every:
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
         found.append(
             {
@@ -159,7 +157,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
-                "source": file.name,
+                "source": finding.file,
             }
         )
     return found

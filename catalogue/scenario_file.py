@@ -43,6 +43,7 @@ and values, which need a loaded model.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from importlib.resources import files
@@ -128,6 +129,12 @@ def scenario_files() -> tuple[Traversable, ...]:
     folder = files("elrcheck.catalogue") / "scenarios"
     found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
     return tuple(sorted(found, key=lambda f: f.name))
+
+
+@functools.cache
+def packaged_scenarios() -> tuple[Scenario, ...]:
+    """Return the packaged scenarios, by id; they are read once."""
+    return tuple(read_scenario(file) for file in scenario_files())
 
 
 def read_scenario(file: Path | Traversable) -> Scenario:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packaged_searches
-from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Finding, packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
 from elrcheck.catalogue.select import release_numbers
@@ -35,7 +35,7 @@ WORDS: Mapping[Outcome, str] = {
 
 def finding_table() -> FindingTable:
     """The table of everything that is packaged."""
-    findings = [read_finding(file) for file in finding_files()]
+    findings = packaged_findings()
     return table_of(findings, packaged_searches(), packaged_recipes())
 
 

@@ -22,7 +22,7 @@ from elrcheck.catalogue.configuration import (
 )
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
-from elrcheck.catalogue.finding_file import FindingRun, finding_files, read_finding
+from elrcheck.catalogue.finding_file import FindingRun, packaged_findings
 from elrcheck.catalogue.finding_text import command
 from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
@@ -127,8 +127,7 @@ def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
 def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
     """(finding, search, properties that it breaks and its control does not)."""
     searched = {(one.finding, one.variant): one.shown for one in packaged_searches()}
-    for file in finding_files():
-        finding = read_finding(file)
+    for finding in packaged_findings():
         for search in released_searches(finding):
             shown = searched.get((finding.id, search.variant), ())
             if properties := _safety(shown):

@@ -51,6 +51,7 @@ an error.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -150,8 +151,9 @@ class Recipe:
         return tuple(found)
 
 
+@functools.cache
 def packaged_recipes() -> tuple[Recipe, ...]:
-    """The recipes of this package, by finding and name, the default of each finding first."""
+    """Return the packaged recipes, by finding and name, the default of each finding first. Read once."""
     folder = files("elrcheck.catalogue") / "recipes"
     found = [read_recipe(file) for file in folder.iterdir() if file.name.endswith(".toml")]
     return tuple(sorted(found, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))

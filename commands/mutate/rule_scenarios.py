@@ -7,7 +7,7 @@ in plain Python with the changed function in its place.
 from __future__ import annotations
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
+from elrcheck.catalogue.scenario_file import Scenario, packaged_scenarios
 from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.commands.scenario.scenario import replay
 from elrcheck.lang.changed.altered import planted
@@ -19,7 +19,7 @@ class ScenarioBench:
     """The packaged scenarios that are as expected without a change."""
 
     def __init__(self, model: Model) -> None:
-        read = [read_scenario(file) for file in scenario_files()]
+        read = packaged_scenarios()
         self.scenarios = [one for one in read if replay(one, model)[0].verdict != "unexpected"]
 
     def told(self, changed: Changed) -> tuple[str, str] | None:

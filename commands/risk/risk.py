@@ -15,7 +15,7 @@ from elrcheck.base.errors import Interrupted
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Finding, packaged_findings
 from elrcheck.commands.risk.asked_settings import Asked, asked
 from elrcheck.commands.risk.event_kinds import in_words
 from elrcheck.commands.risk.event_order import fitting, suspects
@@ -52,7 +52,7 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
     started = time.monotonic()
     groups = [asked(request) for request in requests]
     model = load_outcome_model()
-    findings = [read_finding(file) for file in finding_files()]
+    findings = packaged_findings()
     with Interrupts() as stop:
         parts = [
             _answered(model, findings, group, request, progress, stop)

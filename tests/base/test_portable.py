@@ -25,7 +25,8 @@ HIDE = f"""
 import sys
 for name in {MODULES!r}: sys.modules[name] = None
 import mmap, os, signal, subprocess, types
-subprocess.signal = types.SimpleNamespace(**vars(signal))  # Windows has a subprocess of its own, without SIGKILL
+# On Windows `subprocess` does not use SIGKILL.
+subprocess.signal = types.SimpleNamespace(**vars(signal))
 for name, gone in {NAMES!r}.items():
     for attribute in gone:
         if hasattr(sys.modules[name], attribute): delattr(sys.modules[name], attribute)

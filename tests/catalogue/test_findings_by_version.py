@@ -17,13 +17,13 @@ from elrcheck.catalogue.evidence.by_version import finding_table, table_of
 from elrcheck.catalogue.evidence.cause_page import causes, spans
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
-from elrcheck.catalogue.finding_file import Finding, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Finding, packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.results.finding_table import FindingRow
 
-FINDINGS: tuple[Finding, ...] = tuple(map(read_finding, finding_files()))
+FINDINGS: tuple[Finding, ...] = packaged_findings()
 SEARCHES: dict[tuple[str, str], ReleasedSearch] = {
     (search.finding, search.variant): search for finding in FINDINGS for search in released_searches(finding)
 }

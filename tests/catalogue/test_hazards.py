@@ -13,7 +13,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import find_variant, reject_impossible, select_properties
@@ -30,7 +30,7 @@ from elrcheck.model.config import Config
 NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47)]
 NUMBERS += [48, 51, 52, 53, 55, 56]
 RUN = [hazard for hazard in HAZARDS if hazard.left_out is None]
-SEARCHED = {finding.id for finding in map(read_finding, finding_files()) if finding.runs}
+SEARCHED = {finding.id for finding in packaged_findings() if finding.runs}
 ALONE = [hazard for hazard in RUN if hazard.id not in SEARCHED]
 """Those that have no searches as a finding, which tests/documents/test_findings.py repeats."""
 # Left out, each for its own reason; a new one here is a reviewed decision.

@@ -27,7 +27,7 @@ from elrcheck.catalogue.evidence.hunted import (
     repaired,
     repairs_of,
 )
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.catalogue.suite_file import SuiteCase
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
@@ -36,7 +36,7 @@ HUNT = packaged_hunt()
 
 
 def test_each_repair_is_a_control_of_its_finding() -> None:
-    findings = {finding.id: finding for finding in map(read_finding, finding_files())}
+    findings = {finding.id: finding for finding in packaged_findings()}
     for repair in REPAIRS:
         controls = [run.control.knobs for run in findings[repair.finding].runs if run.control is not None]
         said = {(name, value) for knobs in controls for name, value in knobs.items()}

@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
@@ -44,7 +44,7 @@ def test_a_recipe_waits_for_the_states_of_its_trace(ident: str, tmp_path: Path) 
 
 def test_the_findings_know_the_searches() -> None:
     """A trace is a counterexample that the page of the finding names; the page of F-20 has no V-7."""
-    runs = {finding.id: finding.runs for finding in map(read_finding, finding_files())}
+    runs = {finding.id: finding.runs for finding in packaged_findings()}
     unknown = {
         recipe.id
         for recipe in TRACED.values()

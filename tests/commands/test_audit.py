@@ -29,7 +29,7 @@ from log_stories import MADE, SEGMENT, T, U, broker, registered
 from log_writer import Told, snapshot_footer, snapshot_header, told_batch
 from places import ROOT, SCHEMAS
 
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.commands.audit.judged import PROPERTIES, broken_of
 from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
@@ -220,7 +220,7 @@ def test_every_rule_has_a_story() -> None:
 
 
 def test_rules_name_findings_that_are_described() -> None:
-    known = {read_finding(file).id for file in finding_files()}
+    known = {finding.id for finding in packaged_findings()}
     assert {rule.hazard for rule in RULES.values()} - {None} <= known
     document = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
     for rule in RULES.values():

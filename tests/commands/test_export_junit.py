@@ -18,7 +18,7 @@ from patched_classes import jars_needed, patched_classes
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.export_junit import (
@@ -36,7 +36,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.tracefile import write_trace
 
-FINDINGS = {finding.id: finding for finding in map(read_finding, finding_files())}
+FINDINGS = {finding.id: finding for finding in packaged_findings()}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
 VERSIONS = (
     "3.9.1", "4.0.0", "4.0.1", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.3.0", "4.3.1",

@@ -22,7 +22,7 @@ AFTER = {
         "mkdir tests; echo 'def test_ours(): pass' > tests/test_ours.py; pytest -q > out; tail -1 out"
         " | grep -q passed"
     ),
-    "sweep": "elrcheck sweep --scope two-brokers-quiet --grid grid.toml -o swept.md   # exit 1: code_3_9 breaks P-14",
+    "sweep": "elrcheck sweep --scope two-brokers-quiet --grid grid.toml -o swept.md  # exit 1: code_3_9",
 }
 
 

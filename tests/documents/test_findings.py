@@ -22,14 +22,14 @@ from elrcheck.catalogue.finding_file import (
     LEVELS,
     Finding,
     FindingRun,
-    finding_files,
+    packaged_findings,
     read_finding,
 )
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.commands.check import run_check
 from elrcheck.model.knobs import plain
 
-FINDINGS: tuple[Finding, ...] = tuple(read_finding(file) for file in finding_files())
+FINDINGS: tuple[Finding, ...] = packaged_findings()
 
 
 class Silent:

@@ -17,7 +17,7 @@ from fake_maven import maven
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kept.store import FOLDER
-from elrcheck.catalogue.finding_file import Edit, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Edit, packaged_findings
 from elrcheck.commands.reproduce.finding_patch import edits_of
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import find_jdk, jar_bytes
@@ -156,7 +156,7 @@ def test_which_edits_a_release_has() -> None:
 
 
 def test_every_release_with_a_patch_has_its_edits() -> None:
-    for finding in map(read_finding, finding_files()):
+    for finding in packaged_findings():
         patch = finding.patch
         for version in (*patch.classes, *patch.brokers) if patch is not None else ():
             assert edits_of(finding.id, version), (finding.id, version)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.causes import BY_STEP, recognised, repair_of, repairs
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.state import State
 
-FINDINGS = {finding.id: finding for finding in map(read_finding, finding_files())}
+FINDINGS = {finding.id: finding for finding in packaged_findings()}
 
 
 def seen(*states: State) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words
 from elrcheck.commands.risk.event_order import fitting, suspects
@@ -86,7 +86,7 @@ def test_events_as_people_list_them() -> None:
 
 
 def test_the_searches_of_findings_are_suspected() -> None:
-    found = suspects([read_finding(file) for file in finding_files()], 3)
+    found = suspects(packaged_findings(), 3)
     assert found["fence", "reassign", "reassign"] == ("fence", "reassign", "reassign")  # F-20
     assert found["stop", "reassign", "reassign"] == ("fence", "reassign", "reassign")
     assert found["stop", "stop", "lose_directory"] == ("stop", "stop", "lose_directory")  # F-52
@@ -96,7 +96,7 @@ def test_the_searches_of_findings_are_suspected() -> None:
 @pytest.mark.parametrize("kafka", ["4.0", "4.1", "4.3"])
 def test_the_searches_that_fit_a_release(kafka: str) -> None:
     """F-20 is in each of them, and its search has the same min.insync.replicas; F-53 needs 1."""
-    findings = [read_finding(file) for file in finding_files()]
+    findings = packaged_findings()
     fits = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=True)).config)
     assert ("fence", "reassign", "reassign") in fits
     assert ("fence", "shrink", "set_min_isr") not in fits
