@@ -84,6 +84,7 @@ def test_a_released_search_has_the_rules_of_the_release() -> None:
     assert len(RELEASED) == len([name for finding, name in SEARCHES if finding == "F-51"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", SAMPLE, ids=" ".join)
 def test_a_search_repeats(key: tuple[str, str]) -> None:
     again(key)

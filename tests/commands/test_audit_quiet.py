@@ -107,6 +107,7 @@ def disturbed(folder: Path, seed: int, brokers: int = 4) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_what_is_remembered_changes_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int

@@ -6,8 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 from following import refused_step
@@ -18,6 +19,7 @@ from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tool
 from elrcheck.traces.subject import of_repro
 from elrcheck.traces.tracefile import load_trace
 
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
 SMALL = ("--scope", "two-brokers")
 # Losing the last ISR member needs two removals besides the crash: this scope has just enough.
@@ -88,6 +90,7 @@ def test_report_names_conjunct_witness_and_changes(tmp_path: Path) -> None:
     assert again.behaviour.origin.property == "P-1"
 
 
+@pytest.mark.slow
 def test_engines_agree(tmp_path: Path) -> None:
     arguments = (*SMALL, "--set", "fences=0", "--set", "shrinks=0")
     _, local = check(tmp_path, *arguments, "--workers", "2")
@@ -130,11 +133,13 @@ def test_a_limit_is_never_a_pass(tmp_path: Path, limit: tuple[str, ...], said: s
         (("show", "nobody"), 2, "nobody"),
     ],
 )
-def test_bad_input_is_one_message(tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
-    done = run(tmp_path, *arguments)
-    assert done.returncode == code, done.stderr
-    assert words in done.stderr and "Traceback" not in done.stderr
-    assert done.stdout == "" and list(tmp_path.iterdir()) == [], "nothing half-written"
+def test_bad_input_is_one_message(
+    tmp_path: Path, invoke: Invoke, arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    ended, out, err = invoke(*arguments)
+    assert ended == code, err
+    assert words in err and "Traceback" not in err
+    assert out == "" and list(tmp_path.iterdir()) == [], "nothing half-written"
 
 
 def test_malformed_scope_and_trace(tmp_path: Path) -> None:
@@ -204,6 +209,7 @@ def test_tlc_command(tmp_path: Path, finding: Path) -> None:
     assert json.loads(done.stdout)["verdict"] == "same"
 
 
+@pytest.mark.slow
 def test_reduced_is_smaller_and_finds_the_same(tmp_path: Path) -> None:
     code, whole = check(tmp_path, *BREAKS)
     reduced_code, reduced = check(tmp_path, *BREAKS, "--reduce")

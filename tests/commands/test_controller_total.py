@@ -256,6 +256,7 @@ def test_two_processes_find_what_one_finds() -> None:
     assert "refuted" in {cell.verdict for cell in one.variants[0].cells}
 
 
+@pytest.mark.slow
 def test_a_knob_that_is_set_is_not_arbitrary(model: Model) -> None:
     """Cancelling in 4.1 empties nothing where unclean election is forbidden (CT-19 needs it allowed)."""
     refutation(model, variant_config("code_4_1"), EventKind.CANCEL_REASSIGNMENT, "CT-19")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from places import ROOT, copy_package, sources
 
 FILES = sources("lang", "model", "invariants")
@@ -53,6 +54,7 @@ def ran(package: Path, source: str, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_digest_of_a_sweep_sees_every_folder(tmp_path: Path) -> None:
     assert {"model", "model/broker", "model/control_plane", "invariants/proof"} <= set(FOLDERS)
     digests = json.loads(ran(copy_package(tmp_path / "elrcheck"), EDIT, json.dumps(FOLDERS)))

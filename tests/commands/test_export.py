@@ -179,6 +179,7 @@ def test_traces_that_do_not_fit(
 # ---------------------------------------------------------------------------- TLC's verdict
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
     report = run_tlc(TlcRequest(run=folder), Silent())

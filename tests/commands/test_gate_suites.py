@@ -198,6 +198,7 @@ def test_a_suite_is_gated(tmp_path: Path) -> None:
     assert "violated, as the suite explains" in render(kept, "text")
 
 
+@pytest.mark.slow
 def test_a_suite_is_added(tmp_path: Path, invoke: Invoke) -> None:
     one = "pairs/elect+unregister/fence"
     assert invoke("gate", "--suite", one)[0] == 2, "--suite requires --add"

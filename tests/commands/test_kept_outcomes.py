@@ -151,6 +151,7 @@ def test_a_gate_believes_what_is_kept_only_if_asked(searched: list[str], tmp_pat
     assert len(searched) == 2
 
 
+@pytest.mark.slow
 def test_a_survey_searches_nothing_twice(searched: list[str]) -> None:
     """The scope itself and each guard, unless the program is the same without it."""
     request = MutateRequest(

@@ -26,6 +26,7 @@ def change(bench: ProofBench, function: str, start: str) -> Variation:
     return next(one for one in bench.mutants.of(function) if one.name.startswith(f"{function}: {start}"))
 
 
+@pytest.mark.slow
 def test_a_change_that_a_property_catches_is_refuted(bench: ProofBench) -> None:
     """Unregister takes a broker out that runs; the counterexample to induction is replayed."""
     found = bench.judge(change(bench, "Unregister", "require(s.broker[b].status == Status.OFFLINE"))

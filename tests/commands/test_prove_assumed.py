@@ -74,6 +74,7 @@ def test_every_name_is_an_assumption() -> None:
     assert get_args(ProofAssumption) == NAMES
 
 
+@pytest.mark.slow
 def test_the_headline_and_the_certificate_say_what_is_assumed(tmp_path: Path) -> None:
     """One broker; unclean elections and recoveries are covered, and the claim names its condition."""
     folder = tmp_path / "certificate"

@@ -51,6 +51,7 @@ def expected(program: Program) -> SearchResult:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bits", "workers"), [(64, 1), (64, 2), (128, 2)])
 def test_fingerprints_count_the_same(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, workers: int
@@ -102,6 +103,7 @@ def test_states_that_do_not_fit_the_memory_go_to_disk(
     assert [place.name for place in tmp_path.glob(".*")] == [], "nothing is left of the passes"
 
 
+@pytest.mark.slow
 def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> None:
     keeper = Folder(tmp_path, always=True)
     result = search(program, limits=Limits(memory_bytes=600_000), keeper=keeper)

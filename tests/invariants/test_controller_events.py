@@ -239,6 +239,7 @@ def of_state(s: State) -> Controller:
     return Controller(s.settings, s.partition, s.registration)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", CHECKED_VARIANTS)
 def test_events_do_what_the_actions_do(model: Model, variant: str) -> None:
     """Every action that changes what the controller knows is an event here, with the same outcome."""

@@ -47,6 +47,7 @@ def cases() -> dict[str, SuiteCase]:
     return {case.name.removeprefix("witnesses/"): case for case in family.cases}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REACHED)
 def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: str) -> None:
     case = cases[name]

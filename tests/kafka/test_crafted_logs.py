@@ -73,6 +73,7 @@ def test_headers_that_overlap() -> None:
     assert times < MOST_TIMES and [p.base_offset for p in pieces if isinstance(p, Batch)] == [0, 1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [400, 1600])
 def test_sound_batches_between_false_headers(number: int) -> None:
     """Each false one is where the next batch is expected, with the offset that is expected."""

@@ -116,6 +116,7 @@ def test_accidents_with_fingerprints(spark: SparkSession, tmp_path: Path, tasks:
     assert len(list(tmp_path.rglob("accident-*"))) == 2
 
 
+@pytest.mark.slow
 def test_liveness_from_shards(spark: SparkSession, tmp_path: Path) -> None:
     """The driver builds the graph from the levels of all partitions, and finds the same lassos."""
     selection = Selection("legacy", "two-brokers", ("response_loss=false", "shrinks=0", "acks_one=0"))
