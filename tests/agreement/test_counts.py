@@ -170,10 +170,8 @@ def test_tlc_counts_three_brokers(model: Model, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("variant", ["code_4_1"])
 def test_tlc_counts_large(model: Model, variant: str, tmp_path: Path) -> None:
-    """Above 10^5 distinct states, with the reference search beside them."""
+    """Above 10^5 distinct states; the reference search counts smaller scopes."""
     config = resolve(Selection(variant, "three-brokers-two-records")).config
     counts = compiled(model, config, workers=2)[0]
-    expected = search(model, config)
     assert counts[1] > 100_000
-    assert counts == (expected.generated, expected.distinct, expected.diameter)
     assert tlc_counts(model, config, tmp_path, 900) == counts

@@ -252,7 +252,7 @@ def test_two_processes_find_what_one_finds() -> None:
     assert [(c.event, c.rule, c.verdict) for c in one.variants[0].cells] == [
         (c.event, c.rule, c.verdict) for c in two.variants[0].cells
     ]
-    assert len(one.variants[0].cells) == 23 * 11
+    assert len(one.variants[0].cells) == (len(EventKind) - len(("DESIGNATE", "FINISH_RECOVERY"))) * 11
     assert "refuted" in {cell.verdict for cell in one.variants[0].cells}
 
 
@@ -298,7 +298,7 @@ def test_the_command_prints_a_table_and_a_counterexample(capsys: pytest.CaptureF
 
 @pytest.mark.slow
 def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
-    """F-1 is in October 2024 and 4.0, and nowhere else."""
+    """F-1 is in October 2024 and 4.0; in 3.9 a leader that registers again is fenced and stays the leader."""
     arguments = ["prove", "--controller", "--all-variants", "--brokers", "2", "--workers", "1", "-p", "CT-13"]
     assert run(cli, [*arguments, "--format", "json"]) == ExitCode.FINDING
     report = json.loads(capsys.readouterr().out)
@@ -307,7 +307,7 @@ def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
         "kip_full": "proved",
         "kip_phase1": "proved",
         "code_2024_10": "refuted",
-        "code_3_9": "proved",
+        "code_3_9": "refuted",
         "code_4_0": "refuted",
         "code_4_1_0": "proved",
         "code_4_1_1": "proved",

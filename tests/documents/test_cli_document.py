@@ -48,6 +48,7 @@ def test_section(title: str, tmp_path: Path) -> None:
     if title in NEEDS_JAVA and shutil.which("java", path=os.environ["PATH"]) is None:
         pytest.skip("needs Java")
     first = blocks(SECTIONS[""]) if needs_run(title) else []
+    (tmp_path / "tests").symlink_to(ROOT / "tests", target_is_directory=True)
     follow([*first, *blocks(SECTIONS[title])], tmp_path, environment(tmp_path), timeout=1800)
 
 
