@@ -24,7 +24,7 @@ from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 pytestmark = pytest.mark.tlc
-MOST = 100
+MOST = 60
 """States in a module, spread over the sample: SANY is slow on large ones."""
 
 

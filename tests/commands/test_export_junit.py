@@ -320,7 +320,7 @@ def controlled(what: str, test: JunitTest) -> str:
 
 @pytest.mark.slow
 @pytest.mark.kafka
-@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("version", ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0"))
 def test_released_classes_fail_and_controls_pass(
     version: str, tests: Mapping[str, JunitTest], tmp_path: Path
 ) -> None:

@@ -185,8 +185,8 @@ def test_every_known_difference_occurs(partition: BrokerOracle) -> None:
 
 @pytest.mark.kafka
 @pytest.mark.slow
-@pytest.mark.parametrize("version", ALL)
-def test_a_leader_of_every_release_is_the_models(version: str) -> None:
+@pytest.mark.parametrize("version", ALL[::2])
+def test_a_leader_of_other_releases_is_the_models(version: str) -> None:
     from elrcheck.kafka.jars import Jars, from_maven
 
     jars_or_skip(version)
