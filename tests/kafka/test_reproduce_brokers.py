@@ -164,11 +164,11 @@ def test_nothing_is_left_of_a_run_that_is_killed(victim: str, part: float, tmp_p
         else:
             number = {"interrupted": signal.SIGINT, "terminated": signal.SIGTERM, "killed": signal.SIGKILL}
             process.send_signal(number[victim])
-        process.communicate(timeout=120)
+        out, err = process.communicate(timeout=120)
         if running:
             # -15: by the signal's own action, before the command has taken it over
             expected = {"interrupted": (130, -2), "terminated": (130, -15), "killed": (-9,)}
-            assert process.returncode in expected.get(victim, (4,)), moment
+            assert process.returncode in expected.get(victim, (4,)), (moment, out[-2000:], err[-2000:])
         assert soon(lambda: marked(mark) == []), (moment, marked(mark))
         assert soon(lambda: list(tmp_path.iterdir()) == []), (moment, list(tmp_path.iterdir()))
         assert soon(lambda: all(map(free, ports))), (moment, [port for port in ports if not free(port)])
