@@ -91,7 +91,7 @@ def scenario_entries() -> list[Entry]:
                 "id": scenario.id,
                 "name": scenario.title,
                 "summary": verdicts(scenario),
-                "source": scenario.file,
+                "source": Path(scenario.file).name,
             }
         )
     return found
@@ -157,7 +157,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
-                "source": finding.file,
+                "source": Path(finding.file).name,
             }
         )
     return found

@@ -211,3 +211,8 @@ def test_words_of_the_glossary_are_shown_where_nothing_else_has_the_name() -> No
         with pytest.raises(UsageFault) as caught:
             find(word)
         assert caught.value.help is not None and caught.value.help.startswith(said)
+
+
+@pytest.mark.parametrize(("name", "file"), [("F-20", "F-20.toml"), ("E-6", "E-06.toml")])
+def test_the_source_is_a_name_and_no_path(name: str, file: str) -> None:
+    assert find(name)["source"] == file
