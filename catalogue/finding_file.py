@@ -57,17 +57,15 @@ control: it says what does not follow. A run that takes more than seconds is mar
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
 from elrcheck.base.documents import read_toml, toml_codes
-from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.config import Config
@@ -222,28 +220,6 @@ class Finding:
     junit: tuple[JunitRun, ...]
     patch: Patch | None
     file: str
-
-
-def finding_files() -> tuple[Traversable, ...]:
-    """Return the files of the packaged findings, by id."""
-    folder = files("elrcheck.catalogue") / "findings"
-    found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
-    return tuple(sorted(found, key=lambda f: f.name))
-
-
-@functools.cache
-def packaged_findings() -> tuple[Finding, ...]:
-    """Return the packaged findings, by id. They are read once: the whole package takes a second."""
-    return tuple(read_finding(file) for file in finding_files())
-
-
-def find_finding(ident: str) -> Finding:
-    """The packaged finding with this id, such as F-20."""
-    file = next((file for file in finding_files() if file.name == f"{ident}.toml"), None)
-    if file is None:
-        known = [file.name.removesuffix(".toml") for file in finding_files()]
-        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
-    return read_finding(file)
 
 
 def read_finding(file: Path | Traversable) -> Finding:

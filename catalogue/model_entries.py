@@ -138,12 +138,13 @@ def finding_entries(name: str | None = None) -> list[Entry]:
 
     name: if it is the id of a finding, only that one.
     """
-    from elrcheck.catalogue.finding_file import packaged_findings
     from elrcheck.catalogue.finding_text import searches
+    from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding
 
     found = []
-    every = packaged_findings()
-    for finding in [finding for finding in every if finding.id.lower() == f"{name}".lower()] or every:
+    every = finding_files()
+    for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
+        finding = packaged_finding(file)
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
         found.append(
             {
@@ -157,7 +158,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
-                "source": Path(finding.file).name,
+                "source": file.name,
             }
         )
     return found

@@ -16,9 +16,10 @@ from elrcheck.catalogue.evidence.hunt_page import hunt_page
 from elrcheck.catalogue.evidence.hunted import packaged_hunt
 from elrcheck.catalogue.evidence.searched import packaged_searches
 from elrcheck.catalogue.evidence.version_page import version_page
-from elrcheck.catalogue.finding_file import Finding, FindingRun, finding_files, read_finding
+from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
@@ -61,7 +62,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The page of each finding, the table, the causes and the hunt, by file name."""
-    found = [read_finding(file) for file in finding_files()]
+    found = packaged_findings()
     table = finding_table()
     sorted_out = cause_page(causes(found, packaged_searches(), table), packaged_suites(), table.releases)
     hunted = hunt_page(packaged_hunt())
@@ -92,7 +93,7 @@ def reproduced(text: str) -> str:
 
 
 def page() -> str:
-    found = [read_finding(file) for file in finding_files()]
+    found = packaged_findings()
     lines = [HEAD, *overview(found)]
     for finding in found:
         lines += section(finding)

@@ -20,7 +20,7 @@ from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import NAME, FindingSearch, FindingSearches, packaged_searches
-from elrcheck.catalogue.finding_file import finding_files, read_finding
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
 from elrcheck.model.knobs import plain
@@ -73,7 +73,7 @@ def _found(search: ReleasedSearch, control: bool) -> tuple[dict[str, int], int]:
 
 def main(only: Collection[str]) -> None:
     kept = {(each.finding, each.variant): each for each in (packaged_searches() if FILE.exists() else ())}
-    wanted = [search for file in finding_files() for search in released_searches(read_finding(file))]
+    wanted = [search for finding in packaged_findings() for search in released_searches(finding)]
     for search in wanted:
         key = (search.finding, search.variant)
         old = kept.get(key)

@@ -49,7 +49,7 @@ def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
 @cache
 def _told(ident: str) -> tuple[str, str]:
     """The title of a finding, and what is lost."""
-    from elrcheck.catalogue.finding_file import find_finding
+    from elrcheck.catalogue.packaged_findings import find_finding
 
     finding = find_finding(ident)
     return finding.title, finding.lost

@@ -22,8 +22,9 @@ from elrcheck.catalogue.configuration import (
 )
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
-from elrcheck.catalogue.finding_file import FindingRun, packaged_findings
+from elrcheck.catalogue.finding_file import FindingRun
 from elrcheck.catalogue.finding_text import command
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs

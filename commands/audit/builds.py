@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.finding_file import find_finding, finding_files
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
@@ -88,10 +88,6 @@ def with_repairs(released: tuple[Config, ...], knobs: Knobs) -> tuple[Config, ..
 
 
 def _knobs(finding: str) -> Sequence[tuple[str, Any]]:
-    known = [file.name.removesuffix(".toml") for file in finding_files()]
-    if finding not in known:
-        message = f"there is no finding {finding}"
-        raise UsageFault("unknown-name", message, help=did_you_mean(finding, known))
     found = find_finding(finding)
     if found.patch is None:
         help = "--repaired names findings whose page has a patch"

@@ -18,7 +18,8 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.finding_file import Finding, FindingRun, find_finding
+from elrcheck.catalogue.finding_file import Finding, FindingRun
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
 from elrcheck.commands.export_junit.assertions import ASSERTIONS, asserted

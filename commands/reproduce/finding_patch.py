@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.finding_file import Edit, find_finding
+from elrcheck.catalogue.finding_file import Edit
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.patched_jar import patched_jar
 

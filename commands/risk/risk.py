@@ -15,7 +15,8 @@ from elrcheck.base.errors import Interrupted
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.finding_file import Finding, packaged_findings
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.commands.risk.asked_settings import Asked, asked
 from elrcheck.commands.risk.event_kinds import in_words
 from elrcheck.commands.risk.event_order import fitting, suspects

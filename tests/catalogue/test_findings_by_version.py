@@ -17,7 +17,8 @@ from elrcheck.catalogue.evidence.by_version import finding_table, table_of
 from elrcheck.catalogue.evidence.cause_page import causes, spans
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
-from elrcheck.catalogue.finding_file import Finding, packaged_findings
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run

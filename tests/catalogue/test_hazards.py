@@ -13,9 +13,9 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
-from elrcheck.catalogue.finding_file import packaged_findings
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import find_variant, reject_impossible, select_properties
 from elrcheck.commands.mutate.mutate import demand_known, run_hazard, select_hazards, sides
 from elrcheck.commands.mutate.mutation_run import Searches, dropped, lassos_of, outcome_of

@@ -27,7 +27,7 @@ from elrcheck.catalogue.evidence.hunted import (
     repaired,
     repairs_of,
 )
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.suite_file import SuiteCase
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}

@@ -8,7 +8,7 @@ import pytest
 from edits import replaced
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.finding_file import finding_files
+from elrcheck.catalogue.packaged_findings import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,
     Create,

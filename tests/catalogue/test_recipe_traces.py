@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace

@@ -29,7 +29,7 @@ from log_stories import MADE, SEGMENT, T, U, broker, registered
 from log_writer import Told, snapshot_footer, snapshot_header, told_batch
 from places import ROOT, SCHEMAS
 
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.commands.audit.judged import PROPERTIES, broken_of
 from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key

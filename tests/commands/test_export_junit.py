@@ -18,7 +18,7 @@ from patched_classes import jars_needed, patched_classes
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.export_junit.controller_walk import walk_of
 from elrcheck.commands.export_junit.export_junit import (

@@ -18,14 +18,9 @@ from places import ROOT
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import KINDS, CheckRequest, Selection
 from elrcheck.catalogue import lookup
-from elrcheck.catalogue.finding_file import (
-    LEVELS,
-    Finding,
-    FindingRun,
-    packaged_findings,
-    read_finding,
-)
+from elrcheck.catalogue.finding_file import LEVELS, Finding, FindingRun, read_finding
 from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.commands.check import run_check
 from elrcheck.model.knobs import plain
 

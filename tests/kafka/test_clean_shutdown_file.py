@@ -13,7 +13,7 @@ from kafka_jars import jars_or_skip
 from patched_classes import patched_classes
 from places import ROOT
 
-from elrcheck.catalogue.finding_file import find_finding
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import Jars
 
 FINDING = find_finding("F-52")

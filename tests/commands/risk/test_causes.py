@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.causes import BY_STEP, recognised, repair_of, repairs
 from elrcheck.invariants.modules import load_outcome_model

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.catalogue.finding_file import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.commands.risk.asked_settings import asked
 from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words
 from elrcheck.commands.risk.event_order import fitting, suspects
