@@ -144,7 +144,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
     found = []
     every = finding_files()
     for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
-        finding = packaged_finding(file)
+        finding = packaged_finding(file.name)
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
         found.append(
             {

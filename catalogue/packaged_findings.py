@@ -12,25 +12,29 @@ from elrcheck.catalogue.finding_file import Finding, read_finding
 
 def finding_files() -> tuple[Traversable, ...]:
     """Return the files of the packaged findings, by id."""
-    folder = files("elrcheck.catalogue") / "findings"
+    folder = _folder()
     found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
     return tuple(sorted(found, key=lambda f: f.name))
 
 
 @functools.cache
-def packaged_finding(file: Traversable) -> Finding:
+def packaged_finding(file_name: str) -> Finding:
     """Return the finding of one of these files. Several readers ask for it, and all of them take a second."""
-    return read_finding(file)
+    return read_finding(_folder() / file_name)
 
 
 def packaged_findings() -> tuple[Finding, ...]:
     """Return the packaged findings, by id."""
-    return tuple(map(packaged_finding, finding_files()))
+    return tuple(packaged_finding(file.name) for file in finding_files())
 
 
 def find_finding(ident: str) -> Finding:
     """Return the packaged finding with this id, such as F-20; UsageFault if there is none."""
-    known = {file.name.removesuffix(".toml"): file for file in finding_files()}
+    known = [file.name.removesuffix(".toml") for file in finding_files()]
     if ident not in known:
         raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
-    return packaged_finding(known[ident])
+    return packaged_finding(f"{ident}.toml")
+
+
+def _folder() -> Traversable:
+    return files("elrcheck.catalogue") / "findings"
