@@ -164,3 +164,13 @@ def test_tlc_counts_the_same(model: Model, variant: str, shrinks: int, tmp_path:
 def test_tlc_counts_three_brokers(model: Model, tmp_path: Path) -> None:
     config = resolve(Selection("kip_full", "three-brokers-tiny")).config
     assert tlc_counts(model, config, tmp_path, 300) == SMALL["kip_full", "three-brokers-tiny"]
+
+
+@pytest.mark.tlc
+@pytest.mark.slow
+def test_tlc_counts_large(model: Model, tmp_path: Path) -> None:
+    """Above 10^5 distinct states; the reference search counts smaller scopes."""
+    config = resolve(Selection("code_4_1", "three-brokers-two-records")).config
+    counts = compiled(model, config, workers=2)[0]
+    assert counts[1] > 100_000
+    assert tlc_counts(model, config, tmp_path, 900) == counts

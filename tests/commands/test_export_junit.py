@@ -38,10 +38,8 @@ from elrcheck.traces.tracefile import write_trace
 
 FINDINGS = {finding.id: finding for finding in packaged_findings()}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
-VERSIONS = (
-    "3.9.1", "4.0.0", "4.0.1", "4.0.2", "4.1.0", "4.1.1", "4.1.2", "4.2.0", "4.2.1", "4.3.0", "4.3.1",
-    "4.4.0",
-)  # fmt: skip
+VERSIONS = ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
+"""The newest of each minor release, and 4.1.0; findings record more releases than run here."""
 
 
 class Silent:
@@ -320,7 +318,7 @@ def controlled(what: str, test: JunitTest) -> str:
 
 @pytest.mark.slow
 @pytest.mark.kafka
-@pytest.mark.parametrize("version", ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0"))
+@pytest.mark.parametrize("version", VERSIONS)
 def test_released_classes_fail_and_controls_pass(
     version: str, tests: Mapping[str, JunitTest], tmp_path: Path
 ) -> None:

@@ -296,4 +296,4 @@ def test_a_search_on_disk_stays_within_its_memory(tmp_path: Path) -> None:
     assert ended.returncode == 3, ended.stderr
     search = json.loads(ended.stdout)["search"]
     assert search["spilled"] and search["distinct"] >= 8_000_000
-    assert search["peak_memory_bytes"] <= 1.08 * 320 * 2**20  # with its kernel compiled in the same process
+    assert search["peak_memory_bytes"] <= 1.02 * 320 * 2**20

@@ -8,7 +8,7 @@ from random import Random
 from typing import get_args
 
 import pytest
-from kafka_jars import ALL, jars_or_skip
+from kafka_jars import OTHERS, jars_or_skip
 from kafka_walks import random_question, random_walks
 
 from elrcheck.base.errors import EnvironmentFault
@@ -216,7 +216,7 @@ def test_the_walks_of_that_test_ask_everything() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", ALL[::2])
+@pytest.mark.parametrize("version", OTHERS)
 def test_other_releases(version: str) -> None:
     """It says which release it is, is asked everything, and does not depend on what was asked before."""
     class_path = jars_or_skip(version)

@@ -87,8 +87,11 @@ def loads(table: Mapping[str, Slow]) -> list[float]:
 
 
 def balanced(rows: Iterable[Slow]) -> dict[str, Slow]:
-    """The same rows with shares that take about the same time: the longest first, each where least is yet."""
-    rows = sorted(rows, key=lambda row: (not row.is_spread, -row.expected, row.test))
+    """The same rows with shares that take about the same time: the longest first, each where least is yet.
+
+    What never ran goes last: its seconds are a guess, which fills no gap of what was measured.
+    """
+    rows = sorted(rows, key=lambda row: (not row.is_spread, row.ran == NEVER, -row.expected, row.test))
     table: dict[str, Slow] = {}
     for row in rows:
         seconds = loads(table)
