@@ -72,16 +72,16 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
     JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.base.kafka_requests import ConformRequest
-    from elrcheck.commands.conform.kafka_source import teams_of
-    from elrcheck.commands.conform_answers.answer_run import keep_answers
-    from elrcheck.commands.conform_answers.compare_kept import compare_answers
-    from elrcheck.commands.conform_recorded.conform_record import (
+    from elrcheck.kafka.conformance.answers.answer_run import keep_answers
+    from elrcheck.kafka.conformance.answers.compare_kept import compare_answers
+    from elrcheck.kafka.conformance.kafka_source import teams_of
+    from elrcheck.kafka.conformance.recorded.conform_record import (
         compared_rules,
         record_comparison,
         reject_unrecordable,
         side_of,
     )
-    from elrcheck.commands.conform_recorded.conform_refresh import FIXED, refresh
+    from elrcheck.kafka.conformance.recorded.conform_refresh import FIXED, refresh
 
     shell: Shell = ctx.obj
     request = ConformRequest(**options)
@@ -114,9 +114,9 @@ def conform(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]
 
 def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
     """Compare with the classes of the controller, or with those of a broker if the level says so."""
-    from elrcheck.commands.conform.conform import run_conform
-    from elrcheck.commands.conform.kafka_source import open_kafka, teams_of
-    from elrcheck.commands.conform_broker.broker_conform import open_partition, run_broker_conform
+    from elrcheck.kafka.conformance.broker.broker_conform import open_partition, run_broker_conform
+    from elrcheck.kafka.conformance.conform import run_conform
+    from elrcheck.kafka.conformance.kafka_source import open_kafka, teams_of
 
     teams = teams_of(request, progress)
     if request.level == "broker":

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 from elrcheck.commands.audit.builds import Knobs, variants_of, with_repairs
 from elrcheck.commands.audit.known_broker import KnownBroker
-from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
-from elrcheck.commands.conform.projections import text_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
+from elrcheck.kafka.conformance.projections import text_of
 from elrcheck.kafka.log.cluster_state import StoredPartition
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (

@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 from elrcheck.commands.audit.builds import Knobs
 from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.commands.conform.model_side import Unheld, partition_of
 from elrcheck.invariants.membership import (
     ElrOnlyBelowMinIsr,
     IsrElrDisjoint,
@@ -24,6 +23,7 @@ from elrcheck.invariants.membership import (
     NoNeedlessStall,
 )
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.conformance.model_side import Unheld, partition_of
 from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
 from elrcheck.kafka.log.partition_table import Shape
 from elrcheck.lang.runtime import Conjunction

@@ -18,8 +18,8 @@ from elrcheck.commands.audit.explained import Numbers
 from elrcheck.commands.audit.hazard_signs import Sign
 from elrcheck.commands.audit.judged import settings_of
 from elrcheck.commands.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.commands.conform.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
 from elrcheck.model.choices import LostDirectory

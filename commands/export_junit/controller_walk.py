@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.conform.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,

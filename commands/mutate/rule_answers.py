@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from elrcheck.commands.conform.compare import BuilderDisagreement, Counted, StepDisagreement
-from elrcheck.commands.conform.known_classes import signature
-from elrcheck.commands.conform_answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
-from elrcheck.commands.conform_broker.broker_compare import BrokerDisagreement
 from elrcheck.commands.mutate.rule_mutants import Changed
+from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
+from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement
+from elrcheck.kafka.conformance.compare import BuilderDisagreement, Counted, StepDisagreement
+from elrcheck.kafka.conformance.known_classes import signature
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config

@@ -12,10 +12,10 @@ from places import TESTS
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
-from elrcheck.commands.conform_answers.answered import packaged_releases
 from elrcheck.commands.mutate.rule_answers import AnswerBench
 from elrcheck.commands.mutate.rule_bench import RuleBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
+from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.lang.changed.variations import edited
 
 TABLE = tomllib.loads((TESTS / "data" / "invented_mutations.toml").read_text(encoding="utf-8"))["mutation"]

@@ -12,7 +12,6 @@ from edits import replaced
 from wire_samples import BROKERS, PARTITION, STEPS
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.conform_answers.answered import packaged_releases
 from elrcheck.kafka import wire
 from elrcheck.kafka.answer_file import read_answers, write_answers
 from elrcheck.kafka.asked import BuilderQuestion
@@ -28,6 +27,7 @@ from elrcheck.kafka.broker_steps import (
     Registered,
     Wait,
 )
+from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.kafka.controller_steps import Setup, StepAnswer
 
 HEAD = "elrcheck answers of Kafka 2\nkafka 4.1.2\nlevel controller\nday 2026-11-22\n\n"

@@ -12,8 +12,6 @@ from functools import lru_cache
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.conform.model_side import Situation, Unheld, built, decide_step, situation_of
-from elrcheck.commands.conform.projections import min_isr_in_effect
 from elrcheck.kafka.asked import (
     BuilderAnswer,
     BuilderQuestion,
@@ -21,6 +19,8 @@ from elrcheck.kafka.asked import (
     ReassignmentAnswer,
     ReassignmentQuestion,
 )
+from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, situation_of
+from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.oracle import Walk
 from elrcheck.model.config import Config

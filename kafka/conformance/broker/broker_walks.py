@@ -1,0 +1,207 @@
+"""Walks of one broker: random ones, and every short one over a small alphabet of events.
+
+A random walk is led by what the model holds, so that most events mean something; what Kafka then answers is
+not looked at. It depends on the seed and its number only.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from elrcheck.kafka.broker_steps import (
+    Append,
+    Beginning,
+    BrokerEvent,
+    BrokerState,
+    FollowerFetch,
+    Granted,
+    LookForLag,
+    Metadata,
+    Refused,
+    Registered,
+)
+from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
+from elrcheck.model.broker.logs import last_epoch
+from elrcheck.model.config import Config
+from elrcheck.model.state import Stage
+
+ME, OTHERS, ALL = 1, (0, 2), (0, 1, 2)
+LENGTH = 24
+ACTIVE = Registered(((0, 10, "active"), (1, 11, "active"), (2, 12, "active")))
+ERRORS = (
+    "INELIGIBLE_REPLICA",
+    "NEW_LEADER_ELECTED",
+    "FENCED_LEADER_EPOCH",
+    "INVALID_REQUEST",
+    "INVALID_UPDATE_VERSION",
+    "STALE_BROKER_EPOCH",
+    "NOT_CONTROLLER",
+)
+# What a new leader of epoch 1 may meet; every sequence of four is tried.
+ALPHABET: tuple[BrokerEvent, ...] = (
+    Append(-1),
+    Append(1),
+    FollowerFetch(0, 10, 0, 1, -1),
+    FollowerFetch(0, 10, 1, 1, 1),
+    FollowerFetch(2, 12, 1, 1, 1),
+    FollowerFetch(2, 12, 2, 1, 1),
+    FollowerFetch(2, 12, 1, 3, 1),
+    LookForLag(),
+    Granted(1, 2, (1, 2)),
+    Refused("INELIGIBLE_REPLICA"),
+    Refused("INVALID_UPDATE_VERSION"),
+    Metadata(1, 1, 3, ALL, (1, 2)),
+    Metadata(1, 3, 4, ALL, (1, 2)),
+    Metadata(0, 2, 3, ALL, ALL),
+)
+DEPTH = 4
+
+
+SHORT_WALKS = 2 * len(ALPHABET) ** DEPTH
+
+
+def short_walk(number: int) -> tuple[BrokerEvent, ...]:
+    """One of the sequences of `DEPTH` events, for a leader with a full ISR or with an ISR of two."""
+    number, other = divmod(number, 2)
+    events: list[BrokerEvent] = []
+    for _ in range(DEPTH):
+        number, at = divmod(number, len(ALPHABET))
+        events.append(ALPHABET[at])
+    isr = (1, 2) if other else ALL
+    return (Beginning(ME, 11, 2), ACTIVE, Metadata(ME, 1, 1, ALL, isr), Append(-1), *events)
+
+
+def _may_follow(held: Held, record: Metadata) -> bool:
+    """A metadata log has one record of a partition epoch, and leader epochs do not go back in it."""
+    view = held.broker.view
+    if record.partition_epoch == view.partition_epoch:
+        same = record.leader == view.leader and record.leader_epoch == view.leader_epoch
+        return same and frozenset(record.isr) == view.isr and frozenset(record.replicas) == view.replicas
+    return record.partition_epoch > view.partition_epoch and record.leader_epoch >= view.leader_epoch
+
+
+def _may_answer(held: Held, answer: Granted) -> bool:
+    """A success has the ISR that was proposed, or less of it if it is news."""
+    view, alter = held.broker.view, held.broker.alter
+    if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
+        return True
+    news = answer.leader_epoch == view.leader_epoch and answer.partition_epoch > view.partition_epoch
+    return news and frozenset(answer.isr) <= alter.isr
+
+
+def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, ...]:
+    """The walk without answers to requests that were not sent, without records that cannot follow."""
+    first = walk[0]
+    assert isinstance(first, Beginning), "a walk begins with a process"
+    held, kept = begin(config, first), [walk[0]]
+    for event in walk[1:]:
+        if isinstance(event, Granted | Refused) and not held.waiting:
+            continue
+        if isinstance(event, Metadata) and not _may_follow(held, event):
+            continue
+        if isinstance(event, Granted) and not _may_answer(held, event):
+            continue
+        kept.append(event)
+        held = followed(held, event)
+    return tuple(kept)
+
+
+def followed(held: Held, event: BrokerEvent) -> Held:
+    """Where a walk goes on; as in Kafka, a record that the leader has learnt already is applied again."""
+    if isinstance(event, Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
+        return applied(held, event)
+    return decide(held, event)[1]
+
+
+def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
+    """One random walk."""
+    rng = random.Random(f"{seed}/broker/{number}")
+    start = Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
+    held = begin(config, start)
+    walk: list[BrokerEvent] = [
+        start,
+        ACTIVE,
+        Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng)),
+    ]
+    for event in walk[1:]:
+        held = decide(held, event)[1]
+    while len(walk) < LENGTH:
+        event = _event(rng, held)
+        walk.append(event)
+        if isinstance(event, LookForLag) and not held.broker.log:
+            break  # here Kafka may do something else (nothing-to-lag-behind)
+        held = followed(held, event)
+    return tuple(walk)
+
+
+def _isr(rng: random.Random) -> tuple[int, ...]:
+    return tuple(sorted({ME, *rng.sample(OTHERS, rng.randint(0, 2))}))
+
+
+def _event(rng: random.Random, held: Held) -> BrokerEvent:
+    broker = held.broker
+    if held.waiting and rng.random() < 0.3:
+        return _answer(rng, held)
+    kind = rng.random()
+    if kind < 0.2 and len(broker.log) < LONGEST_LOG:
+        return Append(rng.choice((-1, -1, 1, 0)))
+    if kind < 0.65:
+        return _fetch(rng, held)
+    if kind < (0.75 if broker.log else 0.66):
+        return LookForLag()
+    if kind < 0.8:
+        return _registrations(rng)
+    return _metadata(rng, held)
+
+
+def _answer(rng: random.Random, held: Held) -> BrokerEvent:
+    view, alter = held.broker.view, held.broker.alter
+    if rng.random() < 0.4:
+        return Refused(rng.choice(ERRORS))
+    epoch = view.leader_epoch + rng.choice((0, 0, 0, 0, -1, 1))
+    at = view.partition_epoch + rng.choice((1, 1, 1, 0, 2, -1))
+    # An answer has the ISR that was proposed, or less where a reassignment has ended.
+    less = epoch == view.leader_epoch and at > view.partition_epoch and rng.random() < 0.2
+    isr = frozenset(_isr(rng)) & alter.isr if less or not alter.isr else alter.isr
+    return Granted(max(epoch, 0), max(at, 0), tuple(sorted(isr | {ME})))
+
+
+def _fetch(rng: random.Random, held: Held) -> BrokerEvent:
+    broker, f = held.broker, rng.choice(OTHERS)
+    registered = {b: epoch for b, epoch, _ in held.brokers}
+    end = len(broker.log)
+    offset = rng.choice((end, end, rng.randint(0, end), max(end - 1, 0), end + 1))
+    epoch = broker.view.leader_epoch + rng.choice((0, 0, 0, 0, 0, 0, -1, 1))
+    of_prefix = last_epoch(broker.log[:offset])
+    last = of_prefix if rng.random() < 0.85 else rng.randint(1, max(broker.view.leader_epoch, 1))
+    if offset == 0:
+        last = -1
+    elif offset > end:
+        last = max(last, 1)
+    incarnation = registered[f] + rng.choice((0, 0, 0, 0, 10))
+    return FollowerFetch(f, incarnation, offset, max(epoch, 0), last)
+
+
+def _registrations(rng: random.Random) -> BrokerEvent:
+    states: tuple[BrokerState, ...] = ("active", "active", "fenced", "shutting down")
+    return Registered(
+        ((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states)))
+    )
+
+
+def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
+    view = held.broker.view
+    replicas = rng.choice((ALL, ALL, ALL, (0, 1), (1, 2)))
+    leads = view.leader == ME
+    stays = leads and rng.random() < 0.5
+    leader = ME if stays else rng.choice((ME, ME, *(b for b in replicas if b != ME), -1))
+    if stays and rng.random() < 0.3:  # the record of what it has learnt from an answer, or an old record
+        at = view.partition_epoch - rng.choice((0, 0, 0, 1))
+        return Metadata(
+            ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr))
+        )
+    epoch = view.leader_epoch if stays else view.leader_epoch + rng.choice((1, 1, 2, 3))
+    isr = frozenset(_isr(rng)) & frozenset(replicas)
+    at = view.partition_epoch + rng.choice((1, 1, 2))
+    return Metadata(leader, epoch, at, replicas, tuple(sorted(isr)))

@@ -1,0 +1,150 @@
+"""Every single event of the controller with every condition of the brokers, for up to three replicas.
+
+The partition and the brokers are such as records can leave behind: an ISR member is active, or it is the
+last member of a partition without a leader; a last known leader is only stored while there is no leader.
+Apart from that every combination occurs, whether a controller can get there or not. With one or two replicas
+there is one broker more, which holds none. A broker that does not lead proposes one ISR only: it is refused
+whatever it asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import permutations, product
+from typing import Any, TypeAlias
+
+from elrcheck.kafka.asked import NO_LEADER, Ids
+from elrcheck.kafka.conformance.builder_space import LARGEST, PLACES, partition
+from elrcheck.kafka.conformance.question_space import Space, subsets
+from elrcheck.kafka.controller_steps import (
+    AlterPartition,
+    AssignDirectory,
+    Balance,
+    Configure,
+    Elect,
+    ElectUncleanly,
+    Fence,
+    Heartbeat,
+    KafkaBroker,
+    Member,
+    Reassign,
+    Register,
+    Setup,
+    ShutDown,
+    Step,
+    SwitchElr,
+    Unfence,
+    Unregister,
+)
+
+Single: TypeAlias = tuple[Setup, Step]
+FENCED = {"fenced": True}
+CONDITIONS: tuple[dict[str, bool], ...] = (
+    {},
+    FENCED,
+    {"in_controlled_shutdown": True},
+    {"registered": False, "fenced": True},
+)
+NAMES = ("active", "fenced", "leaving", "unregistered")
+
+
+@lru_cache(maxsize=1)
+def event_spaces() -> tuple[Space[Single], ...]:
+    """One space for every number of replicas."""
+    return tuple(_space(n, n + (n < LARGEST)) for n in range(1, LARGEST + 1))
+
+
+def _space(n: int, brokers: int) -> Space[Single]:
+    places: tuple[Any, ...] = tuple(product(PLACES, repeat=n))
+    last_known: tuple[Any, ...] = ((), *((r,) for r in range(n)))
+    conditions: tuple[Any, ...] = tuple(product(range(len(CONDITIONS)), repeat=brokers))
+    axes = (
+        places,
+        (NO_LEADER, *range(n)),
+        last_known,
+        conditions,
+        tuple(range(1, n + 1)),
+        (True, False),
+        (False, True),
+        tuple(events(n, brokers)),
+    )
+    return Space(f"controller {n}", axes, _single)
+
+
+def events(n: int, brokers: int) -> Iterator[Step]:
+    """Every event for a partition of n replicas in a cluster of so many brokers."""
+    ids = range(brokers)
+    for b in ids:
+        yield from (Fence(b), Unfence(b), ShutDown(b), Unregister(b))
+        yield from (Register(b, "last"), Register(b, "none"), Register(b, "other"))
+    for sender in range(n):
+        for isr in subsets(range(n)):
+            members = tuple(Member(b) for b in isr)
+            yield AlterPartition(sender, members)
+            yield AlterPartition(sender, members, recovery="RECOVERING")
+        everyone = tuple(Member(b) for b in range(n))
+        yield AlterPartition(sender, (*everyone[:-1], Member(n - 1, 1)))
+        yield AlterPartition(sender, tuple(Member(b, None) for b in range(n)))
+        yield AlterPartition(sender, everyone, sender_epoch=-1)
+        for off in (-1, 1):
+            yield AlterPartition(sender, everyone, leader_epoch=off)
+            yield AlterPartition(sender, everyone, partition_epoch=off)
+    yield from (Elect("PREFERRED"), Elect("UNCLEAN"), Balance(), ElectUncleanly(), Reassign(None))
+    for chosen in subsets(ids)[1:]:
+        yield Reassign(chosen)
+    yield from (Reassign(order) for order in list(permutations(ids))[1:])
+    for value in range(1, n + 2):
+        yield Configure("topic", str(value))
+        yield Configure("cluster", str(value))
+    yield from (Configure("topic", None), Configure("cluster", None))
+    yield from (SwitchElr(True), SwitchElr(False))
+    for b in range(n):
+        yield from (AssignDirectory(b, 0), AssignDirectory(b, 1))
+        for failed in (0, 1):
+            yield from (Heartbeat(b, want_fence=fenced, offline=(failed,)) for fenced in (False, True))
+        yield from (Register(b, "last", (0,)), Register(b, "last", (1,)), Register(b, "none", (1,)))
+
+
+def _single(
+    places: Any, leader: int, last: Ids, conditions: Any, least: int, elr: bool, unclean: bool, step: Step
+) -> Single | None:
+    p = partition(places, leader, last)
+    if p is None or (last and leader != NO_LEADER):
+        return None
+    lone = leader == NO_LEADER and len(p.isr) == 1
+    if not lone and any(conditions[b] for b in p.isr):
+        return None
+    if leader == NO_LEADER and p.isr and not lone:
+        return None
+    if not possible(step, conditions) or _refused(step, leader, len(places)):
+        return None
+    setup = Setup(
+        tuple(KafkaBroker(b, 100 + b, **CONDITIONS[condition]) for b, condition in enumerate(conditions)),
+        p,
+        elr=elr,
+        topic_min_isr=least,
+        topic_unclean=unclean,
+    )
+    return setup, step
+
+
+def possible(step: Step, conditions: Any) -> bool:
+    """Kafka calls these methods for registered brokers only, and unfences one that does not shut down."""
+    match step:
+        case Fence(b) | ShutDown(b):
+            return bool(NAMES[conditions[b]] != "unregistered")
+        case Unfence(b):
+            return NAMES[conditions[b]] in ("active", "fenced")
+        case AssignDirectory(b):
+            return bool(NAMES[conditions[b]] != "unregistered")
+        case Heartbeat(b, want_fence):
+            return bool(NAMES[conditions[b]] == ("fenced" if want_fence else "active"))
+    return True
+
+
+def _refused(step: Step, leader: int, replicas: int) -> bool:
+    """An AlterPartition of a broker that does not lead, but for the plain one of all replicas."""
+    if not isinstance(step, AlterPartition) or step.sender == leader:
+        return False
+    return step != AlterPartition(step.sender, tuple(Member(b) for b in range(replicas)))

@@ -1,0 +1,74 @@
+"""Where the classes of a run come from, and which variant of the model stands for each release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.base.progress import Progress
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.select import release_numbers, resolve
+from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.controller_oracle import open_oracle
+from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
+from elrcheck.kafka.oracle import Oracle
+from elrcheck.model.variants import VARIANTS
+
+SCOPE = "two-brokers"
+"""Its budgets are no part of a comparison; only the variant's knobs are."""
+HOME = "home:"
+"""Before a source that is a folder and not a version."""
+
+
+def class_path_of(source: str, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
+    """The jars of a version, or of the distribution in a folder."""
+    if source.startswith(HOME):
+        return from_home(Path(source.removeprefix(HOME)))
+    return from_maven(source, wanted)
+
+
+@contextmanager
+def open_kafka(source: str) -> Iterator[Oracle]:
+    """Kafka's classes of a source, in a Java process that ends with the block."""
+    with open_oracle(class_path_of(source)) as oracle:
+        yield oracle
+
+
+def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
+    """The sources of a request by the variant that stands for them; faults show here, not in a worker."""
+    sources = [*request.kafka, *(f"{HOME}{home}" for home in request.homes)]
+    if not sources:
+        raise UsageFault(
+            "usage-missing",
+            "name what to compare with: --kafka VERSION or --kafka-home DIR",
+            help="such as --kafka 4.1.2; both may be repeated",
+        )
+    by_variant: dict[str, list[str]] = {}
+    for source in dict.fromkeys(sources):
+        progress.stage(f"opening Kafka's classes of {source.removeprefix(HOME)}")
+        with open_kafka(source) as oracle:
+            variant = request.variant or variant_of(oracle.version)
+        by_variant.setdefault(variant, []).append(source)
+    return [_team(request, variant, tuple(found)) for variant, found in by_variant.items()]
+
+
+def _team(request: ConformRequest, variant: str, sources: tuple[str, ...]) -> Team:
+    selected = resolve(Selection(variant, SCOPE, request.overrides))
+    return Team(variant, replace(selected.config, spare_brokers=0), sources)
+
+
+def variant_of(version: str) -> str:
+    """The variant that names a release of Kafka, or else the one that names the newest older release."""
+    named = [(release_numbers(release), variant.name) for variant in VARIANTS for release in variant.kafka]
+    older = [(release, name) for release, name in named if release <= release_numbers(version)]
+    if not older:
+        raise UsageFault(
+            "kafka-version",
+            f"no variant of the model stands for Kafka {version}",
+            help=f"name one with --variant; the oldest is of Kafka {'.'.join(map(str, min(named)[0]))}",
+        )
+    return max(older)[1]

@@ -1,0 +1,105 @@
+"""What a run asks, in which order: blocks of every kind, so that a run that ends early asked some of all.
+
+A number of comparisons is shared out between the exhaustive spaces and the random questions. What a space
+does not need, because it is exhausted, the random questions get.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from elrcheck.base.kafka_requests import ConformLevel
+from elrcheck.kafka.conformance.block import BUILDER, Block, Kind, askable
+from elrcheck.kafka.conformance.builder_space import builder_spaces
+from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.kafka.conformance.question_space import Space, shuffled
+
+SHARES: dict[Kind, float] = {
+    "builder space": 0.45,
+    "event space": 0.2,
+    "random builder": 0.05,
+    "random events": 0.1,
+    "walks": 0.17,
+    "ISR order": 0.03,
+}
+"""How the comparisons of a run are shared out."""
+STEPS_OF_A_WALK = 22
+"""About how many events a random walk has."""
+COMPARISONS = {"builder space": 4000, "random builder": 3000}
+_RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
+FEWER = 1000
+"""Comparisons in a block: one or two seconds of work."""
+SAMPLE = 400
+
+
+def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list[Block]:
+    """The blocks of a run, those of every kind spread evenly over it; elr: the release has the feature."""
+    shares = {
+        kind: share
+        for kind, share in SHARES.items()
+        if level is None or (kind in BUILDER) == (level == "builder")
+    }
+    whole = sum(shares.values())
+    wanted = {kind: comparisons * share / whole for kind, share in shares.items()}
+    blocks: list[Block] = []
+    exhaustive: tuple[tuple[Kind, Sequence[Space[Any]]], ...] = (
+        ("builder space", builder_spaces()),
+        ("event space", event_spaces()),
+    )
+    for kind, spaces in exhaustive:
+        if kind in wanted:
+            asked = _of_spaces(kind, spaces, wanted[kind], elr)
+            got = sum((b.stop - b.start) * density(kind, b.space, elr) for b in asked)
+            spare = wanted.pop(kind) - got
+            blocks += asked
+            rest = [other for other in _RANDOM if other in wanted]
+            for other in rest:
+                wanted[other] += max(0.0, spare) / len(rest)
+    for kind, number in wanted.items():
+        questions = number / STEPS_OF_A_WALK if kind == "walks" else number
+        size = _size(kind) / STEPS_OF_A_WALK if kind == "walks" else _size(kind)
+        blocks += _pieces(kind, 0, max(1, round(questions)), max(1, round(size)))
+    return _spread(blocks)
+
+
+def _size(kind: str) -> int:
+    return COMPARISONS.get(kind, FEWER)
+
+
+def _pieces(kind: Kind, space: int, total: int, size: int) -> list[Block]:
+    return [Block(kind, at, min(at + size, total), space) for at in range(0, total, size)]
+
+
+def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float, elr: bool) -> list[Block]:
+    """The smallest space first, as far as it goes: the larger ones are sampled."""
+    blocks: list[Block] = []
+    order = sorted(range(len(spaces)), key=lambda number: spaces[number].size)
+    for left, number in zip(range(len(order), 0, -1), order, strict=True):
+        valid = density(kind, number, elr)
+        if valid == 0:
+            continue
+        questions = min(spaces[number].size * valid, wanted / left)
+        wanted -= questions
+        points = min(spaces[number].size, round(questions / valid))
+        blocks += _pieces(kind, number, points, max(1, round(_size(kind) / valid)))
+    return blocks
+
+
+@lru_cache(maxsize=64)
+def density(kind: Kind, number: int, elr: bool = True) -> float:
+    """About which part of the points of a space has a question."""
+    spaces: Sequence[Space[Any]] = builder_spaces() if kind == "builder space" else event_spaces()
+    space = spaces[number]
+    points = list(shuffled(space.size, 0, 0, SAMPLE))
+    found = (space.at(point) for point in points)
+    return sum(question is not None and askable(elr, question) for question in found) / len(points)
+
+
+def _spread(blocks: list[Block]) -> list[Block]:
+    """Interleave: the block at a third of its kind comes at a third of the run."""
+    totals: dict[tuple[Kind, int], int] = {}
+    for block in blocks:
+        totals[block.kind, block.space] = max(totals.get((block.kind, block.space), 0), block.stop)
+    return sorted(blocks, key=lambda b: (b.start / totals[b.kind, b.space], b.kind, b.space))

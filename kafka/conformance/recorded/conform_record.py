@@ -1,0 +1,94 @@
+"""`elrcheck conform --record FILE`: keeps what was compared, for `list variants` and `show VARIANT`."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import ConformRequest
+from elrcheck.base.roundtrip import from_text, to_data
+from elrcheck.catalogue.evidence.compared_rules import Rules, knobs_read, rules_below
+from elrcheck.catalogue.evidence.conformance import Compared, Conformance, Explained, Side
+from elrcheck.kafka.conformance import model_side
+from elrcheck.kafka.conformance.broker import broker_model
+from elrcheck.results.conform_report import ConformReport
+
+ANSWERS = {
+    "controller": (model_side.situation_of, model_side.built, model_side.decide_step),
+    "broker": (broker_model.begin, broker_model.decide),
+}
+"""For each side the functions that work out what the model answers."""
+
+
+def reject_unrecordable(request: ConformRequest) -> None:
+    """UsageFault if the run is not one of the variant itself, or if the file is no such record."""
+    if request.answers and (request.kafka or request.homes or request.record or request.keep_answers):
+        raise UsageFault(
+            "usage-option", "--answers takes no --kafka, --kafka-home, --record or --keep-answers",
+            help="its files say which release answered",
+        )  # fmt: skip
+    if request.record is not None and request.keep_answers is not None:
+        raise UsageFault("usage-option", "--keep-answers compares nothing that --record could keep")
+    if request.record is None:
+        return
+    if request.overrides:
+        raise UsageFault("usage-record", "--record takes no --set: the comparison is not one of the variant")
+    if request.record.exists():
+        read_record(request.record)
+
+
+def side_of(request: ConformRequest) -> Side:
+    """The side of Kafka that a request asks."""
+    return "broker" if request.level == "broker" else "controller"
+
+
+def compared_rules(side: Side) -> Rules:
+    """The rules that a comparison of this side is about, as they are now: ask before it begins."""
+    return rules_below(ANSWERS[side])
+
+
+def record_comparison(report: ConformReport, request: ConformRequest, rules: Rules, path: Path) -> None:
+    """Add the versions of a report to the file, each instead of its earlier comparison of that side."""
+    record = read_record(path) if path.exists() else Conformance()
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    entries = [
+        Compared(
+            kafka=version.kafka,
+            variant=version.variant,
+            day=day,
+            asked=request.comparisons,
+            compared=version.compared,
+            builder=version.builder,
+            controller=version.controller,
+            isr_order=version.isr_order,
+            not_held=version.unheld,
+            unexplained=version.unexplained,
+            explained=tuple(
+                Explained(group.class_, group.count, group.what)
+                for group in report.disagreements
+                if group.kafka == version.kafka and group.explained
+            ),
+            seed=report.seed,
+            rules=rules.digest,
+            knobs=knobs_read(rules, version.variant),
+            side=side_of(request),
+            level=None if request.level == "broker" else request.level,
+        )
+        for version in report.versions
+    ]
+    write_file(path, json.dumps(to_data(record.plus(rules, entries)), indent=2) + "\n")
+
+
+def read_record(path: Path) -> Conformance:
+    """The record of a file; UsageFault if it is none."""
+    try:
+        return from_text(path.read_bytes(), Conformance)
+    except (OSError, ValueError) as fault:
+        raise UsageFault(
+            "usage-record",
+            f"{path} is no record of comparisons: {fault}",
+            help="give a file that `elrcheck conform --record` wrote, or a new one",
+        ) from fault

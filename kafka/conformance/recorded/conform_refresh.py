@@ -1,0 +1,124 @@
+"""`elrcheck conform --refresh`: repeats the recorded comparisons of which a rule has changed since.
+
+Releases that were compared alike are asked together. Each lot is recorded as soon as it is done, so a run
+that ends early has lost at most one, and the next run takes up the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import as_file, files
+from itertools import groupby
+from pathlib import Path
+from time import monotonic
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.java import find_java
+from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
+from elrcheck.base.progress import Progress
+from elrcheck.catalogue.evidence.conformance import NAME, Compared
+from elrcheck.kafka.conformance.recorded.conform_record import (
+    compared_rules,
+    read_record,
+    record_comparison,
+    side_of,
+)
+from elrcheck.results.conform_report import ConformReport
+
+Run = Callable[[ConformRequest, Progress], ConformReport]
+"""Compares what a request names, on whichever side of Kafka its level says."""
+FIXED = ("kafka", "homes", "variant", "overrides", "level", "comparisons", "seed", "answers", "keep_answers")
+"""Options that a recorded comparison has of its own."""
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """report: of what was compared again, None if nothing was stale. left: names of what is stale still."""
+
+    path: Path
+    report: ConformReport | None
+    left: tuple[str, ...]
+
+
+def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
+    """Repeat every stale comparison of the record, as it was asked then, and record it.
+
+    UsageFault if there is no such record, or if the packaged one is not a file that this user may write.
+    """
+    path = _packaged() if request.record is None else request.record
+    record = read_record(path)
+    stale = [entry for entry in record.comparisons if record.changes(entry)]
+    if not stale:
+        return Refreshed(path, None, ())
+    find_java()  # before anything is promised
+    deadline = None if request.seconds is None else monotonic() + request.seconds
+    reports: list[ConformReport] = []
+    for number, again in enumerate(lots := _lots(stale), 1):
+        progress.stage(
+            f"({number} of {len(lots)}) {again.level or 'both levels'} of {', '.join(again.kafka)}"
+        )
+        seconds = None if deadline is None else max(0.0, deadline - monotonic())
+        rules = compared_rules(side_of(again))  # a source that is edited meanwhile is not what was compared
+        report = run(replace(again, workers=request.workers, seconds=seconds), progress)
+        if report.stopped_by is not None:
+            reports.append(report)
+            break
+        record_comparison(report, again, rules, path)
+        reports.append(report)
+    after = read_record(path)
+    left = tuple(entry.name for entry in after.comparisons if after.changes(entry))
+    return Refreshed(path, _merged(reports), left)
+
+
+def _packaged() -> Path:
+    with as_file(files("elrcheck.catalogue") / NAME) as path:
+        if not path.is_file():
+            raise UsageFault(
+                "usage-record", "the packaged record is no file", help="name one with --record FILE"
+            )
+        return path
+
+
+def _lots(stale: Sequence[Compared]) -> list[ConformRequest]:
+    """A request for each way in which the stale comparisons were asked."""
+
+    def asked(entry: Compared) -> tuple[str, str, int, int, str]:
+        return entry.side, entry.variant, entry.asked, entry.seed, entry.level or ""
+
+    lots = []
+    for _, alike in groupby(sorted(stale, key=asked), key=asked):
+        entries = list(alike)
+        level: ConformLevel | None = "broker" if entries[0].side == "broker" else entries[0].level
+        lots.append(
+            ConformRequest(
+                kafka=tuple(entry.kafka for entry in entries),
+                variant=entries[0].variant,
+                level=level,
+                comparisons=entries[0].asked,
+                seed=entries[0].seed,
+            )
+        )
+    return lots
+
+
+def _merged(reports: Sequence[ConformReport]) -> ConformReport:
+    """One report of several runs; its seed is that of the first."""
+    versions = tuple(version for report in reports for version in report.versions)
+    compared = sum(report.compared for report in reports)
+    unexplained = sum(report.unexplained for report in reports)
+    groups = (group for report in reports for group in report.disagreements)
+    return replace(
+        reports[0],
+        verdict="violated" if unexplained else "holds" if compared else "nothing",
+        kafka=", ".join(dict.fromkeys(version.kafka for version in versions)),
+        variant=", ".join(dict.fromkeys(version.variant for version in versions)),
+        compared=compared,
+        seconds=round(sum(report.seconds for report in reports), 3),
+        workers=max(report.workers for report in reports),
+        disagreements=tuple(sorted(groups, key=lambda group: (group.explained, group.kafka, -group.count))),
+        unexplained=unexplained,
+        versions=versions,
+        projections=tuple(dict.fromkeys(part for report in reports for part in report.projections)),
+        stopped_by=reports[-1].stopped_by,
+    )

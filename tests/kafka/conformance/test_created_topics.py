@@ -1,0 +1,57 @@
+"""Every placement of a new topic on three brokers in every condition: Kafka's classes and the model."""
+
+from __future__ import annotations
+
+from itertools import permutations, product
+
+import pytest
+from kafka_jars import jars_or_skip
+
+from elrcheck.kafka.conformance.event_space import CONDITIONS
+from elrcheck.kafka.conformance.model_side import created
+from elrcheck.kafka.conformance.projections import partition_differences
+from elrcheck.kafka.controller_oracle import open_oracle
+from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Setup
+from elrcheck.model.config import Config
+from elrcheck.model.variants import variant_named
+
+pytestmark = [pytest.mark.kafka, pytest.mark.slow]
+
+IDS = range(3)
+PLACEMENTS = [order for size in (1, 2, 3) for order in permutations(IDS, size)]
+
+
+@pytest.mark.parametrize("version", ["3.9.1", "4.0.2", "4.1.2", "4.3.1"])
+def test_a_topic_starts_as_in_kafka(version: str) -> None:
+    variant = variant_named(
+        {"3.9.1": "code_3_9", "4.0.2": "code_4_0", "4.1.2": "code_4_1"}.get(version, "code_4_3")
+    )
+    assert variant is not None
+    config = Config(**variant.knobs)
+    asked = [
+        (
+            Setup(
+                tuple(
+                    KafkaBroker(b, 100 + b, **CONDITIONS[condition])
+                    for b, condition in zip(IDS, found, strict=True)
+                ),
+                None,
+                elr=config.elr_enabled,
+                cluster_min_isr=2,
+            ),
+            CreateTopic(placement),
+        )
+        for found in product(range(len(CONDITIONS)), repeat=len(IDS))
+        for placement in PLACEMENTS
+    ]
+    with open_oracle(jars_or_skip(version)) as oracle:
+        answers = oracle.steps(asked)
+    wrong = []
+    refused = 0
+    for (setup, step), answer in zip(asked, answers, strict=True):
+        error, partition = created(config, setup, step)
+        refused += partition is None
+        if answer.error != error or partition_differences(answer.partition, partition):
+            wrong.append((setup, step, answer, error, partition))
+    assert not wrong, (len(wrong), wrong[0])
+    assert len(asked) == 960 and 0 < refused < len(asked)
