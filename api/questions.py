@@ -51,8 +51,8 @@ def risk(
     once more, each as what differs, such as `{"kafka": "4.3"}`. most: how many events to combine; seconds:
     time for the searches.
     """
-    from elrcheck.commands.risk.compared_requests import compared, described
-    from elrcheck.commands.risk.risk import run_risk
+    from elrcheck.kafka.risk.compared_requests import compared, described
+    from elrcheck.kafka.risk.risk import run_risk
 
     one_of("acks", acks, ("all", "1", "0"))
     at_least("replication_factor", replication_factor, 1)

@@ -219,7 +219,7 @@ def reproduce(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], e
     control.  Nothing is left running or on disk.  Needs a JDK, and Maven or a Kafka distribution.
     """
     from elrcheck.base.kafka_requests import ReproduceRequest
-    from elrcheck.commands.reproduce.reproduce import run_reproduce
+    from elrcheck.kafka.reproduce.reproduce import run_reproduce
 
     with shell.open_progress() as progress:
         report = run_reproduce(ReproduceRequest(**options), progress)

@@ -61,8 +61,8 @@ def risk(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], 
     lost that the settings should keep.
     """
     from elrcheck.base.kafka_requests import RiskRequest
-    from elrcheck.commands.risk.compared_requests import ON_OFF, compared, described
-    from elrcheck.commands.risk.risk import run_risk
+    from elrcheck.kafka.risk.compared_requests import ON_OFF, compared, described
+    from elrcheck.kafka.risk.risk import run_risk
 
     shell: Shell = ctx.obj
     request = replace(RiskRequest(**options), elr=None if elr is None else ON_OFF[elr])

@@ -31,8 +31,6 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.commands.check import run_check
 from elrcheck.commands.prove.kept_cells import KeptInstance
 from elrcheck.commands.prove.prove import Proof
-from elrcheck.commands.risk.kept_risks import KeptRisk
-from elrcheck.commands.risk.risk import run_risk
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.kept_answers import KeptAnswer
 from elrcheck.commands.suite.suite import run_suite
@@ -43,6 +41,8 @@ from elrcheck.explorer.runs.kept_searches import KeptSearch
 from elrcheck.invariants import modules
 from elrcheck.invariants.kept_model import kept_model
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.kafka.risk.kept_risks import KeptRisk
+from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.model.protocol import load_model
 
 ENTRIES: Mapping[str, type[Any]] = {

@@ -35,12 +35,12 @@ from elrcheck.cli import cli
 from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.gate.baseline import read_baseline
 from elrcheck.commands.init import files
-from elrcheck.commands.risk.describe_text import read_description, settings_of
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
 from elrcheck.console.shell import run
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.log.segments import Batch, read_pieces
+from elrcheck.kafka.risk.describe_text import read_description, settings_of
 from elrcheck.report.formats import render
 
 NUMBER = int(os.environ.get("ELRCHECK_FUZZED", "12"))

@@ -28,10 +28,10 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest, ReproduceRequest
 from elrcheck.base.progress import Silent
 from elrcheck.commands.audit.audit import run_audit
-from elrcheck.commands.reproduce.reproduce import run_reproduce
 from elrcheck.kafka.jars import Jars, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.maven import find_maven
+from elrcheck.kafka.reproduce.reproduce import run_reproduce
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

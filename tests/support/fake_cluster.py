@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.commands.reproduce.reproduce import OpenCluster
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, Refused
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.reproduce.driven_cluster import Cluster
+from elrcheck.kafka.reproduce.reproduce import OpenCluster
 
 WHOLE = PartitionState(0, (0, 1), (0, 1), (), ())
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from elrcheck.catalogue.recipe_notation.recipe_actions import LogEnd, Said, Sign, Wait
-from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.commands.reproduce.predicted import fits, wanted
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, NotInTime, wait_for
 from elrcheck.kafka.cluster.cluster_clients import PartitionState
+from elrcheck.kafka.reproduce.driven_cluster import Cluster
+from elrcheck.kafka.reproduce.predicted import fits, wanted
 
 AT_ONCE = 0.05
 """Seconds between looks at what a node prints; the next step often depends on it."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TypeAlias
 
-from elrcheck.commands.risk.event_kinds import Events
+from elrcheck.kafka.risk.event_kinds import Events
 
 
 @dataclass(frozen=True)

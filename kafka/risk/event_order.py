@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.finding_file import Finding, FindingRun
-from elrcheck.commands.risk.causes import repair_of
-from elrcheck.commands.risk.event_kinds import KINDS, Events
+from elrcheck.kafka.risk.causes import repair_of
+from elrcheck.kafka.risk.event_kinds import KINDS, Events
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
 

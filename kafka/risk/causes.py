@@ -15,8 +15,8 @@ from typing import Any
 
 from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.event_kinds import LOSING, UNCLEAN, Events
+from elrcheck.kafka.risk.asked_settings import Asked
+from elrcheck.kafka.risk.event_kinds import LOSING, UNCLEAN, Events
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.choices import LastKnownLeader

@@ -8,10 +8,10 @@ import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.commands.risk.asked_settings import asked
-from elrcheck.commands.risk.event_kinds import KINDS, Events, budgets_of, in_words
-from elrcheck.commands.risk.event_order import fitting, suspects
-from elrcheck.commands.risk.event_sets import EventSets, SetAnswer, contains, parts
+from elrcheck.kafka.risk.asked_settings import asked
+from elrcheck.kafka.risk.event_kinds import KINDS, Events, budgets_of, in_words
+from elrcheck.kafka.risk.event_order import fitting, suspects
+from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer, contains, parts
 
 NAMES = ("stop", "kill", "crash")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.commands.risk.describe_text import TopicSettings, read_description, settings_of
+from elrcheck.kafka.risk.describe_text import TopicSettings, read_description, settings_of
 
 ON_OFF = {"on": True, "off": False}
 TRUE_FALSE = {"true": True, "false": False}

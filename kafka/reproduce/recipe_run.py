@@ -34,11 +34,11 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Wait,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
-from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.commands.reproduce.signs import NotSeen, Signs
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
+from elrcheck.kafka.reproduce.driven_cluster import Cluster
+from elrcheck.kafka.reproduce.signs import NotSeen, Signs
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
 READ_PATIENCE = 60.0

@@ -17,15 +17,15 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.commands.risk.asked_settings import Asked, asked
-from elrcheck.commands.risk.event_kinds import in_words
-from elrcheck.commands.risk.event_order import fitting, suspects
-from elrcheck.commands.risk.event_sets import EventSets
-from elrcheck.commands.risk.kept_risks import KeptRisks
-from elrcheck.commands.risk.risk_answer import Answerer, outside_findings
-from elrcheck.commands.risk.risk_search import RiskSearch
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
+from elrcheck.kafka.risk.asked_settings import Asked, asked
+from elrcheck.kafka.risk.event_kinds import in_words
+from elrcheck.kafka.risk.event_order import fitting, suspects
+from elrcheck.kafka.risk.event_sets import EventSets
+from elrcheck.kafka.risk.kept_risks import KeptRisks
+from elrcheck.kafka.risk.risk_answer import Answerer, outside_findings
+from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.lang.load import Model
 from elrcheck.results.risk.risk_report import (
     RiskAnswer,

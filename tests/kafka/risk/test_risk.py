@@ -14,12 +14,12 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
-from elrcheck.commands.risk import kept_risks
-from elrcheck.commands.risk.asked_settings import asked, release_named
-from elrcheck.commands.risk.risk import run_risk
-from elrcheck.commands.risk.risk_search import RiskSearch
-from elrcheck.commands.risk.story import TELLERS
 from elrcheck.invariants.modules import load_outcome_model
+from elrcheck.kafka.risk import kept_risks
+from elrcheck.kafka.risk.asked_settings import asked, release_named
+from elrcheck.kafka.risk.risk import run_risk
+from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.story import TELLERS
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.formats import render
 from elrcheck.report.risk.text_risk import reach_in_words

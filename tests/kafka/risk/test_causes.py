@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.commands.risk.asked_settings import asked
-from elrcheck.commands.risk.causes import BY_STEP, recognised, repair_of, repairs
 from elrcheck.invariants.modules import load_outcome_model
+from elrcheck.kafka.risk.asked_settings import asked
+from elrcheck.kafka.risk.causes import BY_STEP, recognised, repair_of, repairs
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.state import State
 

@@ -14,12 +14,12 @@ from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.catalogue.select import release_numbers
-from elrcheck.commands.reproduce.driven_cluster import Cluster
-from elrcheck.commands.reproduce.finding_patch import patch_of
-from elrcheck.commands.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
+from elrcheck.kafka.reproduce.driven_cluster import Cluster
+from elrcheck.kafka.reproduce.finding_patch import patch_of
+from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.results.reproduce_report import (
     SHOWN,
     ControlReport,

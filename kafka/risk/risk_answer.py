@@ -9,8 +9,8 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.causes import (
+from elrcheck.kafka.risk.asked_settings import Asked
+from elrcheck.kafka.risk.causes import (
     Repair,
     candidates,
     causes_of,
@@ -19,9 +19,9 @@ from elrcheck.commands.risk.causes import (
     repairs,
     unclean,
 )
-from elrcheck.commands.risk.event_kinds import KINDS, Events, counted, in_words
-from elrcheck.commands.risk.risk_search import RiskSearch
-from elrcheck.commands.risk.story import story
+from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
+from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.story import story
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.results.finding_table import FindingRow

@@ -12,8 +12,8 @@ from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.commands.risk.compared_requests import compared, described
-from elrcheck.commands.risk.describe_text import read_description, settings_of
+from elrcheck.kafka.risk.compared_requests import compared, described
+from elrcheck.kafka.risk.describe_text import read_description, settings_of
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 ORDERS = (

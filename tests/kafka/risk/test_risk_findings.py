@@ -10,7 +10,7 @@ import pytest
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.by_version import finding_table
-from elrcheck.commands.risk.risk import run_risk
+from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.results.risk.risk_report import RiskPart
 
 pytestmark = pytest.mark.slow

@@ -13,14 +13,14 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.catalogue.configuration import config_values
-from elrcheck.commands.risk.asked_settings import Asked
-from elrcheck.commands.risk.event_kinds import BY_NAME, Events, budgets_of
-from elrcheck.commands.risk.event_search import EventSearch
-from elrcheck.commands.risk.event_sets import EventSets, SetAnswer
-from elrcheck.commands.risk.kept_risks import KeptRisk, KeptRisks, KeptSet
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.result import Limits
+from elrcheck.kafka.risk.asked_settings import Asked
+from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
+from elrcheck.kafka.risk.event_search import EventSearch
+from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer
+from elrcheck.kafka.risk.kept_risks import KeptRisk, KeptRisks, KeptSet
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled

@@ -11,7 +11,7 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.select import of_release, release_numbers, resolve
-from elrcheck.commands.risk.event_kinds import KINDS, EventKind, Events, budgets_of
+from elrcheck.kafka.risk.event_kinds import KINDS, EventKind, Events, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
 from elrcheck.results.risk.risk_report import RiskSettings

@@ -19,13 +19,13 @@ from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
-from elrcheck.commands.reproduce import reproduce
-from elrcheck.commands.reproduce.predicted import fits
-from elrcheck.commands.reproduce.recipe_run import ranges
-from elrcheck.commands.reproduce.reproduce import shape_of
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, Refused
 from elrcheck.kafka.jars import ClassPath, Jars
+from elrcheck.kafka.reproduce import reproduce
+from elrcheck.kafka.reproduce.predicted import fits
+from elrcheck.kafka.reproduce.recipe_run import ranges
+from elrcheck.kafka.reproduce.reproduce import shape_of
 from elrcheck.report.formats import render
 from elrcheck.results.reproduce_report import ReproduceReport, wilson
 
