@@ -172,7 +172,7 @@ class Configuration(pytest.Collector):
     def _search(self) -> CheckReport:
         from elrcheck.base.caches import empty_cache
         from elrcheck.base.progress import Silent
-        from elrcheck.commands.check import run_check
+        from elrcheck.checking.check import run_check
         from elrcheck.commands.gate.gate import check_request
 
         with empty_cache():  # as the gate: nothing that an earlier run has kept is believed

@@ -61,7 +61,7 @@ def check(
     into the page if it is small. fresh: search again what an earlier run has found. run_dir: folder for
     traces. resume: folder of a run that stopped, whose variant, scope and settings need not be said again.
     """
-    from elrcheck.commands.check import run_check
+    from elrcheck.checking.check import run_check
 
     one_of("engine", engine, get_args(EngineName))
     one_of("fingerprint", str(fingerprint), ("0", "64", "128"))

@@ -26,7 +26,7 @@ from measure import control, machine
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SweepRequest
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.commands.sweep.sweep import run_sweep
 from elrcheck.report.json_report import as_data

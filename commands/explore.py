@@ -21,7 +21,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.engines import Ended, run_search
+from elrcheck.checking.engines import Ended, run_search
 from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search

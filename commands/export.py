@@ -1,33 +1,17 @@
-"""`elrcheck export`: the model as TLA+, a stored trace as TLA+ witness, ITF, JSON, Mermaid or DOT.
-
-A trace is exported as it is stored, also a damaged one: it is TLC's part to reject it. Whoever wants
-our own opinion first gets it from `traces.replay`.
-"""
+"""`elrcheck export`: the model as TLA+, or a trace in another notation."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
-from elrcheck.base.atomic import write_file
-from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
+from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.ir import Fn
-from elrcheck.lang.plain import Label
-from elrcheck.report.dot import dot
-from elrcheck.report.mermaid import mermaid
 from elrcheck.tla_export.module import module_name, write_spec
-from elrcheck.tla_export.reading.itf import write_itf
-from elrcheck.tla_export.reading.values import show_call
-from elrcheck.tla_export.spec import checked_name
-from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
-from elrcheck.traces.describe import trace_view
 from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.subject import of_repro
-from elrcheck.traces.tracefile import encode_argument, load_trace, write_trace
-from elrcheck.traces.truth import truths
+from elrcheck.traces.tracefile import load_trace
 
 
 def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
@@ -39,40 +23,6 @@ def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
     return (out / f"{name}.tla", out / f"{name}.cfg")
 
 
-# ---------------------------------------------------------------------------- traces
-
-
-def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = None) -> Witness:
-    """The specification and the witness that extends it."""
-    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
-    if trace.loop is not None:
-        raise UsageFault("trace-lasso", "an infinite trace has no TLA+ witness")
-    spec_name = module_name(origin.variant, origin.scope)
-    spec = write_spec(model, loaded.config, folder, spec_name)
-    fn = loaded.property
-    properties = [] if fn is None else [_witness_property(fn)]
-    actions = {fn.name: tuple(ty for _, ty in fn.params) for fn in model.actions}
-    return write_witness(
-        folder,
-        name or f"{spec_name}_{origin.property or 'Trace'}".replace("-", ""),
-        spec_module=spec_name,
-        variables=list(model.state_fields),
-        states=[{f: getattr(s, f) for f in model.state_fields} for s in trace.states],
-        actions=[show_call(label.action, label.args, actions[label.action]) for label in trace.labels],
-        properties=properties,
-        constants=spec.constants,
-        types=model.state_fields,
-        init=model.init.name,
-        taken=spec.taken,
-        comment=f"{origin.property} in {origin.variant}, {origin.scope}",
-    )
-
-
-def _witness_property(fn: Fn) -> WitnessProperty:
-    operator = fn.name if fn.kind == "always" else checked_name(fn)
-    return WitnessProperty(operator, "step" if fn.is_step else "state")
-
-
 def export_trace(
     path: Path | None, repro: str | None, selection: Selection, form: str, out: Path
 ) -> tuple[Path, ...]:
@@ -81,34 +31,3 @@ def export_trace(
         return export_loaded(load_trace(path), form, out)
     found = of_repro(repro or "", selection)
     return export_loaded(Loaded(found.model, found.config, found.followed), form, out)
-
-
-def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ...]:
-    """A trace that is in memory, as `export_trace`."""
-    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
-    stem = f"{module_name(origin.variant, origin.scope)}_{origin.property or 'Trace'}".replace("-", "")
-    if form == "tla":
-        witness = write_trace_module(loaded, out)
-        spec = out / f"{module_name(origin.variant, origin.scope)}.tla"
-        return (witness.tla, witness.cfg, spec, spec.with_suffix(".cfg"))
-    calls = [show_call(label.action, label.args) for label in trace.labels]
-    if form == "itf":
-        target = out / f"{stem}.itf.json"
-        out.mkdir(parents=True, exist_ok=True)
-        overrides = {key: encode_argument(value) for key, value in origin.overrides.items()}
-        meta = {"variant": origin.variant, "scope": origin.scope, "overrides": overrides}
-        meta |= {"property": origin.property}
-        inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
-        write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
-        return (target,)
-    if form == "json":
-        target = out / f"{stem}.trace.json"
-        write_trace(target, trace, model.state_ty)
-        return (target,)
-    view = trace_view(model, trace.visited, trace.labels, "", trace.loop)
-    if form == "mermaid":
-        view = replace(view, truths=truths(model, loaded.config, trace.visited))
-    text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
-    target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
-    write_file(target, text)
-    return (target,)

@@ -16,7 +16,7 @@ from elrcheck.base.progress import Progress, WalksDone
 from elrcheck.base.requests import SimulateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.check import store_findings
+from elrcheck.checking.check import store_findings
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.runs.folders import run_folder
 from elrcheck.explorer.search.compiled import default_workers

@@ -10,8 +10,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.engines import explore
-from elrcheck.commands.export import write_trace_module
+from elrcheck.checking.engines import explore
+from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label

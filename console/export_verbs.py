@@ -85,7 +85,7 @@ def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) ->
     brokers do becomes a comment. Where the rule at fault is a leader's, as in F-51, the test is one
     of kafka.cluster.Partition. The file needs Kafka's released jars, 4.0.0 or newer, and JUnit 5.
     """
-    from elrcheck.commands.export_junit.export_junit import export_junit
+    from elrcheck.kafka.junit.export_junit import export_junit
 
     with shell.open_progress() as progress:
         test = export_junit(what, property, out, progress)

@@ -109,7 +109,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
 
     entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
-        from elrcheck.commands.scenario.show_scenario import run_scenario
+        from elrcheck.commands.show_scenario import run_scenario
 
         return shell.deliver(run_scenario(entry["source"], run_dir), form)
     if run_dir is not None:

@@ -67,7 +67,7 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
           every: bool, fail_on: tuple[CheckFailOn, ...], fresh: bool,
           **options: Any) -> ExitCode:  # fmt: skip
     """Explore every reachable state and check the properties."""
-    from elrcheck.commands.check import run_check
+    from elrcheck.checking.check import run_check
 
     request = CheckRequest(
         properties=properties,

@@ -1,1 +1,1 @@
-"""The real thing: Kafka's own controller classes, asked questions. No rule of the protocol is here."""
+"""The real thing: Kafka's own classes, clusters and logs, and what compares the model with them."""

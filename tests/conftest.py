@@ -79,7 +79,7 @@ LONGEST = (
     "explorer/test_checkpoints.py",
     "documents/test_findings.py",
     "spark/test_spark_audit.py",
-    "commands/test_liveness.py",
+    "checking/test_liveness.py",
     "commands/test_mutate.py",
     "explorer/test_spaces.py",
     "commands/test_controller_total.py",
@@ -186,7 +186,7 @@ def models_read_once() -> Iterator[None]:
 @pytest.fixture
 def searches_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test about how a search is made: answers of earlier ones are not used."""
-    monkeypatch.setattr("elrcheck.commands.kept_outcomes.may_be_kept", lambda request: False)
+    monkeypatch.setattr("elrcheck.checking.kept_outcomes.may_be_kept", lambda request: False)
 
 
 @pytest.fixture

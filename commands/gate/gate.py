@@ -16,7 +16,7 @@ from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.baseline import Baseline, Entry, check_name, read_baseline
 from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences, found_in

@@ -17,7 +17,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
-from elrcheck.commands.engines import no_collection
+from elrcheck.checking.engines import no_collection
 from elrcheck.commands.mutate.mutation_run import Searches, dropped, outcome_of, unmutated
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.ir import Fn, guard_names

@@ -18,7 +18,7 @@ from elrcheck.base.progress import (
 )
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.engines import explore
+from elrcheck.checking.engines import explore
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
@@ -94,7 +94,7 @@ def lassos_of(
     model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
 ) -> tuple[Outcome, dict[str, Replayed]]:
     """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
-    from elrcheck.commands.check_liveness import explore_liveness
+    from elrcheck.checking.check_liveness import explore_liveness
 
     request = CheckRequest(workers=searches.workers, limits=searches.limits)
     outcome, lassos = explore_liveness(model, config, checks, request, _Levels(searches.progress))

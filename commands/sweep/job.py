@@ -112,7 +112,7 @@ def check_job(
     family_of: makes or finds the family of a job that shares its kernel.
     Every failure except an interrupt becomes part of the answer.
     """
-    from elrcheck.commands.check import check_selected
+    from elrcheck.checking.check import check_selected
     from elrcheck.report.json_report import as_data
 
     limit = job.limits.max_states

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from elrcheck.commands.engines import no_collection
+from elrcheck.checking.engines import no_collection
 from elrcheck.commands.sweep.estimate import states
 from elrcheck.commands.sweep.job import Job, Sharing
 from elrcheck.invariants.modules import load_whole_model

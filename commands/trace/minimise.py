@@ -195,7 +195,7 @@ def _searched(
     model: Model, config: Any, fn: Fn, run: Behaviour[Label], seconds: float, progress: Progress
 ) -> tuple[Behaviour[Label], bool]:
     """(a shorter run, if the engine finds one; whether there is certainly none shorter)."""
-    from elrcheck.commands.engines import explore
+    from elrcheck.checking.engines import explore
 
     if len(run.labels) < 2:
         return run, True

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.export import export_loaded
+from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.query_states import evaluate
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel

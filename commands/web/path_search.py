@@ -121,7 +121,7 @@ def work(job: SearchJob, answers: Connection) -> None:
 
 def search(job: SearchJob, told: Told) -> WebSearch:
     """Search from the end of the path until something is violated, all is seen or a limit is reached."""
-    from elrcheck.commands.engines import explore
+    from elrcheck.checking.engines import explore
     from elrcheck.traces.behaviour import of_states
     from elrcheck.traces.replay import replay
 

@@ -157,7 +157,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("elrcheck.commands.prove.prove.run_prove", answers(PROVE))
     proof = elrcheck.prove("legacy", "two-brokers", settings, properties="P-1", workers=1, solver="cvc5")
     assert isinstance(proof, elrcheck.ProofResult) and proof.cells is PROVE.cells
-    monkeypatch.setattr("elrcheck.commands.check.run_check", answers(CHECK))
+    monkeypatch.setattr("elrcheck.checking.check.run_check", answers(CHECK))
     elrcheck.check("legacy", "two-brokers", settings, properties=["P-1", "P-2"], max_depth=3, run_dir="there")
     elrcheck.check(resume="there", fingerprint=64, fresh=True)
     monkeypatch.setattr("elrcheck.commands.sweep.sweep.run_sweep", answers(SWEEP))

@@ -14,7 +14,7 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 
 TRACED = {recipe.id: recipe for recipe in packaged_recipes() if recipe.trace is not None}
 

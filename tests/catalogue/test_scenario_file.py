@@ -10,7 +10,7 @@ from edits import replaced
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.catalogue.scenario_values import Unreadable, place, read_call, read_log, read_value, shown
-from elrcheck.commands.scenario.scenario import replay
+from elrcheck.checking.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
 from elrcheck.model.state import Acks, Entry, Recovery

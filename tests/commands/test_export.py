@@ -15,7 +15,8 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.export import export_spec, export_trace, write_trace_module
+from elrcheck.checking.trace_notation import write_trace_module
+from elrcheck.commands.export import export_spec, export_trace
 from elrcheck.commands.tlc import run_tlc
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model

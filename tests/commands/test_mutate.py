@@ -19,8 +19,8 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.hazard import Hazard
+from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.cli import cli
-from elrcheck.commands.export import write_trace_module
 from elrcheck.commands.mutate import mutate
 from elrcheck.commands.mutate.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
 from elrcheck.commands.mutate.mutate import run_hazard, run_mutate

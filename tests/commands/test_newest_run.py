@@ -26,7 +26,7 @@ def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
         asked.append(request)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("elrcheck.commands.check.run_check", stand_in)
+    monkeypatch.setattr("elrcheck.checking.check.run_check", stand_in)
 
     def call(*argv: str) -> tuple[int, str, list[CheckRequest]]:
         asked.clear()

@@ -11,8 +11,8 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
-from elrcheck.commands.check import run_check
 from elrcheck.commands.run_list import list_runs, removable
 from elrcheck.console.shell import run
 

@@ -18,8 +18,8 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.catalogue.select import select_properties
-from elrcheck.commands.engines import explore
-from elrcheck.commands.scenario.scenario import Played, first_hits, replay
+from elrcheck.checking.engines import explore
+from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport

@@ -28,7 +28,7 @@ from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.commands.prove.kept_cells import KeptInstance
 from elrcheck.commands.prove.prove import Proof
 from elrcheck.commands.suite import suite as suite_module

@@ -17,7 +17,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.commands.check import run_check, vacuous
+from elrcheck.checking.check import run_check, vacuous
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.suite import run_suite, selected_cases
 from elrcheck.commands.sweep.job import Job, check_job

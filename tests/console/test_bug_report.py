@@ -29,7 +29,7 @@ def fail(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.Capture
     def planted(*_: object) -> None:
         raise ZeroDivisionError("planted, with wJalrXUtnFEMI in it")
 
-    monkeypatch.setattr("elrcheck.commands.check.resolve", planted)
+    monkeypatch.setattr("elrcheck.checking.check.resolve", planted)
 
     def call(*argv: str) -> tuple[str, str]:
         assert run(cli, ["--no-progress", *argv]) == 70

@@ -120,7 +120,7 @@ def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
 
 
 def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
-    calls = job("elrcheck.commands.check", "run_check", REPORT)
+    calls = job("elrcheck.checking.check", "run_check", REPORT)
     invoke("check", "--variant", "legacy", "--scope", "s.toml", "--set", "a=1", "--set", "b=2",
            "-p", "P-*", "-p", "W-1", "--engine", "reference", "--workers", "3", "--max-depth", "4",
            "--max-states", "5", "--time-budget", "1h30m", "--memory", "2GiB", "--stop-at-first",
@@ -136,7 +136,7 @@ def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
 
 
 def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
-    calls = job("elrcheck.commands.check", "run_check", REPORT)
+    calls = job("elrcheck.checking.check", "run_check", REPORT)
     invoke("check")
     assert calls[0][0] == CheckRequest(kept=True)
 
@@ -144,7 +144,7 @@ def test_no_option_asks_for_the_defaults(invoke: Invoke, job: Job) -> None:
 def test_option_beats_environment_beats_file(
     invoke: Invoke, job: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls = job("elrcheck.commands.check", "run_check", REPORT)
+    calls = job("elrcheck.checking.check", "run_check", REPORT)
     (tmp_path / "elrcheck.toml").write_text("[check]\nmax-depth = 1\nmax-states = 1\nscope = 'file'\n")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_DEPTH", "2")
     monkeypatch.setenv("ELRCHECK_CHECK_MAX_STATES", "2")
@@ -193,7 +193,7 @@ def test_exports_print_the_files_they_wrote(invoke: Invoke, job: Job) -> None:
     ],
 )
 def test_failures_have_their_exit_code(invoke: Invoke, job: Job, fault: BaseException, code: int) -> None:
-    job("elrcheck.commands.check", "run_check", fault)
+    job("elrcheck.checking.check", "run_check", fault)
     exit_code, out, err = invoke("check")
     assert (exit_code, out) == (code, "")
     assert "Traceback" not in err
@@ -207,7 +207,7 @@ BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd",
 def test_a_bug_exits_with_70_and_leaves_a_report(
     invoke: Invoke, job: Job, fault: Exception, tmp_path: Path
 ) -> None:
-    job("elrcheck.commands.check", "run_check", fault)
+    job("elrcheck.checking.check", "run_check", fault)
     code, out, err = invoke("check")
     assert (code, out) == (70, "")
     assert "error[internal]" in err and "Traceback" not in err
@@ -218,7 +218,7 @@ def test_a_bug_exits_with_70_and_leaves_a_report(
 
 def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> None:
     refused = ModelError("in action Fence: no loops", where="model/a.py:7", excerpt="while x:\n^^^^^")
-    job("elrcheck.commands.check", "run_check", refused)
+    job("elrcheck.checking.check", "run_check", refused)
     code, out, err = invoke("check")
     assert (code, out) == (2, "")
     assert err.splitlines()[:4] == [
@@ -230,10 +230,10 @@ def test_a_mistake_in_the_model_is_no_bug_of_ours(invoke: Invoke, job: Job) -> N
 
 
 def test_exit_zero_hides_a_finding_and_nothing_else(invoke: Invoke, job: Job) -> None:
-    job("elrcheck.commands.check", "run_check", REPORT)
+    job("elrcheck.checking.check", "run_check", REPORT)
     assert invoke("check")[0] == ExitCode.FINDING
     assert invoke("check", "--exit-zero")[0] == 0
-    job("elrcheck.commands.check", "run_check", UsageFault("word", "message"))
+    job("elrcheck.checking.check", "run_check", UsageFault("word", "message"))
     assert invoke("check", "--exit-zero")[0] == 2
 
 
@@ -245,7 +245,7 @@ def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) 
         progress.stage("compiling")
         return REPORT
 
-    job("elrcheck.commands.check", "run_check", noisy)
+    job("elrcheck.checking.check", "run_check", noisy)
     code, out, err = invoke("check", "-f", "json")
     assert (code, err) == (1, "compiling\n")
     assert json.loads(out)["verdict"] == "violated"
@@ -254,7 +254,7 @@ def test_stdout_is_the_report_and_stderr_the_progress(invoke: Invoke, job: Job) 
 
 
 def test_output_files_do_not_silence_the_terminal(invoke: Invoke, job: Job, tmp_path: Path) -> None:
-    job("elrcheck.commands.check", "run_check", REPORT)
+    job("elrcheck.checking.check", "run_check", REPORT)
     out = invoke("check", "-o", "a.json", "-o", "b.txt", "-o", "json:c")[1]
     assert out.startswith("VIOLATED")
     assert (tmp_path / "b.txt").read_text(encoding="utf-8") == out

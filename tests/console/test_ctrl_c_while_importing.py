@@ -48,7 +48,7 @@ def test_the_command_line_itself(struck: str, capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "interrupted\n"
 
 
-@pytest.mark.parametrize("struck", ["elrcheck.commands.check"], indirect=True)
+@pytest.mark.parametrize("struck", ["elrcheck.checking.check"], indirect=True)
 def test_what_a_command_needs(struck: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["check"]) == 130
     assert capsys.readouterr().err == "interrupted\n"

@@ -13,7 +13,7 @@ import pytest
 from elrcheck import pytest_plugin
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.commands import check
+from elrcheck.checking import check
 from elrcheck.invariants import modules
 
 pytest_plugins = ["pytester"]

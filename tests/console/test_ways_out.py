@@ -89,7 +89,7 @@ def test_a_terminal_that_knows_only_ascii(tmp_path: Path) -> None:
 
 
 PHASES = [
-    ("lowering", "elrcheck.commands.engines.run_search", ("check", *BROKEN)),
+    ("lowering", "elrcheck.checking.engines.run_search", ("check", *BROKEN)),
     ("compiling", "elrcheck.explorer.kernel.kernel.Kernel.__init__", ("check", *BROKEN)),
     ("rebuilding traces", "elrcheck.traces.replay.replay_finding", ("check", *BROKEN)),
     ("writing traces", "elrcheck.base.atomic.os.replace", ("check", *BROKEN)),

@@ -21,7 +21,7 @@ from elrcheck.catalogue import lookup
 from elrcheck.catalogue.finding_file import LEVELS, Finding, FindingRun, read_finding
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()

@@ -1,6 +1,6 @@
 """F-52, the broker's half: what a LogManager of Kafka makes of its clean-shutdown files.
 
-The controller's half is a test of `export junit` (tests/commands/test_export_junit.py).
+The controller's half is a test of `export junit` (tests/kafka/test_export_junit.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """F-63: its patch must not keep a former leader from copying records of earlier epochs.
 
-That it refuses the record of a late answer, tests/commands/test_export_junit.py says.
+That it refuses the record of a late answer, tests/kafka/test_export_junit.py says.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from patched_classes import patched_classes
 from places import ROOT
 
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.commands.export_junit.leader_source import PARTS
 from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.junit.leader_source import PARTS
 
 PATCH = find_finding("F-63").patch
 assert PATCH is not None and PATCH.classes

@@ -28,7 +28,7 @@ Go = Callable[..., tuple[int, str, str]]
 def go(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Go:
     """`elrcheck check` with a search that found something, in a job of GitHub."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("elrcheck.commands.check.run_check", lambda *_: REPORT)
+    monkeypatch.setattr("elrcheck.checking.check.run_check", lambda *_: REPORT)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary"))
 

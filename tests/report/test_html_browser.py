@@ -15,7 +15,7 @@ from report_samples import FULL, GATE, PROVE
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.report.formats import render
 from elrcheck.results.check_report import CheckReport
 

@@ -19,8 +19,8 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue.select import resolve
+from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
-from elrcheck.commands.check import run_check
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.plain import PlainModel
@@ -127,12 +127,12 @@ def test_the_way_is_the_counterexample(checked: CheckReport) -> None:
 def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
     request = CheckRequest(Selection("kip_full", "two-brokers-quiet"), ("P-1",), engine="reference")
     assert run_check(request, Silent()).small_graph is None
-    for name in ("commands.check", "explorer.graph.small_graph", "report.html.html_exploration"):
+    for name in ("checking.check", "explorer.graph.small_graph", "report.html.html_exploration"):
         monkeypatch.setattr(f"elrcheck.{name}.MOST_STATES", 5)
     report = run_check(replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)
     assert "up to 5 states, and there are 6" in Page(html(report)).text()
-    monkeypatch.setattr("elrcheck.commands.check.MOST_STATES", 6)
+    monkeypatch.setattr("elrcheck.checking.check.MOST_STATES", 6)
     assert run_check(replace(request, drawn=True), Silent()).small_graph is None
 
 

@@ -11,7 +11,7 @@ from report_samples import BROKEN
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.report.formats import render
 from elrcheck.report.html.svg import to_svg
 from elrcheck.results.check_report import CheckReport

@@ -26,7 +26,7 @@ from spark_runs import (
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.spark.exchange import Exchange
 from elrcheck.spark.tasks import Report, Tasks
 

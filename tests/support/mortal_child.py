@@ -22,8 +22,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from elrcheck.checking import engines
 from elrcheck.cli import cli
-from elrcheck.commands import engines
 from elrcheck.console.shell import run
 from elrcheck.explorer.runs import checkpoint
 from elrcheck.explorer.runs.checkpoint import RunFolder

@@ -8,7 +8,7 @@ from typing import Any
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SweepRequest
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.commands.sweep.sweep import run_sweep
 from elrcheck.results.sweep_report import SweepReport, SweepRow

@@ -12,7 +12,7 @@ import pytest
 from places import TESTS
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.export import export_loaded
+from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.replay_file import run_replay
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.recorded import read_recorded

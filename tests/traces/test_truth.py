@@ -8,7 +8,7 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.commands.check import run_check
+from elrcheck.checking.check import run_check
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.trace_view import TraceView
 

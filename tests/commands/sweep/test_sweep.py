@@ -104,7 +104,7 @@ def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         def broken(*_: object, **__: object) -> None:
             raise fault
 
-        monkeypatch.setattr("elrcheck.commands.check.check_selected", broken)
+        monkeypatch.setattr("elrcheck.checking.check.check_selected", broken)
 
     for fault, words in (
         (MemoryError(), "out of memory"),

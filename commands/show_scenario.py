@@ -10,7 +10,7 @@ from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.scenario.scenario import Played, first_hits, replay
+from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport

@@ -213,7 +213,7 @@ def _compiled(
     start: object,
     lowered: Lowered | None,
 ) -> Outcome:
-    from elrcheck.commands.kept_outcomes import find_outcome, keep_outcome, may_be_kept, mode_of
+    from elrcheck.checking.kept_outcomes import find_outcome, keep_outcome, may_be_kept, mode_of
     from elrcheck.explorer.search.retrace import Retrace
 
     lowered = lowered or _lowered(model, config, chosen, progress, family, start)

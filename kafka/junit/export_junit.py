@@ -21,14 +21,14 @@ from elrcheck.base.version import __version__
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.check import run_check
-from elrcheck.commands.export_junit.assertions import ASSERTIONS, asserted
-from elrcheck.commands.export_junit.controller_walk import walk_of
-from elrcheck.commands.export_junit.junit_source import About, junit_source
-from elrcheck.commands.export_junit.leader_source import leader_source
-from elrcheck.commands.export_junit.leader_walk import leader_walk_of
-from elrcheck.commands.export_junit.told_tests import TOLD, told_source
+from elrcheck.checking.check import run_check
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.junit.assertions import ASSERTIONS, asserted
+from elrcheck.kafka.junit.controller_walk import walk_of
+from elrcheck.kafka.junit.junit_source import About, junit_source
+from elrcheck.kafka.junit.leader_source import leader_source
+from elrcheck.kafka.junit.leader_walk import leader_walk_of
+from elrcheck.kafka.junit.told_tests import TOLD, told_source
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel

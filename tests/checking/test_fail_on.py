@@ -16,7 +16,7 @@ import pytest
 from places import ROOT, SCHEMAS
 
 from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
-from elrcheck.commands.check import failures
+from elrcheck.checking.check import failures
 from elrcheck.commands.gate.baseline import Expected
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
@@ -113,7 +113,7 @@ def test_it_can_stand_in_the_settings(
         asked.append(request)
         return replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
 
-    monkeypatch.setattr("elrcheck.commands.check.run_check", stand_in)
+    monkeypatch.setattr("elrcheck.checking.check.run_check", stand_in)
     (tmp_path / "elrcheck.toml").write_text('[check]\nfail-on = "unreached-witness, unreached-action"\n')
     assert invoke("check")[0] == 1
     assert invoke("check", "--exit-zero")[0] == 0

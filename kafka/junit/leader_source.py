@@ -9,8 +9,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from elrcheck.commands.export_junit.junit_source import WIDTH, About, driver, java_file
-from elrcheck.commands.export_junit.leader_walk import Known, LeaderWalk, Publication
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -22,6 +20,8 @@ from elrcheck.kafka.broker_steps import (
     Refused,
     Registered,
 )
+from elrcheck.kafka.junit.junit_source import WIDTH, About, driver, java_file
+from elrcheck.kafka.junit.leader_walk import Known, LeaderWalk, Publication
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.traces.describe import spelled

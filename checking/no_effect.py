@@ -14,7 +14,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.configuration import setting_of
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.engines import explore
+from elrcheck.checking.engines import explore
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.budgets import Spent

@@ -20,18 +20,18 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.export_junit.controller_walk import walk_of
-from elrcheck.commands.export_junit.export_junit import (
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.broker_steps import Granted
+from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.junit.controller_walk import walk_of
+from elrcheck.kafka.junit.export_junit import (
     JunitTest,
     class_name,
     export_junit,
     junit_test,
     of_finding,
 )
-from elrcheck.commands.export_junit.leader_walk import leader_walk_of
-from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.broker_steps import Granted
-from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.tracefile import write_trace

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.export_junit.controller_walk import FIRST_EPOCH
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -24,6 +23,7 @@ from elrcheck.kafka.broker_steps import (
     Refused,
     Registered,
 )
+from elrcheck.kafka.junit.controller_walk import FIRST_EPOCH
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled

@@ -14,8 +14,6 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from elrcheck.commands.export_junit.assertions import Assertion
-from elrcheck.commands.export_junit.controller_walk import ControllerWalk, WalkStep
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,
@@ -32,6 +30,8 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.junit.assertions import Assertion
+from elrcheck.kafka.junit.controller_walk import ControllerWalk, WalkStep
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.model.state import Partition

@@ -14,7 +14,8 @@ import pytest
 from following import refused_step
 
 from elrcheck.base.requests import Selection
-from elrcheck.commands.export import export_trace, write_trace_module
+from elrcheck.checking.trace_notation import write_trace_module
+from elrcheck.commands.export import export_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from elrcheck.traces.subject import of_repro
 from elrcheck.traces.tracefile import load_trace

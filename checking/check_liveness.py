@@ -10,7 +10,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.commands.engines import OpenRun, run_search
+from elrcheck.checking.engines import OpenRun, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import Outcome

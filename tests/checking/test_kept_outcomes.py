@@ -13,8 +13,8 @@ from elrcheck.base.kept.store import Entry
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, MutateRequest, NewEntry
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.commands import engines
-from elrcheck.commands.check import run_check
+from elrcheck.checking import engines
+from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.mutate.mutate import run_mutate
 from elrcheck.explorer.runs import kept_searches

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elrcheck.commands.export_junit.junit_source import About, driver, environment, java_file
-from elrcheck.commands.export_junit.leader_source import FIELDS, IMPORTS, PACKAGE, PARTS
+from elrcheck.kafka.junit.junit_source import About, driver, environment, java_file
+from elrcheck.kafka.junit.leader_source import FIELDS, IMPORTS, PACKAGE, PARTS
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.commands.export_junit.controller_walk import ControllerWalk
 from elrcheck.kafka.controller_steps import AlterPartition, Register
+from elrcheck.kafka.junit.controller_walk import ControllerWalk
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config

@@ -17,8 +17,8 @@ from places import SCHEMAS
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
-from elrcheck.commands.check import run_check
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
 from elrcheck.explorer.graph.fair_cycles import Arena

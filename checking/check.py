@@ -21,7 +21,7 @@ from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.events import not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.commands.engines import explore
+from elrcheck.checking.engines import explore
 from elrcheck.explorer.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
@@ -81,7 +81,7 @@ def run_check(
     report = check_selected(request, selected, progress, place, saved, ending=ending)
     report = replace(report, extent=extent(selected))
     if saved is None and not request.fingerprint and request.engine != "spark":
-        from elrcheck.commands.no_effect import with_no_effect
+        from elrcheck.checking.no_effect import with_no_effect
 
         report = with_no_effect(report, request, selected, progress)
     if report.run_dir is not None:
@@ -186,7 +186,7 @@ def _explore(
         return folder, before
 
     if any(fn.kind == "leads_to" for fn in chosen):
-        from elrcheck.commands.check_liveness import explore_liveness
+        from elrcheck.checking.check_liveness import explore_liveness
 
         if request.fingerprint or saved is not None:
             raise UsageFault(

@@ -1,0 +1,88 @@
+"""A trace in another notation: TLA+ witness, ITF, JSON, Mermaid or DOT.
+
+A trace is written as it is stored, also a damaged one: it is TLC's part to reject it. Whoever wants
+our own opinion first gets it from `traces.replay`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label
+from elrcheck.report.dot import dot
+from elrcheck.report.mermaid import mermaid
+from elrcheck.tla_export.module import module_name, write_spec
+from elrcheck.tla_export.reading.itf import write_itf
+from elrcheck.tla_export.reading.values import show_call
+from elrcheck.tla_export.spec import checked_name
+from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
+from elrcheck.traces.describe import trace_view
+from elrcheck.traces.loaded import Loaded
+from elrcheck.traces.tracefile import encode_argument, write_trace
+from elrcheck.traces.truth import truths
+
+
+def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ...]:
+    """Writes a trace that is in memory; returns the paths written, the one to start TLC on first."""
+    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
+    stem = f"{module_name(origin.variant, origin.scope)}_{origin.property or 'Trace'}".replace("-", "")
+    if form == "tla":
+        witness = write_trace_module(loaded, out)
+        spec = out / f"{module_name(origin.variant, origin.scope)}.tla"
+        return (witness.tla, witness.cfg, spec, spec.with_suffix(".cfg"))
+    calls = [show_call(label.action, label.args) for label in trace.labels]
+    if form == "itf":
+        target = out / f"{stem}.itf.json"
+        out.mkdir(parents=True, exist_ok=True)
+        overrides = {key: encode_argument(value) for key, value in origin.overrides.items()}
+        meta = {"variant": origin.variant, "scope": origin.scope, "overrides": overrides}
+        meta |= {"property": origin.property}
+        inner = calls[: len(trace.states) - 1]  # ITF has no place for the step that closes a cycle
+        write_itf(target, model.state_ty, trace.states, inner, source="elrcheck", loop=trace.loop, meta=meta)
+        return (target,)
+    if form == "json":
+        target = out / f"{stem}.trace.json"
+        write_trace(target, trace, model.state_ty)
+        return (target,)
+    view = trace_view(model, trace.visited, trace.labels, "", trace.loop)
+    if form == "mermaid":
+        view = replace(view, truths=truths(model, loaded.config, trace.visited))
+    text = mermaid(view, loaded.config.broker_count) if form == "mermaid" else dot(view)
+    target = out / f"{stem}.{'mmd' if form == 'mermaid' else 'dot'}"
+    write_file(target, text)
+    return (target,)
+
+
+def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = None) -> Witness:
+    """The specification and the witness that extends it."""
+    trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
+    if trace.loop is not None:
+        raise UsageFault("trace-lasso", "an infinite trace has no TLA+ witness")
+    spec_name = module_name(origin.variant, origin.scope)
+    spec = write_spec(model, loaded.config, folder, spec_name)
+    fn = loaded.property
+    properties = [] if fn is None else [_witness_property(fn)]
+    actions = {fn.name: tuple(ty for _, ty in fn.params) for fn in model.actions}
+    return write_witness(
+        folder,
+        name or f"{spec_name}_{origin.property or 'Trace'}".replace("-", ""),
+        spec_module=spec_name,
+        variables=list(model.state_fields),
+        states=[{f: getattr(s, f) for f in model.state_fields} for s in trace.states],
+        actions=[show_call(label.action, label.args, actions[label.action]) for label in trace.labels],
+        properties=properties,
+        constants=spec.constants,
+        types=model.state_fields,
+        init=model.init.name,
+        taken=spec.taken,
+        comment=f"{origin.property} in {origin.variant}, {origin.scope}",
+    )
+
+
+def _witness_property(fn: Fn) -> WitnessProperty:
+    operator = fn.name if fn.kind == "always" else checked_name(fn)
+    return WitnessProperty(operator, "step" if fn.is_step else "state")

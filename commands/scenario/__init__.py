@@ -1,1 +1,0 @@
-"""Scenarios: scripted steps, and how each variant behaves under them."""
