@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from elrcheck.commands.gate.baseline import Entry
+    from elrcheck.catalogue.baseline_notation.baseline import Entry
     from elrcheck.lang.load import Model
     from elrcheck.results.check_report import CheckReport, PropertyReport
 
@@ -99,7 +99,7 @@ class BaselineFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Collector]:
         from elrcheck.base.errors import ElrError
-        from elrcheck.commands.gate.baseline import read_baseline
+        from elrcheck.catalogue.baseline_notation.baseline import read_baseline
         from elrcheck.invariants.modules import load_whole_model
 
         try:

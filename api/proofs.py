@@ -44,7 +44,7 @@ def prove(
     timeout: seconds for each obligation. fresh: prove again what an earlier run has proved. assumed: what
     `--assume` names.
     """
-    from elrcheck.commands.prove.prove import run_prove
+    from elrcheck.proving.prove import run_prove
 
     chosen = tuple(assumed)
     for name in chosen:
@@ -78,7 +78,7 @@ def prove_controller(
     rules: ids, names or globs; all by default. brokers: by default as many as the scope has. timeout: seconds
     for each obligation.
     """
-    from elrcheck.commands.prove_controller import run_controller
+    from elrcheck.proving.prove_controller import run_controller
 
     at_least("brokers", brokers, 1)
     at_least("workers", workers, 1)
@@ -102,7 +102,7 @@ def check_certificate(
 
     As `elrcheck prove --check-certificate` does. timeout: seconds for each obligation.
     """
-    from elrcheck.commands.prove.check_certificate import run_check_certificate
+    from elrcheck.proving.check_certificate import run_check_certificate
 
     if solver is not None:
         one_of("solver", solver, get_args(ProofSolver))

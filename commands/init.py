@@ -87,8 +87,8 @@ IGNORED = ".elrcheck/"
 def files(origin: str | None = None) -> Mapping[str, str]:
     """The files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.requests import Selection
-    from elrcheck.commands.gate.baseline import Entry
-    from elrcheck.commands.gate.baseline_text import baseline_text
+    from elrcheck.catalogue.baseline_notation.baseline import Entry
+    from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 
     entries = (
         Entry("two-brokers", Selection(scope="two-brokers")),

@@ -13,7 +13,7 @@ from typing import Any
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.strict import Codes, Node
-from elrcheck.commands.gate.guard_aliases import guard_now
+from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now
 from elrcheck.explorer.runs.folders import REPORT
 from elrcheck.results.coverage_report import (
     CoverageReport,

@@ -72,7 +72,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
                  "needed", "assumed")  # fmt: skip
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
         from elrcheck.base.proof_requests import CertificateRequest
-        from elrcheck.commands.prove.check_certificate import run_check_certificate
+        from elrcheck.proving.check_certificate import run_check_certificate
 
         asked = CertificateRequest(check_certificate, solver, workers, timeout)
         with shell.open_progress() as progress:
@@ -80,7 +80,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         return shell.deliver(checked, form, outputs, exit_zero=exit_zero)
     if not controller:
         from elrcheck.base.proof_requests import ProveRequest
-        from elrcheck.commands.prove.prove import run_prove
+        from elrcheck.proving.prove import run_prove
 
         request = ProveRequest(
             selection, properties, workers, timeout, fresh, certificate, solver, surviving, needed, assumed
@@ -91,7 +91,7 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     by_induction = ("certificate", "solver", "surviving", "needed", "assumed")
     reject_given(ctx, by_induction, "a proof by induction, without --controller")
     from elrcheck.base.proof_requests import ControllerRequest
-    from elrcheck.commands.prove_controller import run_controller
+    from elrcheck.proving.prove_controller import run_controller
 
     if fresh:
         raise UsageFault("usage-controller", "--fresh does nothing with --controller", help="leave it out")

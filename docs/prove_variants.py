@@ -27,13 +27,13 @@ from elrcheck.catalogue.evidence.proved_variants import (
     packaged_proofs,
 )
 from elrcheck.catalogue.select import find_variant, resolve
-from elrcheck.commands.prove.covered import coverage, skipped, widened
-from elrcheck.commands.prove.prove import DEFAULT_TIMEOUT, Proof
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
+from elrcheck.proving.covered import coverage, skipped, widened
+from elrcheck.proving.prove import DEFAULT_TIMEOUT, Proof
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 SIZES = ("log_slots=1",)

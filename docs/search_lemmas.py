@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from elrcheck.commands.prove.lemma_search import lemma_cases, search_lemmas, with_lemmas
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.proving.lemma_search import lemma_cases, search_lemmas, with_lemmas
 
 
 def main(most: int) -> int:

@@ -72,7 +72,7 @@ TABLE = "tests/slow_tests.csv"
 # The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
 # this order, so that what is started last is short and all workers end at about the same time.
 LONGEST = (
-    "commands/test_prove.py",
+    "proving/test_prove.py",
     "agreement/test_differential.py",
     "agreement/test_counts.py",
     "catalogue/test_hazards.py",
@@ -82,7 +82,7 @@ LONGEST = (
     "checking/test_liveness.py",
     "commands/test_mutate.py",
     "explorer/test_spaces.py",
-    "commands/test_controller_total.py",
+    "proving/test_controller_total.py",
     "agreement/test_tlc_counts.py",
     "model/test_model_coverage.py",
     "commands/sweep/test_sweep.py",

@@ -16,12 +16,12 @@ from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.catalogue.baseline_notation.baseline import Baseline, Entry, check_name, read_baseline
+from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
 from elrcheck.checking.check import run_check
-from elrcheck.commands.gate.baseline import Baseline, Entry, check_name, read_baseline
-from elrcheck.commands.gate.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences, found_in
 from elrcheck.commands.gate.gate_suites import accepted, gated, run_gated
-from elrcheck.commands.gate.suite_entry import SuiteEntry
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import (
@@ -162,7 +162,7 @@ def check_request(entry: Entry, workers: int | None) -> CheckRequest:
 def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:
     if not entry.proof:
         return None
-    from elrcheck.commands.prove.prove import run_prove
+    from elrcheck.proving.prove import run_prove
 
     timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
     return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)
@@ -188,7 +188,7 @@ def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport
 def _controller(entry: Entry, workers: int | None, progress: Progress) -> ControllerReport | None:
     if not entry.controller:
         return None
-    from elrcheck.commands.prove_controller import run_controller
+    from elrcheck.proving.prove_controller import run_controller
 
     timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
     request = ControllerRequest(entry.selection, workers=workers, timeout=timeout)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from elrcheck.commands.gate.baseline import COUNTS, Expected, Proof
-from elrcheck.commands.gate.baseline_text import natural
+from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Proof
+from elrcheck.catalogue.baseline_notation.baseline_text import natural
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, DifferenceKind

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.commands.gate.baseline_text import natural
+from elrcheck.catalogue.baseline_notation.baseline_text import natural
+from elrcheck.catalogue.baseline_notation.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
 from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, in_order
-from elrcheck.commands.gate.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.suite_report import SuiteReport, SuiteRun
 

@@ -16,9 +16,9 @@ from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.select import resolve
 from elrcheck.commands.mutate.mutation_run import dropped
 from elrcheck.commands.mutate.rule_proof import SIZES, ByProof, ProofBench, Side
-from elrcheck.commands.prove.covered import SHOWN, outside, widened
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from elrcheck.proving.covered import SHOWN, outside, widened
 
 RECOVERY: ProofAssumption = "complete-winners"
 ORDER = ("outside", "proved", "undefined", "undecided", "refuted")

@@ -26,7 +26,6 @@ from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
 from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.commands.mutate.rule_scenarios import ScenarioBench
 from elrcheck.commands.mutate.rule_walks import WalkBench
-from elrcheck.commands.prove.covered import outside
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search
@@ -41,6 +40,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.proving.covered import outside
 from elrcheck.results.mutation_report import MutantVerdict, ProofAnswer
 from elrcheck.traces.replay import ReplayError, replay_finding
 

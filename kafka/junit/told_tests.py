@@ -1,6 +1,6 @@
 """Tests of findings that no search finds: what happens is told in Java, to the classes of the other tests.
 
-Of F-63 there is a run of the model that a failed proof gave (tests/commands/test_prove.py), but its steps are
+Of F-63 there is a run of the model that a failed proof gave (tests/proving/test_prove.py), but its steps are
 those of three brokers and a socket, which no walk of one leader has.
 """
 

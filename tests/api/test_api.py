@@ -154,7 +154,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     there = Path("there")
     chosen = Selection("legacy", "two-brokers", ("min_isr=1", "unclean_leader_election_enable=true"))
     settings = {"min_isr": 1, "unclean_leader_election_enable": True}
-    monkeypatch.setattr("elrcheck.commands.prove.prove.run_prove", answers(PROVE))
+    monkeypatch.setattr("elrcheck.proving.prove.run_prove", answers(PROVE))
     proof = elrcheck.prove("legacy", "two-brokers", settings, properties="P-1", workers=1, solver="cvc5")
     assert isinstance(proof, elrcheck.ProofResult) and proof.cells is PROVE.cells
     monkeypatch.setattr("elrcheck.checking.check.run_check", answers(CHECK))
@@ -163,11 +163,11 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("elrcheck.commands.sweep.sweep.run_sweep", answers(SWEEP))
     elrcheck.sweep({"crashes": [0, 1], "fences": "0..2"}, "legacy", "two-brokers", settings, workers=2)
     elrcheck.sweep(resume="there")
-    monkeypatch.setattr("elrcheck.commands.prove_controller.run_controller", answers(CONTROLLER))
+    monkeypatch.setattr("elrcheck.proving.prove_controller.run_controller", answers(CONTROLLER))
     result = elrcheck.prove_controller("legacy", rules="CT-1", all_variants=True, timeout=5)
     assert result.tables()[0] == "cells" and list(result.to_pandas()["variant"]) == ["kip_full"]
     assert list(result.to_pandas("rules")["id"]) == ["CT-1"]
-    monkeypatch.setattr("elrcheck.commands.prove.check_certificate.run_check_certificate", answers(FITS))
+    monkeypatch.setattr("elrcheck.proving.check_certificate.run_check_certificate", answers(FITS))
     assert elrcheck.check_certificate("there", solver="z3").verdict == "fits"
     assert asked == [
         ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),

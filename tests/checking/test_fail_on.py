@@ -16,8 +16,8 @@ import pytest
 from places import ROOT, SCHEMAS
 
 from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
+from elrcheck.catalogue.baseline_notation.baseline import Expected
 from elrcheck.checking.check import failures
-from elrcheck.commands.gate.baseline import Expected
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
 from elrcheck.results.check_report import (

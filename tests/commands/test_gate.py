@@ -16,8 +16,8 @@ from referencing import Registry, Resource
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.commands.gate.baseline import Entry, Expected, Proof, read_baseline
-from elrcheck.commands.gate.baseline_text import baseline_text, natural
+from elrcheck.catalogue.baseline_notation.baseline import Entry, Expected, Proof, read_baseline
+from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text, natural
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
 

@@ -13,11 +13,11 @@ from edits import replaced
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
-from elrcheck.commands.gate.baseline import read_baseline
-from elrcheck.commands.gate.baseline_text import baseline_text
+from elrcheck.catalogue.baseline_notation.baseline import read_baseline
+from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
+from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
-from elrcheck.commands.gate.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.sweep.job import Job, check_job
 from elrcheck.commands.sweep.pool import Tick

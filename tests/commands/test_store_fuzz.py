@@ -29,8 +29,6 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.check import run_check
-from elrcheck.commands.prove.kept_cells import KeptInstance
-from elrcheck.commands.prove.prove import Proof
 from elrcheck.commands.suite import suite as suite_module
 from elrcheck.commands.suite.kept_answers import KeptAnswer
 from elrcheck.commands.suite.suite import run_suite
@@ -44,6 +42,8 @@ from elrcheck.invariants.modules import load_proof_model
 from elrcheck.kafka.risk.kept_risks import KeptRisk
 from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.model.protocol import load_model
+from elrcheck.proving.kept_cells import KeptInstance
+from elrcheck.proving.prove import Proof
 
 ENTRIES: Mapping[str, type[Any]] = {
     "searches": KeptSearch, "suite": KeptAnswer, "risk": KeptRisk, "proofs": KeptInstance,

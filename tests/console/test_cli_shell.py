@@ -158,7 +158,7 @@ def test_option_beats_environment_beats_file(
 def test_prove_and_tlc_ask_for_what_the_options_say(
     invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proofs = job("elrcheck.commands.prove.prove", "run_prove", REPORT)
+    proofs = job("elrcheck.proving.prove", "run_prove", REPORT)
     runs = job("elrcheck.commands.tlc", "run_tlc", REPORT)
     invoke("prove", "-p", "P-1", "--timeout", "30s", "--workers", "auto")
     monkeypatch.setenv("TLA2TOOLS_JAR", "tla.jar")

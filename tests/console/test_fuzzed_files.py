@@ -26,6 +26,7 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.finding_file import read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import read_recipe
 from elrcheck.catalogue.scenario_file import read_scenario
@@ -33,7 +34,6 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import read_family
 from elrcheck.cli import cli
 from elrcheck.commands.audit.audit import run_audit
-from elrcheck.commands.gate.baseline import read_baseline
 from elrcheck.commands.init import files
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings

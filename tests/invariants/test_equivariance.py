@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from planted_rules import planted_rule
 
-from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof import transition
 from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit
@@ -19,6 +18,7 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.step_failure import step_failure
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 THREE = replace(SMALL, broker_count=3, min_isr=2, kills=1, elections=1, clean_stops=1)

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from elrcheck.base.requests import Selection
-from elrcheck.commands.gate.baseline import COUNTS, SCHEMA, Entry, Expected, Proof
-from elrcheck.commands.gate.suite_entry import SuiteEntry, words_of
+from elrcheck.catalogue.baseline_notation.baseline import COUNTS, SCHEMA, Entry, Expected, Proof
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, words_of
 
 HEADER = """\
 # The baseline of `elrcheck gate`: the last accepted results of each entry.

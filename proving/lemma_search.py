@@ -12,7 +12,6 @@ from dataclasses import replace
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
-from elrcheck.commands.prove.covered import outside
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits
@@ -20,6 +19,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.covered import outside
 
 NO_LIMIT = Limits()
 

@@ -7,14 +7,14 @@ import dataclasses
 import pytest
 
 from elrcheck.base.progress import Silent
-from elrcheck.commands.prove.covered import outside
-from elrcheck.commands.prove.lemma_search import lemma_cases, search_lemmas, with_lemmas
-from elrcheck.commands.prove.prove import Proof
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.covered import outside
+from elrcheck.proving.lemma_search import lemma_cases, search_lemmas, with_lemmas
+from elrcheck.proving.prove import Proof
 
 ONE = Config(
     broker_count=1, min_isr=1, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED

@@ -17,9 +17,6 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
-from elrcheck.commands.prove.check_certificate import run_check_certificate
-from elrcheck.commands.prove.covered import ASSUMED
-from elrcheck.commands.prove.prove import run_prove
 from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.certificate import read_manifest
@@ -30,6 +27,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.check_certificate import run_check_certificate
+from elrcheck.proving.covered import ASSUMED
+from elrcheck.proving.prove import run_prove
 from elrcheck.report.ci.sheet_cases import prove_sheet
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report

@@ -28,8 +28,8 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.commands.gate.guard_aliases import guard_now, guards_now
-from elrcheck.commands.gate.suite_entry import SuiteEntry, read_suite
+from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, read_suite
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"

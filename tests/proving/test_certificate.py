@@ -19,10 +19,10 @@ from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.commands.prove import check_certificate
-from elrcheck.commands.prove.check_certificate import run_check_certificate
-from elrcheck.commands.prove.prove import run_prove
 from elrcheck.invariants.proof import check_shape, second_solver
+from elrcheck.proving import check_certificate
+from elrcheck.proving.check_certificate import run_check_certificate
+from elrcheck.proving.prove import run_prove
 from elrcheck.results.prove_report import CertificateReport
 
 SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))

@@ -21,8 +21,6 @@ from elrcheck.base.requests import ProofAssumption, ProofSolver
 from elrcheck.base.version import __version__
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.configuration import build_config, check_value, config_fields
-from elrcheck.commands.prove.certificate_parts import Part, choices, parts
-from elrcheck.commands.prove.covered import coverage
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.certificate import (
     CODES,
@@ -45,6 +43,8 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
+from elrcheck.proving.certificate_parts import Part, choices, parts
+from elrcheck.proving.covered import coverage
 from elrcheck.results.prove_report import (
     CertificateReport,
     Coverage,

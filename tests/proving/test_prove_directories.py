@@ -12,7 +12,6 @@ from planted_rules import planted_rule, refuted
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.commands.prove.prove import run_prove
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import Prover
@@ -21,6 +20,7 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import LostDirectory, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.prove import run_prove
 
 SMALL = Config(
     broker_count=2, log_slots=1, directory_failures=1, directory_losses=1,

@@ -13,7 +13,6 @@ from places import ROOT
 
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.proved_variants import breaches, contradictions, packaged_proofs
-from elrcheck.commands.prove.prove import Proof
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.largest_set import Survivors
 from elrcheck.invariants.proof.obligations import Prover
@@ -22,6 +21,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.prove import Proof
 
 TINY = Config(
     broker_count=2, log_slots=1, kills=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from edits import replaced
 
-from elrcheck.commands.gate.baseline import read_baseline
-from elrcheck.commands.gate.guard_aliases import RENAMED, guard_now
+from elrcheck.catalogue.baseline_notation.baseline import read_baseline
+from elrcheck.catalogue.baseline_notation.guard_aliases import RENAMED, guard_now
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import guard_names
 

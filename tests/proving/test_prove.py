@@ -13,9 +13,6 @@ from planted_rules import planted_rule
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.commands.prove.covered import coverage, skipped
-from elrcheck.commands.prove.prove import Proof, run_prove
-from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
@@ -28,6 +25,9 @@ from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStr
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS, Variant
+from elrcheck.proving.covered import coverage, skipped
+from elrcheck.proving.prove import Proof, run_prove
+from elrcheck.proving.step_failure import step_failure
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
 

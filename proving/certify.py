@@ -12,7 +12,6 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
-from elrcheck.commands.prove.certificate_parts import Part, action_of, choices, parts
 from elrcheck.invariants.proof.certificate import (
     DRAFT,
     IMPOSSIBLE,
@@ -30,6 +29,7 @@ from elrcheck.invariants.proof.certificate import (
 from elrcheck.invariants.proof.obligations import Discharge, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.lang.ir import Fn
+from elrcheck.proving.certificate_parts import Part, action_of, choices, parts
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled
 

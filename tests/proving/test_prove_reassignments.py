@@ -11,7 +11,6 @@ from planted_rules import planted_rule, refuted
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.commands.prove.prove import run_prove
 from elrcheck.invariants.acknowledgements import acked_now
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import Prover
@@ -23,6 +22,7 @@ from elrcheck.lang.runtime import put
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, State
+from elrcheck.proving.prove import run_prove
 
 TWO = Config(
     broker_count=2, log_slots=1, reassignments=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED

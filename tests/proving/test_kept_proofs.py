@@ -12,8 +12,6 @@ from planted_rules import planted_rule
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.store import FOLDER
 from elrcheck.base.progress import Silent
-from elrcheck.commands.prove.kept_cells import KeptCells
-from elrcheck.commands.prove.prove import Proof
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.consecution import Task, Work, discharge
 from elrcheck.invariants.proof.digests import Digests
@@ -23,6 +21,8 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.kept_cells import KeptCells
+from elrcheck.proving.prove import Proof
 from elrcheck.results.prove_report import ProveReport
 
 TINY = Config(

@@ -23,13 +23,6 @@ from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.worker_pool import useful_workers
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
-from elrcheck.commands.prove.certify import certify, demand_room
-from elrcheck.commands.prove.check_certificate import run_check_certificate
-from elrcheck.commands.prove.covered import assumptions, coverage, skipped, widened
-from elrcheck.commands.prove.kept_cells import KeptCells
-from elrcheck.commands.prove.possible_steps import what_is_possible
-from elrcheck.commands.prove.properties_left import lemma_need, surviving
-from elrcheck.commands.prove.step_failure import step_failure
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
@@ -40,6 +33,13 @@ from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proving.certify import certify, demand_room
+from elrcheck.proving.check_certificate import run_check_certificate
+from elrcheck.proving.covered import assumptions, coverage, skipped, widened
+from elrcheck.proving.kept_cells import KeptCells
+from elrcheck.proving.possible_steps import what_is_possible
+from elrcheck.proving.properties_left import lemma_need, surviving
+from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,

@@ -14,7 +14,6 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ControllerRequest
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.prove_controller import replayed, run_controller
 from elrcheck.console.shell import run
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
@@ -26,6 +25,7 @@ from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import active
 from elrcheck.model.state import configured_min_isr
 from elrcheck.model.variants import variant_named
+from elrcheck.proving.prove_controller import replayed, run_controller
 from elrcheck.report.json_report import to_json
 from elrcheck.results.controller_report import ControllerReport
 

@@ -13,8 +13,6 @@ from planted_rules import planted_rule
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
-from elrcheck.commands.prove.possible_steps import what_is_possible
-from elrcheck.commands.prove.prove import Proof
 from elrcheck.invariants.modules import lemmas_of, load_proof_model, must_be_possible
 from elrcheck.invariants.proof import transition
 from elrcheck.invariants.proof.certificate import Cell
@@ -27,6 +25,8 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proving.possible_steps import what_is_possible
+from elrcheck.proving.prove import Proof
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_proof import print_prove
 from elrcheck.results.prove_report import PossibleReport, ProveReport

@@ -1,0 +1,1 @@
+"""Baselines and their parts for suites, read and written; guards by their earlier names."""

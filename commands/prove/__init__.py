@@ -1,1 +1,0 @@
-"""`elrcheck prove`: the properties by induction."""

@@ -1,0 +1,1 @@
+"""The proof by induction and that of controller events: runs, certificates, what is kept, failed steps."""
