@@ -20,8 +20,6 @@ from dataclasses import dataclass
 
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import select_properties
-from elrcheck.commands.mutate.mutate import sides
-from elrcheck.commands.mutate.mutation_run import dropped
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import walk
 from elrcheck.explorer.search.compiled import search
@@ -30,6 +28,8 @@ from elrcheck.explorer.search.walk import Walks
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
+from elrcheck.mutation.hazard_run import sides
+from elrcheck.mutation.mutation_run import dropped
 
 DEEP = ("F-8a", "F-8b", "F-9", "F-17", "F-51", "F-55")
 SHALLOW = 15

@@ -80,7 +80,7 @@ LONGEST = (
     "documents/test_findings.py",
     "spark/test_spark_audit.py",
     "checking/test_liveness.py",
-    "commands/test_mutate.py",
+    "mutation/test_mutate.py",
     "explorer/test_spaces.py",
     "proving/test_controller_total.py",
     "agreement/test_tlc_counts.py",

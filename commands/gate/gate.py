@@ -171,7 +171,7 @@ def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport
 def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
-    from elrcheck.commands.mutate.mutate import run_mutate
+    from elrcheck.mutation.hazard_run import run_hazards
 
     request = MutateRequest(
         hazards=None,
@@ -182,7 +182,7 @@ def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport
         max_states=entry.max_states or TEETH_STATES,
         kept=True,
     )
-    return run_mutate(request, progress)
+    return run_hazards(request, progress)
 
 
 def _controller(entry: Entry, workers: int | None, progress: Progress) -> ControllerReport | None:

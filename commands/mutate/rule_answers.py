@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
 from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement
 from elrcheck.kafka.conformance.compare import BuilderDisagreement, Counted, StepDisagreement
@@ -21,6 +20,7 @@ from elrcheck.kafka.conformance.known_classes import signature
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
+from elrcheck.mutation.rule_mutants import Changed
 
 RULE_FAULTS = (
     ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, NotEnabled,

@@ -22,8 +22,6 @@ from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.commands.mutate.rule_answers import RULE_FAULTS, AnswerBench
 from elrcheck.commands.mutate.rule_controller import ControllerBench
-from elrcheck.commands.mutate.rule_mutants import Changed, RuleMutants
-from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.commands.mutate.rule_scenarios import ScenarioBench
 from elrcheck.commands.mutate.rule_walks import WalkBench
 from elrcheck.explorer.kernel.native_code import KernelCache
@@ -40,6 +38,8 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_mutants import Changed, RuleMutants
+from elrcheck.mutation.rule_proof import ProofBench
 from elrcheck.proving.covered import outside
 from elrcheck.results.mutation_report import MutantVerdict, ProofAnswer
 from elrcheck.traces.replay import ReplayError, replay_finding

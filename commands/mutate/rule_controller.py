@@ -12,13 +12,13 @@ from typing import Any
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
 from elrcheck.invariants.proof.z3_algebra import formula
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
+from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proving.prove_controller import replayed
 
 SECONDS = 20.0

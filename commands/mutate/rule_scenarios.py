@@ -9,9 +9,9 @@ from __future__ import annotations
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import Scenario, packaged_scenarios
 from elrcheck.checking.scenario import replay
-from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
+from elrcheck.mutation.rule_mutants import Changed
 from elrcheck.results.scenario_report import ScenarioReport
 
 

@@ -28,10 +28,10 @@ from elrcheck.base.run_lock import alone_in
 from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.commands.mutate.rule_bench import MutantAnswer, MutantTask, judge
-from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.commands.suite.suite import run_suite, selected_cases
 from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.lang.load import Model
+from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from elrcheck.catalogue.suite_file import SuiteCase, Walk
-from elrcheck.commands.mutate.rule_mutants import Changed
 from elrcheck.commands.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import Walked
@@ -21,6 +20,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_mutants import Changed
 
 CHUNK = 4096
 

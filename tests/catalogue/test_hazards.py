@@ -17,14 +17,14 @@ from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import find_variant, reject_impossible, select_properties
-from elrcheck.commands.mutate.mutate import demand_known, run_hazard, select_hazards, sides
-from elrcheck.commands.mutate.mutation_run import Searches, dropped, lassos_of, outcome_of
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config
+from elrcheck.mutation.hazard_run import demand_known, run_hazard, select_hazards, sides
+from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of
 
 # Section F of the semantics notes: these numbers have a hazard. 49, 50 and 54 are no change of one rule.
 NUMBERS = [*range(1, 12), 13, 14, 15, *range(17, 22), *range(23, 35), *range(36, 42), *range(43, 47)]

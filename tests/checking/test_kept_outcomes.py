@@ -16,9 +16,9 @@ from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.checking import engines
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
-from elrcheck.commands.mutate.mutate import run_mutate
 from elrcheck.explorer.runs import kept_searches
 from elrcheck.explorer.runs.kept_searches import KeptSearch
+from elrcheck.mutation.hazard_run import run_hazards
 from elrcheck.results.check_report import CheckReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -157,11 +157,11 @@ def test_a_survey_searches_nothing_twice(searched: list[str]) -> None:
     request = MutateRequest(
         hazards=None, guards=True, actions=("Fence", "Fetch"), selection=HOLDS, workers=1, kept=True
     )
-    first = run_mutate(request, Silent())
+    first = run_hazards(request, Silent())
     tried = [guard for guard in first.guards if guard.verdict != "skipped"]
     assert tried and len(searched) == 1 + sum(not guard.same for guard in tried)
     searched.clear()
-    again = run_mutate(request, Silent())
+    again = run_hazards(request, Silent())
     assert not searched and again.survey is not None and again.survey.unmutated.kept
     bare = [replace(guard, seconds=0.0, kept=None) for guard in again.guards]
     assert bare == [replace(guard, seconds=0.0) for guard in first.guards]

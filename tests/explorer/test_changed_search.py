@@ -6,7 +6,6 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search
@@ -17,6 +16,7 @@ from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_mutants import RuleMutants
 
 FUNCTIONS = ("fence_target", "may_join", "ShrinkIsr")
 LIMITS = Limits(max_states=4000)

@@ -15,7 +15,6 @@ from small_programs import counter, grid, naive_search, programs, sliding_puzzle
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.commands.mutate.mutate import sides
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.explorer.search import guided as guided_module
 from elrcheck.explorer.search.guided import Guided, GuidedResult
@@ -25,6 +24,7 @@ from elrcheck.lang.lowering.dag import evaluate_all
 from elrcheck.lang.lowering.falsity import falsities
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
+from elrcheck.mutation.hazard_run import sides
 from elrcheck.traces.tracefile import load_trace
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

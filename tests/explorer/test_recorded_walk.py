@@ -9,7 +9,6 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.explorer.search.recorded_walk import Walked, walked
 from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.vector import VectorSearch
@@ -17,6 +16,7 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
+from elrcheck.mutation.rule_mutants import RuleMutants
 
 SMALL = Selection("kip_full", "two-brokers-quiet", ("fences=1", "clean_stops=1"))
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from elrcheck.commands.mutate.mutation_run import dropped
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search as reference_search
 from elrcheck.explorer.search.result import Limits
@@ -20,6 +19,7 @@ from elrcheck.model.choices import CleanCheck, MinIsrPropagation, Propagation, R
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.state import Exchange, Stage
+from elrcheck.mutation.mutation_run import dropped
 
 SMALL: dict[str, Any] = {
     "broker_count": 2,

@@ -18,13 +18,13 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.engines import no_collection
-from elrcheck.commands.mutate.mutation_run import Searches, dropped, outcome_of, unmutated
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relowered
+from elrcheck.mutation.mutation_run import Searches, dropped, outcome_of, unmutated
 from elrcheck.results.mutation_report import GuardReport, SurveyReport
 from elrcheck.traces.replay import ReplayError, replay_finding
 

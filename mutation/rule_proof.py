@@ -16,7 +16,6 @@ import z3
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.mutate.rule_mutants import RuleMutants
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
@@ -25,6 +24,7 @@ from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
+from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proving.covered import widened
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.mutation_report import ProofAnswer

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from elrcheck.catalogue.hazard import Hazard
-from elrcheck.commands.mutate.hazard_proof import HazardProofs
-from elrcheck.commands.mutate.mutate import select_hazards, sides
 from elrcheck.commands.mutate.rule_bench import MutantTask, RuleBench
-from elrcheck.commands.mutate.rule_proof import ProofBench
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.model.choices import CleanCheck
+from elrcheck.mutation.hazard_proof import HazardProofs
+from elrcheck.mutation.hazard_run import select_hazards, sides
+from elrcheck.mutation.rule_proof import ProofBench
 
 TINY = (("broker_count=2", "log_slots=1"),)
 

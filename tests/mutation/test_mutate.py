@@ -21,13 +21,13 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.cli import cli
-from elrcheck.commands.mutate import mutate
-from elrcheck.commands.mutate.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
-from elrcheck.commands.mutate.mutate import run_hazard, run_mutate
-from elrcheck.commands.mutate.mutation_run import Searches
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.mutation import hazard_run
+from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
+from elrcheck.mutation.hazard_run import run_hazard, run_hazards
+from elrcheck.mutation.mutation_run import Searches
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
@@ -107,7 +107,7 @@ def test_a_limit_is_inconclusive_on_either_side(model: Model) -> None:
 def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, code: ExitCode) -> None:
     hazards = [HazardReport("F-1", "", "", "", v, ()) for v in verdicts if "notice" not in v]
     guards = [GuardReport("Fence", "g", v) for v in verdicts if "notice" in v]
-    verdict = mutate._verdict(hazards, None, guards)
+    verdict = hazard_run._verdict(hazards, None, guards)
     assert verdict == total
     assert MutateReport(verdict, 0.0, 1).exit_code == code
 
@@ -116,7 +116,8 @@ def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
     """It was found by a search, and still the run is no pass."""
     hole = HazardReport("F-1", "", "", "", "found", ("P-1",), "P-1", 4, proof="proved", hole=True)
     seen = replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
-    assert (mutate._verdict([hole], None, ()), mutate._verdict([seen], None, ())) == ("not_found", "found")
+    assert hazard_run._verdict([hole], None, ()) == "not_found"
+    assert hazard_run._verdict([seen], None, ()) == "found"
     text = io.StringIO()
     print_report(MutateReport("not_found", 0.0, 1, (hole, seen)), Page(open_console(text)))
     rows = [" ".join(line.split()) for line in text.getvalue().splitlines()]
@@ -156,7 +157,7 @@ def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
 
 def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
     request = MutateRequest(None, True, (), QUIET, max_states=20)
-    report = run_mutate(request, Silent())
+    report = run_hazards(request, Silent())
     assert (report.verdict, report.guards) == ("inconclusive", ())
     assert report.survey is not None and report.survey.reason == "--max-states 20"
 
@@ -307,7 +308,7 @@ def test_exit_codes_of_runs_that_show_nothing(call: Any, arguments: tuple[str, .
 
 
 def test_exit_code_1_when_a_hazard_is_not_found(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutate, "HAZARDS", (NOTHING,))
+    monkeypatch.setattr(hazard_run, "HAZARDS", (NOTHING,))
     code, out, _ = call("--output", "text:kept.txt")
     assert code == 1
     assert out.splitlines()[-1].startswith("NOT FOUND  hazards: 1 not found")

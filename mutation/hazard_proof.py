@@ -14,10 +14,10 @@ from typing import Any
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.select import resolve
-from elrcheck.commands.mutate.mutation_run import dropped
-from elrcheck.commands.mutate.rule_proof import SIZES, ByProof, ProofBench, Side
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from elrcheck.mutation.mutation_run import dropped
+from elrcheck.mutation.rule_proof import SIZES, ByProof, ProofBench, Side
 from elrcheck.proving.covered import SHOWN, outside, widened
 
 RECOVERY: ProofAssumption = "complete-winners"

@@ -1,0 +1,288 @@
+"""Hazards and guards: a rule is broken on purpose, and the first property that breaks has caught it.
+
+Each hazard of `elrcheck.catalogue.hazards` is searched twice in its own configuration: completely without the
+change, where the properties it is expected to break must hold, and with the change until the first of them
+breaks. Only then is the change the cause of the finding. `guard_survey` drops guards.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.progress import Progress
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.catalogue.configuration import build_config, config_fields, find_scope
+from elrcheck.catalogue.hazard import Hazard
+from elrcheck.catalogue.hazards import HAZARDS
+from elrcheck.catalogue.hazards_logs import LOGS
+from elrcheck.catalogue.model_entries import change_text
+from elrcheck.catalogue.select import find_variant, select_properties
+from elrcheck.explorer.search.compiled import default_workers
+from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.ir import Fn, guard_names
+from elrcheck.lang.load import Model
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import plain
+from elrcheck.mutation.guard_survey import survey
+from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of, unmutated
+from elrcheck.results.mutation_report import (
+    GuardReport,
+    HazardReport,
+    MutateReport,
+    MutateVerdict,
+    SurveyReport,
+)
+from elrcheck.results.trace_view import Scalar
+from elrcheck.traces.behaviour import Origin, overridden
+from elrcheck.traces.replay import Replayed, replay_finding
+from elrcheck.traces.tracefile import write_trace
+
+
+def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Run the selected hazards and guards and return the report; UsageFault for unknown names."""
+    started = time.perf_counter()
+    model = load_whole_model()
+    reject_file(request.run_dir)
+    chosen = () if request.hazards is None else select_hazards(request.hazards)
+    for hazard in chosen:
+        demand_known(model, hazard)
+    every = (*model.always, *model.leads_to)
+    named = select_properties(model, request.properties) if request.properties else every
+    wanted = frozenset(fn.ident for fn in named)
+    searches = Searches(request, progress)
+    surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
+    hazards = tuple(
+        run_hazard(model, hazard, wanted, searches, f"[{number}/{len(chosen)}]", request.run_dir)
+        for number, hazard in enumerate(chosen, start=1)
+    )
+    if request.proof:
+        hazards = tuple(_by_proof(chosen, hazards, progress))
+    stored = any(hazard.trace is not None for hazard in hazards)
+    return MutateReport(
+        verdict=_verdict(hazards, surveyed, guards),
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or default_workers(),
+        hazards=hazards,
+        survey=surveyed,
+        guards=guards,
+        run_dir=str(request.run_dir) if stored else None,
+    )
+
+
+def reject_file(run_dir: Path | None) -> None:
+    """Raise UsageFault if the folder for traces is a file."""
+    if run_dir is not None and run_dir.is_file():
+        raise UsageFault("run-dir-is-file", f"{run_dir} is a file, not a folder")
+
+
+def select_hazards(wanted: Sequence[str]) -> tuple[Hazard, ...]:
+    """Hazards by id, ignoring case; `F-3` includes F-3a and F-3b. All hazards if `wanted` is empty."""
+    if not wanted:
+        return HAZARDS
+    chosen: list[Hazard] = []
+    for word in wanted:
+        found = [h for h in HAZARDS if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
+        if not found:
+            known = [h.id for h in HAZARDS]
+            raise UsageFault("unknown-hazard", f"unknown hazard `{word}`", help=did_you_mean(word, known))
+        chosen += [h for h in found if h not in chosen]
+    return tuple(chosen)
+
+
+# ---------------------------------------------------------------------------- one hazard
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The two sides of a comparison, and the origin that a stored trace records."""
+
+    base: Config
+    changed: Config
+    overrides: tuple[str, ...]
+
+
+def sides(hazard: Hazard) -> Pair:
+    """The configurations without and with the change; they are equal if the change drops a guard."""
+    scope = find_scope(hazard.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    layers = (find_variant(hazard.variant).knobs, scope.values, hazard.settings)
+    base = build_config(Config, *layers)
+    changed = build_config(Config, *layers, hazard.knobs)
+    return Pair(base, changed, (*hazard.settings, *hazard.knobs))
+
+
+def demand_known(model: Model, hazard: Hazard) -> None:
+    """Raises UsageFault if a hazard names an unknown property, action or guard: it could show nothing."""
+    action, guard = hazard.guard or (None, None)
+    guards = {fn.name: guard_names(fn) for fn in model.actions}
+    properties = [fn.ident for fn in (*model.always, *model.leads_to)]
+    asked: list[tuple[str, str, Sequence[str]]] = [("property", p, properties) for p in hazard.expected]
+    if action is not None and guard is not None:
+        asked.append(("action", action, list(guards)))
+        asked.append((f"guard of {action}", guard, guards.get(action, ())))
+    for what, name, known in asked:
+        if name not in known:
+            raise UsageFault(
+                "model-source",
+                f"hazard {hazard.id}: there is no {what} `{name}`",
+                where="catalogue/hazards_logs.py" if hazard in LOGS else "catalogue/hazards.py",
+                help=did_you_mean(name, known),
+            )
+
+
+def run_hazard(
+    model: Model,
+    hazard: Hazard,
+    wanted: frozenset[str],
+    searches: Searches,
+    place: str = "",
+    run_dir: Path | None = None,
+) -> HazardReport:
+    """Search both sides. wanted: properties that count; place: position in the run, for the progress line."""
+    expected = tuple(ident for ident in hazard.expected if ident in wanted)
+    report = _described(hazard, expected)
+    if hazard.left_out is not None:
+        return replace(report, reason=hazard.left_out)
+    if not expected:
+        return replace(report, reason="not expected to break any of these properties")
+    started = time.perf_counter()
+    done = _searched(model, hazard, expected, report, searches, place, run_dir)
+    return replace(done, seconds=round(time.perf_counter() - started, 3))
+
+
+def _described(hazard: Hazard, expected: tuple[str, ...]) -> HazardReport:
+    return HazardReport(
+        id=hazard.id,
+        issue=hazard.issue,
+        title=hazard.title,
+        mutation=change_text(hazard),
+        verdict="skipped",
+        expected=expected,
+        variant=hazard.variant,
+        scope=hazard.scope,
+        settings=_scalars(hazard.settings),
+        knobs=_scalars(hazard.knobs),
+        guard=None if hazard.guard is None else f"{hazard.guard[0]}: {hazard.guard[1]}",
+    )
+
+
+def _scalars(values: Mapping[str, Any]) -> dict[str, Scalar]:
+    return {name: plain(value) for name, value in values.items()}
+
+
+def _searched(
+    model: Model,
+    hazard: Hazard,
+    expected: tuple[str, ...],
+    report: HazardReport,
+    searches: Searches,
+    place: str,
+    run_dir: Path | None,
+) -> HazardReport:
+    pair = sides(hazard)
+    checks = select_properties(model, expected)
+    searches.progress.stage(f"{place} {hazard.id} without the change")
+    lives = any(fn.kind == "leads_to" for fn in checks)
+    before = (
+        lassos_of(model, pair.base, checks, searches)[0]
+        if lives
+        else outcome_of(model, pair.base, checks, searches, "complete")
+    )
+    report = replace(report, unmutated=unmutated(before))
+    if before.first:
+        reason = f"also violated without the change: {', '.join(sorted(before.first))}"
+        return replace(report, verdict="not_found", reason=reason)
+    if not before.complete:
+        return replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
+    searches.progress.stage(f"{place} {hazard.id} {report.mutation}")
+    broken = model if hazard.guard is None else dropped(model, *hazard.guard)
+    after, findings = (
+        lassos_of(broken, pair.changed, checks, searches)
+        if lives
+        else _shortest(broken, pair.changed, checks, searches)
+    )
+    report = replace(report, distinct=after.distinct, generated=after.generated, kept=after.kept)
+    hits = [ident for ident in expected if ident in findings]
+    if not hits:
+        missed = "no expected property breaks" if after.complete else str(after.reason)
+        return replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
+    first = min(hits, key=lambda ident: after.first[ident])
+    return _found(broken, pair, first, findings[first], report, hazard, run_dir)
+
+
+def _shortest(
+    model: Model, config: Config, checks: Sequence[Fn], searches: Searches
+) -> tuple[Outcome, dict[str, Replayed]]:
+    """Search until something breaks; the replayed traces."""
+    outcome = outcome_of(model, config, checks, searches, "first")
+    traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
+    return outcome, {fn.ident: replay_finding(model, config, fn, states) for fn, states in traces.items()}
+
+
+def _found(
+    model: Model,
+    pair: Pair,
+    ident: str,
+    finding: Replayed,
+    report: HazardReport,
+    hazard: Hazard,
+    run_dir: Path | None,
+) -> HazardReport:
+    """The report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""
+    name = None
+    if run_dir is not None and hazard.guard is None:
+        name = f"{hazard.id}-{ident}.trace.json"
+        overrides = overridden(pair.changed, pair.overrides)
+        origin = Origin(hazard.variant, hazard.scope, overrides, ident)
+        write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
+    return replace(
+        report,
+        verdict="found",
+        property=ident,
+        depth=len(finding.labels) if finding.loop is None else finding.loop,
+        conjunct=finding.broken.conjunct,
+        witness=finding.broken.witness,
+        trace=name,
+        counterexample=finding.view,
+    )
+
+
+def _by_proof(
+    hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress
+) -> Iterator[HazardReport]:
+    """The reports, with what the proof makes of each hazard that breaks safety."""
+    from elrcheck.mutation.hazard_proof import HazardProofs
+
+    proofs = HazardProofs()
+    for hazard, report in zip(hazards, reports, strict=True):
+        if report.verdict != "found" or not any(ident.startswith("P-") for ident in hazard.expected):
+            yield report
+            continue
+        progress.stage(f"the proof, with {hazard.id}")
+        told = proofs.judge(hazard, sides(hazard).base)
+        yield replace(
+            report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole
+        )
+
+
+# ---------------------------------------------------------------------------- the whole run
+
+
+def _verdict(
+    hazards: Sequence[HazardReport], surveyed: SurveyReport | None, guards: Sequence[GuardReport]
+) -> MutateVerdict:
+    """The verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
+    seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
+    if "not_found" in seen or any(hazard.hole for hazard in hazards):
+        return "not_found"
+    if "inconclusive" in seen or (surveyed is not None and not surveyed.unmutated.complete):
+        return "inconclusive"
+    if "found" in seen:
+        return "found"
+    return "nothing_run" if seen <= {"skipped"} else "surveyed"
