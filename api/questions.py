@@ -101,7 +101,7 @@ def audit(
     bootstrap: HOST:PORT of brokers to ask, instead of paths. repaired: findings whose patches the cluster's
     build has, such as "F-28".
     """
-    from elrcheck.commands.audit.audit import run_audit
+    from elrcheck.kafka.audit.audit import run_audit
 
     one_of("engine", engine, ("local", "spark"))
     at_least("workers", workers, 1)

@@ -38,8 +38,8 @@ from cluster_restarts import Cluster, written_restarts
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SparkRequest
-from elrcheck.commands.audit.audit import run_audit
-from elrcheck.commands.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.audit import run_audit
+from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.history import History
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.kafka.log.segments import read_segment

@@ -22,7 +22,7 @@ from elrcheck.catalogue.events import not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import explore
-from elrcheck.explorer.runs.folders import MANIFEST, REPORT, places_of_run
+from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
@@ -44,7 +44,7 @@ from elrcheck.results.check_report import (
 from elrcheck.results.drawn_graph import MOST_STATES
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.checking.runs.checkpoint import RunFolder, Saved
     from elrcheck.explorer.search.family import Family
     from elrcheck.lang.lowering.program import Program
     from elrcheck.traces.replay import Replayed
@@ -68,7 +68,7 @@ def run_check(
     if request.resume is not None:
         if request.run_dir is not None:
             raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
-        from elrcheck.explorer.runs.checkpoint import as_saved, read_run
+        from elrcheck.checking.runs.checkpoint import as_saved, read_run
 
         place = request.resume
         ending.enter_context(alone_in(place, place.is_dir()))  # before it is read
@@ -179,7 +179,7 @@ def _explore(
     opened: list[RunFolder] = []
 
     def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
-        from elrcheck.explorer.runs.checkpoint import open_folder
+        from elrcheck.checking.runs.checkpoint import open_folder
 
         folder, before = open_folder(program, place, selected, chosen, request, saved)
         opened.append(folder)

@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.runs.checkpoint import RunFolder, Saved
+    from elrcheck.checking.runs.checkpoint import RunFolder, Saved
     from elrcheck.explorer.runs.kept_searches import Asked
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import Family

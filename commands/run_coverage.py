@@ -14,7 +14,7 @@ from elrcheck.base.documents import read_json
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.strict import Codes, Node
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now
-from elrcheck.explorer.runs.folders import REPORT
+from elrcheck.checking.runs.folders import REPORT
 from elrcheck.results.coverage_report import (
     CoverageReport,
     CoveredAction,

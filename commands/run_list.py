@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.run_lock import is_occupied
-from elrcheck.explorer.runs.folders import MANIFEST, REPORT, TRACE
+from elrcheck.checking.runs.folders import MANIFEST, REPORT, TRACE
 
 STATES = (".parquet", ".rows", ".whos")
 """Extensions of level files and of spilled candidates."""
@@ -96,7 +96,7 @@ def _run(place: Path, now: float) -> StoredRun:
     states = depth = None
     try:
         if (place / MANIFEST).is_file():
-            from elrcheck.explorer.runs.checkpoint import read_run
+            from elrcheck.checking.runs.checkpoint import read_run
 
             saved = read_run(place)
             kind, states, depth = "resumable", saved.distinct, len(saved.levels) - 1

@@ -17,8 +17,8 @@ from elrcheck.base.requests import SimulateRequest
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.check import store_findings
+from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.runs.folders import run_folder
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.guided import Guided, GuidedResult
 from elrcheck.explorer.search.walk import MOST_WALKS, Place, Walks, WalkStats

@@ -157,7 +157,7 @@ def audit(ctx: click.Context, /, paths: tuple[str, ...], bootstrap: str | None,
     changed.
     """
     from elrcheck.base.kafka_requests import AuditRequest
-    from elrcheck.commands.audit.audit import run_audit
+    from elrcheck.kafka.audit.audit import run_audit
 
     shell: Shell = ctx.obj
     if engine != "spark":

@@ -120,7 +120,7 @@ def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]]
     or a change of the rules for which there is no reason.
     """
     from elrcheck.base.proof_requests import MutateRequest
-    from elrcheck.commands.mutate.mutate import run_mutate
+    from elrcheck.commands.mutate import run_mutate
 
     survey = guards or bool(actions)
     changes = rules or bool(functions)

@@ -43,7 +43,7 @@ def suite(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
     exit code is 1. A configuration in which no write is ever acknowledged shows nothing, and fails too. So
     does one of the packaged suites whose exact counts are not those that were recorded.
     """
-    from elrcheck.commands.suite.suite import run_suite
+    from elrcheck.checking.suite.suite import run_suite
 
     request = SuiteRequest(only, files, deep, sample, fresh, workers, run_dir, record)
     shell: Shell = ctx.obj

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elrcheck.catalogue.select import release_numbers
-from elrcheck.commands.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 
 NAME = re.compile(r"(F-\d+)(?!\d).*?(\d+\.\d+\.\d+)")

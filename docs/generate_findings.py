@@ -22,7 +22,7 @@ from elrcheck.catalogue.finding_text import broken, command
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.commands.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
 PAGES = PAGE.with_suffix("")

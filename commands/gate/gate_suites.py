@@ -9,8 +9,8 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import GateRequest
 from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_in_suite
+from elrcheck.checking.suite.suite import run_suite
 from elrcheck.commands.gate.suite_diff import suite_differences
-from elrcheck.commands.suite.suite import run_suite
 from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
 from elrcheck.results.suite_report import SuiteReport
 

@@ -31,10 +31,11 @@ from pathlib import Path
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
 from elrcheck.catalogue.configuration import config_fields, config_values, find_scope, parse_overrides
 from elrcheck.catalogue.select import Selected, find_variant, resolve
+from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
 from elrcheck.model.config import Config
 from elrcheck.results.trace_view import Scalar
@@ -214,3 +215,17 @@ def _values(node: Node, key: str) -> tuple[str, ...]:
         else:
             part.expected("values or a list of them")
     return parse_values(key, ",".join(words), node.where)
+
+
+def job_of(point: Point, request: SweepRequest) -> Job:
+    """Return the task that checks a point which the model accepts."""
+    assert point.selected is not None
+    return Job(
+        number=point.number,
+        selection=point.selection,
+        config=config_values(point.selected.config),
+        properties=request.properties,
+        limits=request.limits,
+        stop_at_first=request.stop_at_first,
+        large=request.large,
+    )

@@ -29,10 +29,10 @@ from elrcheck.base.strict import Codes
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve
+from elrcheck.checking.batch.job import Answer
+from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep.axes import Axis
 from elrcheck.commands.sweep.grid import Grid, Point
-from elrcheck.commands.sweep.job import Answer
-from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.results.sweep_report import Searcher
 from elrcheck.results.trace_view import Scalar
 

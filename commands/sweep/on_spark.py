@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
-from elrcheck.commands.sweep.estimate import cost, pack
-from elrcheck.commands.sweep.job import Answer, Job, check_job, compile_alone
-from elrcheck.commands.sweep.pool import TICK, Tick
+from elrcheck.checking.batch.estimate import cost, pack
+from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
+from elrcheck.checking.batch.pool import TICK, Tick
 from elrcheck.spark.faults import explained
 
 if TYPE_CHECKING:

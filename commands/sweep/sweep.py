@@ -22,16 +22,16 @@ from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.catalogue.select import select_properties
+from elrcheck.checking.batch.estimate import cost, largest_first
+from elrcheck.checking.batch.job import Job, check_job
+from elrcheck.checking.batch.pool import Tick, check_all, processors
+from elrcheck.checking.batch.shared_kernels import share
+from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep import ledger as ledgers
 from elrcheck.commands.sweep.axes import plain_value
-from elrcheck.commands.sweep.estimate import cost, largest_first
-from elrcheck.commands.sweep.grid import Grid, Point, make_grid
-from elrcheck.commands.sweep.job import Job, check_job, job_of
+from elrcheck.commands.sweep.grid import Grid, Point, job_of, make_grid
 from elrcheck.commands.sweep.ledger import Ledger
-from elrcheck.commands.sweep.pool import Tick, check_all, processors
 from elrcheck.commands.sweep.rows import row_of
-from elrcheck.commands.sweep.shared_kernels import share
-from elrcheck.explorer.runs.folders import RUNS
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 

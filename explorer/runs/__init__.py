@@ -1,1 +1,1 @@
-"""Run folders, and the checkpoints from which a run resumes."""
+"""Answers of complete searches, kept for later ones."""

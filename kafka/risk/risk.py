@@ -17,7 +17,7 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.explorer.runs.folders import RUNS
+from elrcheck.checking.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
 from elrcheck.kafka.risk.asked_settings import Asked, asked
 from elrcheck.kafka.risk.event_kinds import in_words

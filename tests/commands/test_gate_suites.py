@@ -16,11 +16,11 @@ from elrcheck.base.proof_requests import GateRequest, NewEntry
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
+from elrcheck.checking.batch.job import Job, check_job
+from elrcheck.checking.batch.pool import Tick
+from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
-from elrcheck.commands.suite import suite as suite_module
-from elrcheck.commands.sweep.job import Job, check_job
-from elrcheck.commands.sweep.pool import Tick
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 

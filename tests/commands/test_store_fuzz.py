@@ -28,12 +28,12 @@ from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.catalogue.select import resolve
+from elrcheck.checking.batch.job import Job, check_job
+from elrcheck.checking.batch.pool import Tick
 from elrcheck.checking.check import run_check
-from elrcheck.commands.suite import suite as suite_module
-from elrcheck.commands.suite.kept_answers import KeptAnswer
-from elrcheck.commands.suite.suite import run_suite
-from elrcheck.commands.sweep.job import Job, check_job
-from elrcheck.commands.sweep.pool import Tick
+from elrcheck.checking.suite import suite as suite_module
+from elrcheck.checking.suite.kept_answers import KeptAnswer
+from elrcheck.checking.suite.suite import run_suite
 from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.runs.kept_searches import KeptSearch
 from elrcheck.invariants import modules

@@ -15,8 +15,8 @@ from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
-from elrcheck.commands.audit.rules import RULES
 from elrcheck.console.shell import run
+from elrcheck.kafka.audit.rules import RULES
 
 Invoke = Callable[..., tuple[int, str]]
 

@@ -18,8 +18,8 @@ from places import SCHEMAS, TESTS
 from wire_broker import WireBroker, listening
 
 from elrcheck.cli import cli
-from elrcheck.commands.audit import live_audit
 from elrcheck.console.shell import run
+from elrcheck.kafka.audit import live_audit
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 

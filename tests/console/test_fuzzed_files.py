@@ -33,11 +33,11 @@ from elrcheck.catalogue.scenario_file import read_scenario
 from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import read_family
 from elrcheck.cli import cli
-from elrcheck.commands.audit.audit import run_audit
 from elrcheck.commands.init import files
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
 from elrcheck.console.shell import run
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.log.segments import Batch, read_pieces
 from elrcheck.kafka.risk.describe_text import read_description, settings_of

@@ -11,8 +11,8 @@ from places import ROOT
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
+from elrcheck.checking.suite.suite import selected_cases
 from elrcheck.cli import cli
-from elrcheck.commands.suite.suite import selected_cases
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
 

@@ -17,8 +17,8 @@ from log_writer import batch, record_value
 
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.commands.audit import audit
-from elrcheck.commands.audit.audit import run_audit
+from elrcheck.kafka.audit import audit
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.log.batches import BEFORE_LENGTH, HEADER, checksum_holds, head_of
 from elrcheck.kafka.log.crc32c import crc32c_by_byte
 from elrcheck.kafka.log.dump_text import BATCH

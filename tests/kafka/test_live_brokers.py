@@ -11,7 +11,7 @@ from wire_broker import library_or_skip
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.commands.audit.audit import run_audit
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.cluster.cluster import KafkaCluster, start_cluster, wait_for
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_maven, kept_versions

@@ -15,9 +15,9 @@ from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.cli import cli
-from elrcheck.commands.audit import live_audit
-from elrcheck.commands.audit.audit import run_audit
 from elrcheck.console.shell import run
+from elrcheck.kafka.audit import live_audit
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
 
 

@@ -27,7 +27,7 @@ from processes import ended_in_time
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest, ReproduceRequest
 from elrcheck.base.progress import Silent
-from elrcheck.commands.audit.audit import run_audit
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.jars import Jars, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.maven import find_maven

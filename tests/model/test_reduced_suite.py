@@ -12,7 +12,7 @@ import pytest
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
 from elrcheck.catalogue.suite_file import SuiteCase
-from elrcheck.commands.suite.suite import selected_cases
+from elrcheck.checking.suite.suite import selected_cases
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits

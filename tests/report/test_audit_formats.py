@@ -16,8 +16,8 @@ from places import TESTS
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import RecordsDone, Silent
-from elrcheck.commands.audit import audit, timelines
-from elrcheck.commands.audit.audit import run_audit
+from elrcheck.kafka.audit import audit, timelines
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 

@@ -15,8 +15,8 @@ from random_logs import written_at_random
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.commands.audit.audit import run_audit
-from elrcheck.commands.audit.audit_on_spark import audit_in_session
+from elrcheck.kafka.audit.audit import run_audit
+from elrcheck.kafka.audit.audit_on_spark import audit_in_session
 from elrcheck.results.audit_report import AuditReport
 
 if TYPE_CHECKING:
@@ -31,14 +31,14 @@ def both(session: SparkSession, *paths: Path) -> tuple[AuditReport, AuditReport]
     return replace(plain, seconds=0.0), replace(spread, seconds=0.0)
 
 
-@pytest.mark.slow  # tests/commands/test_audit_tasks.py runs the same tasks without Spark
+@pytest.mark.slow  # tests/kafka/audit/test_audit_tasks.py runs the same tasks without Spark
 def test_stored_logs_and_a_dump(spark: SparkSession) -> None:
     plain, spread = both(spark, LOST, MADE / "dump.txt", CONTROL, MADE)
     assert plain == spread
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
 
 
-@pytest.mark.slow  # tests/commands/test_audit_tasks.py runs the same tasks without Spark
+@pytest.mark.slow  # tests/kafka/audit/test_audit_tasks.py runs the same tasks without Spark
 def test_random_logs_with_snapshots_transactions_and_damage(spark: SparkSession, tmp_path: Path) -> None:
     folders = [tmp_path / str(seed) for seed in range(6)]
     for seed, folder in enumerate(folders):

@@ -10,7 +10,7 @@ from places import TESTS
 
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
-from elrcheck.commands.audit.audit import run_audit
+from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
 
 STORED = TESTS / "data" / "metadata_log"

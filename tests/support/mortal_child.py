@@ -23,10 +23,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from elrcheck.checking import engines
+from elrcheck.checking.runs import checkpoint
+from elrcheck.checking.runs.checkpoint import RunFolder
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.explorer.runs import checkpoint
-from elrcheck.explorer.runs.checkpoint import RunFolder
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.store import levels, spilled
 from elrcheck.invariants import modules

@@ -93,8 +93,8 @@ def test_names_are_looked_up_before_anything_runs(tmp_path: Path) -> None:
 
 def test_a_failed_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from elrcheck.base.roundtrip import from_text, to_text
-    from elrcheck.commands.sweep.grid import make_grid
-    from elrcheck.commands.sweep.job import Job, check_job, job_of
+    from elrcheck.checking.batch.job import Job, check_job
+    from elrcheck.commands.sweep.grid import job_of, make_grid
 
     point = make_grid(SMALL.selection, SMALL.sweeps, None).points[3]
     job = job_of(point, SMALL)

@@ -9,8 +9,8 @@ import pytest
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
+from elrcheck.checking.batch.estimate import pack, states
 from elrcheck.commands.sweep.axes import parse_axis
-from elrcheck.commands.sweep.estimate import pack, states
 from elrcheck.commands.sweep.grid import Grid, make_grid
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("fences=1",))

@@ -10,8 +10,8 @@ import pytest
 from sweeps import SMALL, answer_of, separate_answers, sweep
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.commands.sweep.grid import make_grid
-from elrcheck.commands.sweep.job import Answer, Job, job_of
+from elrcheck.checking.batch.job import Answer, Job
+from elrcheck.commands.sweep.grid import job_of, make_grid
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

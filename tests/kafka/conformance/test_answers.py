@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 import pytest
 
-from elrcheck.commands.mutate.rule_answers import AnswerBench
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
+from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.mutation.rule_mutants import RuleMutants
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

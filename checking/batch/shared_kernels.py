@@ -1,0 +1,100 @@
+"""Which configurations of a grid share a kernel: those that differ in budgets only.
+
+Lowering and compiling take longer than searching a small configuration, so a process keeps the family of its
+last job (`explorer/search/family.py`), and gets the other jobs of that family first. A kernel with many open
+budgets is up to twice as slow as one that has them as constants, so a large configuration has its own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
+
+from elrcheck.checking.batch.estimate import states
+from elrcheck.checking.batch.job import Job, Sharing
+from elrcheck.checking.engines import no_collection
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.lowering.open_numbers import budgets_of
+
+if TYPE_CHECKING:
+    from elrcheck.explorer.search.family import Family
+
+MORE = frozenset({"min_isr"})
+"""Numbers that are no budgets, but cost a shared kernel nothing either."""
+
+
+MOST_STATES = 2_000_000
+"""Estimated states of the largest configuration that takes part: a few seconds of search, as of compiling."""
+
+
+def share(jobs: Sequence[Job]) -> list[Job]:
+    """The jobs in the same order; those that differ from another one in budgets only say so."""
+    numbers = budgets_of(load_whole_model()) | MORE
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        if states(job.selected().config) <= MOST_STATES:
+            groups.setdefault(_rest(job, numbers), []).append(job)
+    shared = {
+        job.number: _sharing([other.config for other in group], numbers)
+        for group in groups.values()
+        for job in group
+        if len(group) > 1
+    }
+    return [structs.replace(job, sharing=shared.get(job.number)) for job in jobs]
+
+
+def _rest(job: Job, numbers: frozenset[str]) -> str:
+    """What must be equal in two jobs that share a kernel."""
+    config = {name: value for name, value in job.config.items() if name not in numbers}
+    return json.dumps([config, job.properties, job.workers == 1], sort_keys=True)
+
+
+def _sharing(configs: Sequence[Mapping[str, Any]], numbers: frozenset[str]) -> Sharing:
+    first = configs[0]
+    least = {name: min(config[name] for config in configs) for name in sorted(numbers)}
+    most = {name: max(config[name] for config in configs) for name in sorted(numbers)}
+    return Sharing({**first, **most}, {name: low for name, low in least.items() if low < most[name]})
+
+
+def next_job(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int:
+    """The position of the job that a process takes: of the family it has, or else of one nobody has yet."""
+    kinds = [job.sharing for job in waiting]
+    if last is not None and last.sharing is not None and last.sharing in kinds:
+        return kinds.index(last.sharing)
+    begun = [job.sharing for job in others if job.sharing is not None]
+    return next((k for k, kind in enumerate(kinds) if kind not in begun), 0)
+
+
+class Families:
+    """The family that a process has made last."""
+
+    def __init__(self) -> None:
+        self._sharing: Sharing | None = None
+        self._family: Family | None = None
+
+    def of(self, job: Job) -> Family | None:
+        """The family of a job; None if it has none."""
+        if job.sharing is None:
+            return None
+        if job.sharing != self._sharing:
+            self._sharing = self._family = None  # the last one is not needed any more
+            self._family = _made(job, job.sharing)
+            self._sharing = job.sharing
+        return self._family
+
+
+def _made(job: Job, sharing: Sharing) -> Family | None:
+    from elrcheck.catalogue.select import select_properties
+    from elrcheck.explorer.kernel.native_code import KernelCache
+    from elrcheck.explorer.search.family import Family
+
+    model = load_whole_model()
+    chosen = select_properties(model, job.properties)
+    if any(fn.kind == "leads_to" for fn in chosen):
+        return None
+    widest = structs.replace(job, config=sharing.widest).selected().config
+    with no_collection():
+        return Family(model, widest, chosen, least=sharing.least, cache=KernelCache())

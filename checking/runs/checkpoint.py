@@ -1,0 +1,330 @@
+"""Resumable runs: the manifest `run.json` beside the level files of a search.
+
+The manifest records what is searched (variant, scope, every value of the configuration, properties, a
+digest of the lowered model), the completed levels with the length and SHA-256 of every file, and the counts
+up to the end of the last level. It is written atomically, after the files it names, and carries its own
+checksum. No file that it names is changed or removed while it is there (`levels`). So whenever the process
+is killed or the disk is full, the folder holds the run as it was after some level. Nothing in a checkpoint
+is executed: it consists of strictly read JSON and packed states.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from msgspec import field, structs
+
+from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write, sync_folder, write_file
+from elrcheck.base.documents import read_json
+from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.roundtrip import Record, from_data, to_data
+from elrcheck.base.strict import Codes
+from elrcheck.base.version import __version__
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.select import Selected
+from elrcheck.checking.runs.folders import MANIFEST, REPORT, RUNS, TRACE
+from elrcheck.explorer.kernel.word_layout import make_layout
+from elrcheck.explorer.search.tally import SavedTally, Tally
+from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged
+from elrcheck.explorer.store.spilled import forget_candidates
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.lowering.program import Program
+from elrcheck.lang.lowering.program_digest import numbered_digest
+
+SCHEMA = "elrcheck.run/1"
+LEVELS = "levels"
+
+
+class Identity(Record, frozen=True):
+    """What a run searches. config: every knob and budget as plain values; model: `numbered_digest`.
+
+    lasting: the user chose the folder, which also keeps the traces of witnesses.
+    """
+
+    variant: str
+    scope: str
+    overrides: tuple[str, ...]
+    config: dict[str, bool | int | str]
+    properties: tuple[str, ...]
+    fingerprint: int
+    stop: str
+    model: str
+    lasting: bool
+
+
+class ManifestFile(Record, frozen=True):
+    """A file of a level: its name beside the others, its size and its digest."""
+
+    name: str
+    rows: int
+    size: int = field(name="bytes")
+    sha256: str
+
+
+class ManifestLevel(Record, frozen=True):
+    """A level, see `SavedLevel`."""
+
+    depth: int
+    partitioned: bool
+    files: tuple[ManifestFile, ...]
+
+
+class Manifest(Record, frozen=True):
+    """What `run.json` holds, besides its checksum. elrcheck: the version that has written it."""
+
+    schema: str
+    elrcheck: str
+    run: Identity
+    storage: str | None
+    levels: tuple[ManifestLevel, ...]
+    tally: SavedTally
+
+
+@dataclass(frozen=True)
+class Saved:
+    """The contents of a manifest. storage: location of the level files, None if they are beside it."""
+
+    identity: Identity
+    levels: list[SavedLevel]
+    tally: Tally
+    storage: str | None = None
+
+    @property
+    def distinct(self) -> int:
+        return sum(level.rows for level in self.levels)
+
+
+class RunFolder:
+    """The folder of one run; the `Keeper` of its search.
+
+    identity: called only when a checkpoint is saved, because the digest of a model takes a while. every:
+    seconds between checkpoints. lasting: see `Identity`. An interrupted run is always saved; a run stopped
+    by a limit is saved if its folder is lasting or already holds a checkpoint. storage: location of the
+    level files, None if they are in the folder.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        identity: Callable[[], Identity],
+        every: float,
+        lasting: bool,
+        storage: str | None = None,
+    ) -> None:
+        self.folder, self.every, self.lasting, self.storage = folder, every, lasting, storage
+        self._identity = identity
+        self._levels: LevelFiles | None = None
+        self._last = time.monotonic()
+        self.saved = False
+
+    def files(self, words: int) -> LevelFiles:
+        if self._levels is not None:
+            return self._levels
+        if self.storage is None:
+            self._levels = LevelFiles(self.folder / LEVELS, words)
+        else:
+            from elrcheck.explorer.store.stored_levels import level_files
+
+            self._levels = level_files(self.storage, words)
+        return self._levels
+
+    def due(self) -> bool:
+        return time.monotonic() - self._last >= self.every
+
+    def at_stop(self, interrupted: bool) -> bool:
+        return interrupted or self.lasting or self.saved
+
+    def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
+        levels = tuple(_to_manifest(level) for level in written)
+        manifest = Manifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
+        body = to_data(manifest)
+        if self._levels is not None:
+            self._levels.sync()
+        write_file(self.folder / MANIFEST, json.dumps({**body, "sha256": _checksum(body)}, indent=1) + "\n")
+        self._last, self.saved = time.monotonic(), True
+        if self._levels is not None:
+            self._levels.named_by_checkpoint(written)
+
+    @contextlib.contextmanager
+    def kept_if_saved(self) -> Iterator[None]:
+        """Keep the folder of a run that fails in the block only if it has a checkpoint, and say so.
+
+        Levels without a manifest are of no use.
+        """
+        try:
+            yield
+        except BaseException as fault:
+            if not self.saved:
+                self.finish()
+            if isinstance(fault, OSError) and fault.errno in FULL:
+                full = cannot_write(fault.filename or self.folder, fault)
+                full.help = self._what_to_do(full)
+                raise full from fault
+            if isinstance(fault, EnvironmentFault):
+                fault.help = self._what_to_do(fault)
+            raise
+
+    def _what_to_do(self, fault: EnvironmentFault) -> str | None:
+        """What a user can do about a failure of the run."""
+        if self.saved:
+            way = f"resume with `elrcheck check --resume {self.folder}`"
+            return way if fault.help is None else f"{fault.help}, then {way}"
+        if fault.help == FREE_SPACE and str(self.folder) in fault.message:
+            return f"{FREE_SPACE}, or choose another --run-dir"
+        return fault.help
+
+    @contextlib.contextmanager
+    def closing(self) -> Iterator[None]:
+        """Remove the checkpoint at the end of a block that gives the user the answer of a completed search.
+
+        If the block fails, the checkpoint stays, so that the answer can be had again.
+        """
+        with self.kept_if_saved():
+            yield
+        self.finish()
+
+    def finish(self) -> None:
+        """Remove the checkpoint of a completed search: there is nothing left to resume."""
+        with contextlib.suppress(FileNotFoundError):
+            (self.folder / MANIFEST).unlink()
+        with contextlib.suppress(OSError):
+            sync_folder(self.folder)  # before anything that the manifest names goes
+        if self._levels is not None:
+            forget_candidates(self.folder / LEVELS)
+            self._levels.remove()
+        for name in (MANIFEST, REPORT, f"*{TRACE}"):
+            for draft in self.folder.glob(f".{name}.*.tmp"):  # left by a killed process
+                draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            self.folder.rmdir()
+            if self.folder.parent == RUNS:
+                RUNS.rmdir()
+                RUNS.parent.rmdir()
+
+
+def open_folder(
+    program: Program,
+    place: Path,
+    selected: Selected,
+    chosen: Sequence[Fn],
+    request: CheckRequest,
+    saved: Saved | None,
+) -> tuple[RunFolder, Saved | None]:
+    """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
+    lasting = request.run_dir is not None
+
+    @functools.cache
+    def identity() -> Identity:
+        return Identity(
+            selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
+            tuple(fn.ident for fn in chosen), request.fingerprint,
+            "first" if request.stop_at_first else "complete", numbered_digest(program), lasting,
+        )  # fmt: skip
+
+    storage = None if saved is None else saved.storage
+    if saved is None and request.spark.storage is not None:
+        storage = f"{request.spark.storage.rstrip('/')}/{place.name}"
+    folder = RunFolder(place, identity, request.checkpoint_every, lasting, storage)
+    if saved is None:
+        if (place / MANIFEST).exists():
+            raise UsageFault(
+                "run-dir-taken", "the folder already holds a resumable run", where=str(place),
+                help=f"resume it with `elrcheck check --resume {place}`, or choose another --run-dir",
+            )  # fmt: skip
+        return folder, None
+    reject_other(saved.identity, identity(), place)
+    files = folder.files(make_layout(program.leaves).words)
+    for level in saved.levels:
+        files.verify(level)
+    files.named_by_checkpoint(saved.levels)
+    if storage is None:
+        forget_candidates(files.folder)
+    files.remove_others()
+    folder.saved = True
+    return folder, saved
+
+
+def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
+    """Return the request with its open choices filled in from the run it resumes."""
+    run = saved.identity
+    if not request.selected:
+        request = replace(request, selection=Selection(run.variant, run.scope, run.overrides))
+    return replace(
+        request,
+        properties=request.properties or run.properties,
+        fingerprint=request.fingerprint or run.fingerprint,
+        stop_at_first=request.stop_at_first or run.stop == "first",
+        run_dir=request.resume if run.lasting else None,
+    )
+
+
+def read_run(folder: Path) -> Saved:
+    """Read the run in a folder; raise UsageFault if there is none or its manifest is damaged."""
+    place = folder / MANIFEST
+    if not place.is_file():
+        raise UsageFault(
+            "no-checkpoint", f"there is no run to resume in {folder}", where=str(place),
+            help="a run can be resumed if it was interrupted or stopped by a limit",
+        )  # fmt: skip
+    top = read_json(place, Codes("checkpoint-damaged"))
+    body = top.object(("schema", "sha256"), None).value
+    if body["schema"] != SCHEMA:
+        top["schema"].expected(SCHEMA, f"it was written by elrcheck {body.get('elrcheck')}")
+    rest = {key: value for key, value in body.items() if key != "sha256"}
+    if body["sha256"] != _checksum(rest):
+        raise damaged(place, "its contents differ from what was written (SHA-256)")
+    try:
+        manifest = from_data(rest, Manifest)
+        levels = [_from_manifest(level) for level in manifest.levels]
+        return Saved(manifest.run, levels, Tally.restored(manifest.tally), manifest.storage)
+    except (ValueError, OverflowError) as fault:
+        raise damaged(place, f"unexpected contents ({fault})") from fault
+
+
+def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
+    """Raise UsageFault, naming the first field that differs, if the saved run is not the one asked for."""
+    have, want = structs.asdict(saved), structs.asdict(asked)
+    for name in ("scope", "overrides", "lasting"):  # `config` holds what the first two stand for
+        have.pop(name), want.pop(name)
+    models = have.pop("model"), want.pop("model")
+    before, now = have.pop("config"), want.pop("config")
+    for name in sorted({*before, *now}):
+        have[name], want[name] = before.get(name), now.get(name)
+    have["model"], want["model"] = models  # last: it depends on all the others
+    for name in have:
+        if have[name] != want[name]:
+            detail = (
+                "the model has changed since" if name == "model"
+                else f"`{name}` was {_told(have[name])} and is now {_told(want[name])}"
+            )  # fmt: skip
+            raise UsageFault(
+                "resume-mismatch", f"the folder holds a different run: {detail}", where=str(place),
+                help="leave out the options that choose the model, or start again with another --run-dir",
+            )  # fmt: skip
+
+
+def _told(value: object) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)
+
+
+def _checksum(body: dict[str, object]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def _to_manifest(level: SavedLevel) -> ManifestLevel:
+    files = tuple(ManifestFile(mark.name, mark.rows, mark.size, mark.sha256) for mark in level.files)
+    return ManifestLevel(level.depth, level.partitioned, files)
+
+
+def _from_manifest(level: ManifestLevel) -> SavedLevel:
+    """A file is looked for in the folder of the levels, whatever its name says."""
+    marks = tuple(FileMark(Path(file.name).name, file.rows, file.size, file.sha256) for file in level.files)
+    return SavedLevel(level.depth, marks, level.partitioned)

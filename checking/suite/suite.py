@@ -1,0 +1,328 @@
+"""`elrcheck suite`: check many small configurations and compare what breaks with the explanations.
+
+Each configuration is a job of the pool that `sweep` uses, searched completely and replayed as `check` does.
+One that is too large for that is walked through instead, and only compared with what was recorded.
+Answers are kept by a digest of model, properties and configuration, so that an unchanged configuration is not
+searched again, whether the run before was interrupted or not. After a change of the model, a configuration
+whose lowered program is what it was is not searched again either (`kept_searches`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import shutil
+import tempfile
+import time
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kept.age import Kept
+from elrcheck.base.progress import PointsDone, Progress
+from elrcheck.base.requests import Limits, SuiteRequest
+from elrcheck.base.worker_pool import each
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
+from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
+from elrcheck.checking.batch.estimate import states
+from elrcheck.checking.batch.job import Answer, Job
+from elrcheck.checking.batch.pool import check_all, processors
+from elrcheck.checking.batch.shared_kernels import share
+from elrcheck.checking.runs.folders import RUNS
+from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
+from elrcheck.checking.suite.walked_case import WalkAnswer, task_of, walk_case
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.load import Model
+from elrcheck.results.suite_report import (
+    RunVerdict,
+    SuiteReport,
+    SuiteRun,
+    SuiteVerdict,
+    SuiteViolation,
+)
+
+
+def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
+    """Check the selected configurations.
+
+    Raises UsageFault for an unknown name or a suite file with a mistake, NothingChecked if nothing is left.
+    After an interrupt the report has the answers so far; they are kept.
+    """
+    started = time.monotonic()
+    cases = selected_cases(request)
+    recorded = _recorded(request)
+    model = load_whole_model()
+    for case in cases:
+        demand_known(model, case)
+    store = KeptAnswers(request.fresh)
+    answers: dict[int, Answer | WalkAnswer] = {}
+    origins: dict[int, Kept] = {}
+    for number, case in enumerate(cases):
+        if (entry := store.find(number, case)) is not None:
+            answers[number], origins[number] = entry
+    left = [number for number in range(len(cases)) if number not in answers]
+    left.sort(key=lambda number: -states(cases[number].selected.config))
+    stop = Interrupts()
+    workers = min(request.workers or processors(), max(1, len(left)))
+    work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))
+    try:
+        with stop, contextlib.closing(_answered(cases, left, workers, work, request.fresh)) as ticks:
+            for arrived, current in ticks:
+                for answer in arrived:
+                    answers[answer.number] = answer
+                    if (kept := kept_of(answer)) is not None:
+                        origins[answer.number] = kept
+                    store.add(cases[answer.number], answer)
+                _tell(progress, cases, answers, current, started)
+                if stop.wanted:
+                    break
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    place = request.run_dir or RUNS / "suite"
+    runs = tuple(
+        run_of(model, cases[number], answers[number], origins.get(number), place, recorded)
+        for number in sorted(answers)
+    )
+    if request.record is not None:
+        record_counts(request.record, {run.name: found for run in runs if (found := counts_of(run))})
+    stored = any(found.trace for run in runs for found in run.violations)
+    return SuiteReport(
+        verdict=verdict_of(runs),
+        runs=runs,
+        witnesses=_never_reached(model, runs),
+        seconds=round(time.monotonic() - started, 3),
+        workers=workers,
+        interrupted=stop.wanted and len(answers) < len(cases),
+        run_dir=str(place) if stored else None,
+        kept=Kept.oldest(run.kept for run in runs),
+    )
+
+
+def _answered(
+    cases: Sequence[SuiteCase], left: Sequence[int], workers: int, work: Path, fresh: bool
+) -> Generator[tuple[Sequence[Answer | WalkAnswer], dict[int, int]], None, None]:
+    """Answers as they arrive, and the states so far of what is being searched: searches, and then walks."""
+    jobs = [job_of(number, cases[number], fresh) for number in left if cases[number].walk is None]
+    with contextlib.closing(check_all(share(jobs), min(workers, max(1, len(jobs))), work)) as ticks:
+        for tick in ticks:
+            yield tick.answers, tick.current
+    tasks = [task_of(number, cases[number], walk) for number in left if (walk := cases[number].walk)]
+    walks = each(walk_case, tasks, min(workers, max(1, len(tasks))))
+    try:
+        for answer in walks:
+            yield (answer,), {}
+    finally:
+        walks.close()  # type: ignore[attr-defined]
+
+
+def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
+    """The configurations of the request, in the order of their files; deep ones only by --deep or by name."""
+    families: tuple[Family, ...] = tuple(read_family(file) for file in request.files) or packaged_suites()
+    every = [case for family in families for case in family.cases]
+    chosen: list[SuiteCase] = []
+    for word in request.only:
+        found = [case for case in every if fnmatch.fnmatchcase(case.name, word) or case.family == word]
+        if not found and any(ch in word for ch in "*?["):
+            raise NothingChecked("no-configuration", f"no configuration matches `{word}`")
+        if not found:
+            names = [*(family.name for family in families), *(case.name for case in every)]
+            raise UsageFault(
+                "unknown-configuration", f"unknown configuration `{word}`", help=did_you_mean(word, names)
+            )
+        chosen += [case for case in found if case not in chosen]
+    if not request.only:
+        chosen = [case for case in every if request.deep or not case.deep]
+    sample = chosen if request.sample is None else _sample(chosen, request.sample)
+    return tuple(sorted(sample, key=every.index))
+
+
+def _sample(cases: Sequence[SuiteCase], size: int) -> list[SuiteCase]:
+    """Configurations evenly spread over the suite, so that a sample is the same on every machine."""
+    if size >= len(cases):
+        return list(cases)
+    return [cases[number * len(cases) // size] for number in range(size)]
+
+
+def demand_known(model: Model, case: SuiteCase) -> None:
+    """Raises UsageFault if a suite names a property that the model does not have."""
+    always = [fn.ident for fn in model.always]
+    witnesses = [fn.ident for fn in model.sometimes]
+    for what, named, known in (
+        ("property", case.violates, always),
+        ("witness", case.reaches, witnesses),
+    ):
+        for ident in named:
+            if ident not in known:
+                raise UsageFault(
+                    "model-source", f"there is no {what} `{ident}`", where=f"suite {case.name}",
+                    help=did_you_mean(ident, known),
+                )  # fmt: skip
+
+
+def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
+    """The complete search of a configuration, in one thread, unless its program was searched before."""
+    limits = Limits(max_states=case.max_states)
+    values = config_values(case.selected.config)
+    return Job(number, case.selection, values, (), limits, kept=True, fresh=fresh)
+
+
+def run_of(
+    model: Model, case: SuiteCase, answer: Answer | WalkAnswer, kept: Kept | None, place: Path,
+    recorded: Mapping[str, Counts] | None = None,
+) -> SuiteRun:  # fmt: skip
+    """Compares an answer with what is expected; stores the traces of unexplained violations.
+
+    kept: where the answer comes from, if it is that of an earlier run.
+    recorded: the counts of complete searches by name, None where none are known.
+    """
+    plain = SuiteRun(
+        name=case.name, verdict="failed", as_expected=False, variant=case.selected.variant,
+        scope=case.selected.scope, settings=_settings(case), distinct=0, generated=0, diameter=0, seconds=0.0,
+        searched=kept is None, command=_command(case), kept=kept,
+    )  # fmt: skip
+    if isinstance(answer, WalkAnswer):
+        met = answer.counts
+        run = replace(
+            plain, verdict="walked", distinct=met.distinct, generated=met.generated, diameter=met.diameter,
+            digest=met.digest, seconds=answer.seconds,
+        )  # fmt: skip
+        return _compared(run, recorded)
+    if answer.report is None:
+        return _judged(replace(plain, reason=answer.refused or answer.error))
+    search, found = answer.report["search"], answer.report["properties"]
+    violations = _violations(model, case, found, search["complete"])
+    violations = [_stored(one, case, answer, place) for one in violations]
+    unreached = tuple(one["id"] for one in found if one["verdict"] == "unreached")
+    verdict: RunVerdict = answer.report["verdict"]
+    if not search["complete"]:
+        verdict = "inconclusive" if verdict == "holds" else verdict
+    run = SuiteRun(
+        name=plain.name, verdict=verdict, as_expected=False, variant=plain.variant, scope=plain.scope,
+        settings=plain.settings, distinct=search["distinct"], generated=search["generated"],
+        diameter=search["diameter"], seconds=search["seconds"], searched=kept is None, kept=kept,
+        violations=tuple(violations), dead=tuple(w for w in case.reaches if w in unreached),
+        unreached=unreached, reason=search["stopped_by"], command=plain.command,
+    )  # fmt: skip
+    return _compared(run, recorded)
+
+
+def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
+    """The run, and what was recorded for it if that is something else."""
+    found = counts_of(run)
+    if recorded is None or found is None or found == (known := recorded.get(run.name)):
+        return _judged(run)
+    return _judged(replace(run, recorded="not recorded" if known is None else str(known)))
+
+
+def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
+    """The packaged counts, if it is the packaged suite that runs and its counts are not being recorded."""
+    if request.files or request.record is not None:
+        return None
+    return read_counts(packaged_counts())
+
+
+def counts_of(run: SuiteRun) -> Counts | None:
+    """The counts of walks or of a complete search, None for any other."""
+    if run.verdict not in ("holds", "violated", "walked") or run.reason is not None:
+        return None
+    return Counts(run.generated, run.distinct, run.diameter, run.digest)
+
+
+def _judged(run: SuiteRun) -> SuiteRun:
+    odd = [one for one in run.violations if not one.explained]
+    said = [
+        f"{one.id} breaks at depth {one.depth}, unexplained" if one.found else f"{one.id} no longer breaks"
+        for one in odd
+    ]
+    said += [f"{ident} is not reached: the run shows nothing" for ident in run.dead]
+    if run.recorded is not None:
+        said.append(f"{counts_of(run)}; recorded: {run.recorded}")
+    said += [run.reason] if run.reason else []
+    return replace(run, as_expected=not said, problems=tuple(said))
+
+
+def _violations(
+    model: Model, case: SuiteCase, found: Sequence[dict[str, Any]], complete: bool
+) -> list[SuiteViolation]:
+    """Violations that were found or expected; in an incomplete search an expected one may be missing."""
+    made = []
+    for one in found:
+        because = case.violates.get(one["id"])
+        hit = one["verdict"] == "violated"
+        if hit or (because is not None and complete):
+            made.append(
+                SuiteViolation(
+                    id=one["id"],
+                    name=one["name"],
+                    found=hit,
+                    expected=because is not None,
+                    depth=one["depth"],
+                    conjunct=one["conjunct"],
+                    because=None if because is None else because.why,
+                    finding=None if because is None else because.finding,
+                )
+            )
+    return made
+
+
+def _stored(one: SuiteViolation, case: SuiteCase, answer: Answer, place: Path) -> SuiteViolation:
+    text = answer.traces.get(f"{one.id}.trace.json")
+    if one.expected or text is None:
+        return one
+    name = f"{case.name.replace('/', '.')}.{one.id}.trace.json"
+    write_file(place / name, text)
+    return replace(one, trace=name)
+
+
+def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
+    """Unexpected as soon as a complete search says so; a stopped or failed search decides nothing."""
+    if not runs:
+        return "nothing"
+    for run in runs:
+        if any(not one.explained for one in run.violations) or run.dead or run.recorded is not None:
+            return "unexpected"
+    if any(run.verdict in ("failed", "inconclusive") or run.reason for run in runs):
+        return "inconclusive"
+    return "expected"
+
+
+def _never_reached(model: Model, runs: Sequence[SuiteRun]) -> tuple[str, ...]:
+    """Witnesses that no run reaches: properties about them may pass over nothing."""
+    whole = [set(run.unreached) for run in runs if run.verdict not in ("failed", "walked")]
+    return tuple(fn.ident for fn in model.sometimes if whole and all(fn.ident in one for one in whole))
+
+
+def _settings(case: SuiteCase) -> dict[str, Any]:
+    values = config_values(case.selected.config)
+    return {name: values[name] for name in case.selected.overrides}
+
+
+def _command(case: SuiteCase) -> str:
+    if case.walk is not None:
+        return f"elrcheck suite --only {case.name} --fresh"
+    sets = "".join(f" --set {pair}" for pair in case.selection.overrides)
+    variant = "" if case.selected.variant == "kip_full" else f" --variant {case.selected.variant}"
+    return f"elrcheck check{variant} --scope {case.selected.scope}{sets}"
+
+
+def _tell(
+    progress: Progress, cases: Sequence[SuiteCase], answers: Mapping[int, Answer | WalkAnswer],
+    current: dict[int, int], started: float,
+) -> None:  # fmt: skip
+    given = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
+    reports = [report for report in given if report is not None]
+    progress.points(
+        PointsDone(
+            done=len(answers),
+            total=len(cases),
+            current=tuple(cases[number].name for number in current),
+            states=sum(report["search"]["distinct"] for report in reports) + sum(current.values()),
+            seconds=time.monotonic() - started,
+            left=None,
+        )
+    )

@@ -1,0 +1,51 @@
+"""The walks of a configuration that is too large to search: what they met, by a digest."""
+
+from __future__ import annotations
+
+import time
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.catalogue.configuration import config_values
+from elrcheck.catalogue.suite_counts import Counts
+from elrcheck.catalogue.suite_file import SuiteCase, Walk
+from elrcheck.checking.batch.job import Job
+from elrcheck.explorer.search.recorded_walk import Walked, walked
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.lowering.program import Program
+
+
+class WalkTask(Record, frozen=True):
+    """One configuration to walk through, as it is sent to another process."""
+
+    number: int
+    job: Job
+    walk: Walk
+
+
+class WalkAnswer(Record, frozen=True):
+    """What the walks of a configuration met."""
+
+    number: int
+    counts: Counts
+    seconds: float
+
+
+def task_of(number: int, case: SuiteCase, walk: Walk) -> WalkTask:
+    return WalkTask(number, Job(number, case.selection, config_values(case.selected.config)), walk)
+
+
+def walk_case(task: WalkTask) -> WalkAnswer:
+    """Walk through one configuration; runs in a worker process. No property is judged."""
+    started = time.monotonic()
+    program = lower(load_whole_model(), task.job.selected().config, ()).program
+    met = walks_of(program, task.walk)
+    return WalkAnswer(task.number, counts_of_walks(met), round(time.monotonic() - started, 3))
+
+
+def walks_of(program: Program, walk: Walk) -> Walked:
+    return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps)
+
+
+def counts_of_walks(met: Walked) -> Counts:
+    return Counts(met.generated, met.distinct, met.steps, met.digest)

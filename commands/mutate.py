@@ -1,0 +1,20 @@
+"""`elrcheck mutate`: break a rule on purpose and see which property catches it.
+
+Hazards and guards are searched by `mutation/`; `--rules` is an experiment of its own.
+"""
+
+from __future__ import annotations
+
+from elrcheck.base.progress import Progress
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.mutation.hazard_run import run_hazards
+from elrcheck.results.mutation_report import MutateReport
+
+
+def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Run the selected hazards and guards, or change the rules; UsageFault for unknown names."""
+    if not request.rules:
+        return run_hazards(request, progress)
+    from elrcheck.laboratory.changed_rules import run_changed_rules
+
+    return run_changed_rules(request, progress)

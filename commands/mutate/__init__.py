@@ -1,1 +1,0 @@
-"""`elrcheck mutate`: reintroduce known bugs, remove guards."""

@@ -1,0 +1,162 @@
+"""`elrcheck audit`: the history of every partition in metadata logs, and what is wrong with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import AuditRequest
+from elrcheck.base.progress import Progress, RecordsDone
+from elrcheck.kafka.audit.builds import Repairs
+from elrcheck.kafka.audit.findings import LogFindings, report_of
+from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
+from elrcheck.kafka.log.entries import Entry, Item, Run
+from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
+from elrcheck.results.audit_report import AuditReport, AuditTimeline
+
+SECONDS = 0.5
+"""Between two looks at the clock's progress."""
+STEPS = 256
+"""Between two looks at the clock."""
+WORTH_PROCESSES = 1 << 26
+"""Bytes of logs from which on several processes are of use, if their number is left open."""
+MANY_PROCESSORS = 4
+"""With at least this many CPUs, one process reads and the others judge."""
+
+
+def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
+    """Audit every log that the paths make, or a cluster; raises UsageFault if there is nothing to read.
+
+    After an interruption the report has what was read until then.
+    """
+    if request.bootstrap is not None:
+        from elrcheck.kafka.audit.live_audit import audit_cluster
+
+        return audit_cluster(request, progress)
+    if request.engine == "spark":
+        from elrcheck.kafka.audit.audit_on_spark import audit_on_spark
+
+        return audit_on_spark(request, progress)
+    started = time.monotonic()
+    repairs = Repairs.of(request.repaired)
+    logs = logs_of([_local(path) for path in request.paths])
+    timelines: list[AuditTimeline] = []
+    with Interrupts() as interrupted:
+        meter = _Meter(logs, progress, started)
+        workers = _workers(request.workers, meter.total)
+        if workers > 1:
+            findings = _by_processes(logs, repairs, workers, meter, interrupted)
+        else:
+            findings = _by_one(logs, repairs, meter, interrupted)
+        if not interrupted():
+            for found, keys in worst_partitions(findings):
+                timelines += timelines_of(found, keys, read_log(found.log, interrupted))
+        stopped = interrupted()
+    return report_of(
+        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
+    )
+
+
+def _workers(asked: int | None, size: int) -> int:
+    """Each process learns by itself what it need not judge again, so that two are no faster than one."""
+    if asked is not None:
+        return asked
+    processors = os.cpu_count() or 1
+    return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
+
+
+def _by_one(
+    logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts
+) -> list[LogFindings]:
+    """What this process finds in the logs, one after the other."""
+    findings: list[LogFindings] = []
+    for number, log in enumerate(logs, 1):
+        meter.log(number, log)
+        audit = LogAudit(log, repairs)
+        for last in audit.run(read_log(log, interrupted)):
+            meter.read(last, audit.history.read.records, len(audit.flags))
+            if interrupted():
+                break
+        findings.append(audit.findings())
+        meter.end(findings)
+        if interrupted():
+            break
+    return findings
+
+
+def _by_processes(
+    logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _Meter, interrupted: Interrupts
+) -> list[LogFindings]:
+    """What several processes find, each in its share of the partitions."""
+    from elrcheck.kafka.audit.audit_crew import Crew
+
+    findings: list[LogFindings] = []
+    with Crew(workers, repairs) as crew:
+        for number, log in enumerate(logs, 1):
+            meter.log(number, log)
+            records = 0
+
+            def read(item: Item) -> None:
+                nonlocal records
+                if isinstance(item, Entry | Run):
+                    records += 1 if isinstance(item, Entry) else len(item.values)
+                    meter.read(item, records, crew.flags)
+
+            findings.append(crew.audit(log, read_log(log, interrupted), interrupted, read))
+            meter.end(findings)
+            if interrupted():
+                break
+    return findings
+
+
+def _local(path: Path | str) -> Path:
+    if isinstance(path, Path):
+        return path
+    help = "use --engine spark, or copy the files to this machine"
+    raise UsageFault("log-unreadable", "this is no path of this machine", where=path, help=help)
+
+
+class _Meter:
+    """Says how far the audit is, at most twice a second."""
+
+    def __init__(self, logs: Sequence[MetadataLog], progress: Progress, started: float) -> None:
+        self.count = len(logs)
+        self.records = self.flags = 0
+        """Of the logs before."""
+        self.progress = progress
+        self.started = self.said = started
+        self.before: dict[str, int] = {}
+        """Bytes of the files that are read before each."""
+        self.total = 0
+        for log in logs:
+            for path in log.files:
+                self.before[path] = self.total
+                self.total += size_of(path)
+        self.steps = 0
+
+    def log(self, number: int, log: MetadataLog) -> None:
+        self.progress.stage(f"[{number}/{self.count}] {log.name}")
+
+    def end(self, findings: Sequence[LogFindings]) -> None:
+        """These logs have been read."""
+        self.records = sum(found.read.records for found in findings)
+        self.flags = sum(len(found.flags) for found in findings)
+
+    def read(self, last: Applied | Entry | Run, records: int, flags: int) -> None:
+        """Of this log, so far."""
+        self.steps += 1
+        if self.steps % STEPS:
+            return
+        now = time.monotonic()
+        if now - self.said < SECONDS:
+            return
+        self.said = now
+        share = (self.before[last.path] + last.position) / max(self.total, 1)
+        done = RecordsDone(self.records + records, share, self.flags + flags, now - self.started)
+        self.progress.records(done)

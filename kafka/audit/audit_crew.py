@@ -1,0 +1,197 @@
+"""Processes that judge the partitions of a log together, each its share (`shares.py`).
+
+This process reads the log and checks it; each block goes to all of them, who find what is theirs. What they
+find is added as the buckets of an audit on Spark are. The processes have their own process group, so Ctrl-C
+reaches only this one; they end when it does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.audit.builds import NONE, Repairs
+from elrcheck.kafka.audit.findings import LogFindings, add_share
+from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.log.entries import Item, Run
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.shares import EVERY, Share
+
+MOST_ITEMS = 1 << 11
+"""Of a message."""
+WAITING = 4
+"""Messages that a process has received and not looked at."""
+GRACE = 2.0
+"""Seconds a process has to stop before it is killed."""
+
+
+class Crew:
+    """The processes. `flags`: how many flags they have raised so far."""
+
+    def __init__(self, count: int, repairs: Repairs = NONE) -> None:
+        self.count, self.repairs = count, repairs
+        self._flags = [0] * count
+        self._answers: list[LogFindings | None] = [None] * count
+        self._pipes: list[Connection] = []
+        self._processes: list[Any] = []
+
+    def __enter__(self) -> Crew:
+        context = multiprocessing.get_context("spawn")
+        for number in range(self.count):
+            ours, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, number, self.count), daemon=True)
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until it is out of our group
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            theirs.close()
+            self._pipes.append(ours)
+            self._processes.append(process)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for pipe in self._pipes:
+            pipe.close()
+        for process in self._processes:
+            if kind is not None:
+                process.terminate()
+            process.join(GRACE)
+            if process.is_alive():
+                process.kill()
+                process.join(GRACE)
+
+    @property
+    def flags(self) -> int:
+        return sum(self._flags)
+
+    def audit(
+        self, log: MetadataLog, items: Iterable[Item], interrupted: Callable[[], bool],
+        read: Callable[[Item], None],
+    ) -> LogFindings:  # fmt: skip
+        """What is found in a log. read: told of each item; once interrupted, what was read is judged."""
+        self._tell((log, self.repairs))
+        whole = LogAudit(log, self.repairs)
+        shared = Share(EVERY, self.count)
+        for _ in whole.run(shared.of(self._spread(items, interrupted, read))):
+            pass
+        self._tell(None)
+        findings = whole.findings()
+        alone = findings.read.records, frozenset(findings.damage)
+        for number in range(self.count):
+            add_share(findings, self._answer(number), *alone)
+        findings.log = log
+        findings.sort()
+        return findings
+
+    def _spread(
+        self, items: Iterable[Item], interrupted: Callable[[], bool], read: Callable[[Item], None]
+    ) -> Iterator[Item]:
+        """The items, which all processes get as well: those of a block together."""
+        waiting: list[Item] = []
+        block: object = None
+        for item in items:
+            other = isinstance(item, Run) and item.values.block is not block
+            if other or len(waiting) >= MOST_ITEMS:
+                self._tell(waiting)
+                waiting = []
+            if isinstance(item, Run):
+                block = item.values.block
+            waiting.append(item)
+            read(item)
+            yield item
+            if interrupted():
+                break
+        self._tell(waiting)
+
+    def _tell(self, what: object) -> None:
+        told = pickle.dumps(what, protocol=pickle.HIGHEST_PROTOCOL)
+        for number, pipe in enumerate(self._pipes):
+            try:
+                pipe.send_bytes(told)
+            except OSError as fault:
+                raise _ended() from fault
+            while self._heard(number, 0.0):
+                pass
+
+    def _answer(self, number: int) -> LogFindings:
+        while self._answers[number] is None:
+            self._heard(number, None)
+        answer, self._answers[number] = self._answers[number], None
+        assert answer is not None
+        return answer
+
+    def _heard(self, number: int, seconds: float | None) -> bool:
+        """Take what a process has said, if there is anything."""
+        pipe = self._pipes[number]
+        try:
+            if not pipe.poll(seconds):
+                return False
+            said = pickle.loads(pipe.recv_bytes())
+        except (EOFError, OSError) as fault:
+            raise _ended() from fault
+        if isinstance(said, int):
+            self._flags[number] = said
+        else:
+            self._answers[number] = said
+        return True
+
+
+def _ended() -> EnvironmentFault:
+    return EnvironmentFault("worker-died", "a worker process ended unexpectedly", help="try --workers 1")
+
+
+# ---------------------------------------------------------------------------- in a process
+
+
+def _serve(pipe: Connection, number: int, count: int) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no process groups
+        os.setpgid(0, 0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    messages: queue.Queue[bytes | None] = queue.Queue(WAITING)
+    threading.Thread(target=_received, args=(pipe, messages), daemon=True).start()
+    raised = 0
+    with contextlib.suppress(OSError):  # the other side has ended
+        while (message := messages.get()) is not None:
+            audit = LogAudit(*pickle.loads(message))
+            for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags, raised))):
+                pass
+            raised += len(audit.flags)
+            pipe.send_bytes(pickle.dumps(audit.findings()))
+
+
+def _told(
+    pipe: Connection, messages: queue.Queue[bytes | None], flags: Sequence[object], raised: int
+) -> Iterator[Item]:
+    """The items of a log, as they arrive; after each message the number of flags goes back."""
+    said = raised
+    while (message := messages.get()) is not None:
+        items = pickle.loads(message)
+        if items is None:
+            return
+        yield from items
+        if said != raised + len(flags):
+            said = raised + len(flags)
+            pipe.send_bytes(pickle.dumps(said))
+    raise OSError
+
+
+def _received(pipe: Connection, messages: queue.Queue[bytes | None]) -> None:
+    """Receive while the process judges; None at the end."""
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            messages.put(pipe.recv_bytes())
+    messages.put(None)

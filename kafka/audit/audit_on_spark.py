@@ -1,0 +1,197 @@
+"""`elrcheck audit --engine spark`: files of any storage that Spark reads, cut and judged by its tasks.
+
+The report is that of the other engine, apart from the time it took. Of each log the driver keeps only what is
+about the cluster: brokers, topics, features, settings, transactions (`spark_tasks.py`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import AuditRequest
+from elrcheck.base.progress import Progress
+from elrcheck.kafka.audit.builds import Repairs
+from elrcheck.kafka.audit.findings import report_of
+from elrcheck.kafka.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
+from elrcheck.kafka.audit.spark_files import Found, files_on_spark
+from elrcheck.kafka.audit.spark_tasks import (
+    CUT,
+    FILE,
+    FOUND,
+    Row,
+    Shared,
+    cut_files,
+    judge_bucket,
+    only_named,
+    read_dumps,
+)
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
+from elrcheck.kafka.log.metadata_records import name_of_partition
+from elrcheck.kafka.log.shares import EVERY
+from elrcheck.results.audit_report import AuditReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+POLL = 0.1
+"""Seconds between two looks for an interruption."""
+BUCKETS = 2
+"""Per task that runs at the same time. The partitions of a topic are in one bucket, because a rule asks how
+many replicas its partition 0 has."""
+
+
+def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
+    """Audit on a session of its own."""
+    from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
+
+    spark = request.spark
+    conf = parse_conf(spark.conf)
+    choice = SparkChoice(spark.master, conf, verbose=spark.verbose, app_name="elrcheck audit")
+    progress.stage(f"starting Spark ({choice.master})")
+    with spark_session(choice) as session, Interrupts() as interrupted:
+        return audit_in_session(session, request, progress, interrupted)
+
+
+def audit_in_session(
+    session: SparkSession,
+    request: AuditRequest,
+    progress: Progress,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> AuditReport:
+    """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
+    started, repairs = time.monotonic(), Repairs.of(request.repaired)
+    progress.stage("listing files")
+    found: dict[str, Found] = {}
+    for path in request.paths:
+        if isinstance(path, Path):
+            found.update({name: Found(name, dump) for name, dump in files_of([path]).items()})
+        else:
+            found.update({each.path: each for each in files_on_spark(session, path)})
+    logs = sorted_into_logs({name: each.dump for name, each in found.items()})
+    tasks = SparkAudit(session, logs, found, interrupted, repairs)
+    try:
+        findings, timelines, stopped = run_tasks(tasks, progress)
+    except Stopped:
+        raise KeyboardInterrupt from None
+    finally:
+        tasks.close()
+    return report_of(
+        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
+    )
+
+
+class SparkAudit(Tasks):
+    """The tasks as jobs of Spark."""
+
+    def __init__(
+        self,
+        session: SparkSession,
+        logs: Sequence[MetadataLog],
+        found: Mapping[str, Found],
+        interrupted: Callable[[], bool],
+        repairs: Repairs,
+    ) -> None:
+        super().__init__(logs, repairs)
+        self.interrupted = interrupted
+        self.session = session
+        self.found = found
+        self.width = max(int(session.sparkContext.defaultParallelism), 1)
+        self.records: DataFrame | None = None
+        self._numbers = itertools.count()
+
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        files = self._frame(places)
+        cut = partial(cut_files, logs=self.logs, buckets=BUCKETS * self.width)
+        self.records = files.mapInArrow(cut, CUT).persist()
+        rows = self.records.where(f"bucket = {EVERY}").select("log", "part", "body")
+        for row in self._done(rows.collect):
+            yield row.log, row.part, bytes(row.body)
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        assert self.records is not None
+        context, logs, repairs = self.session.sparkContext, self.logs, self.repairs
+        width, buckets = self.width, BUCKETS * self.width
+        told = context.broadcast(shared)
+        bodies = (
+            self.records.where(f"bucket <> {EVERY}")
+            .repartitionByRange(buckets, "bucket")
+            .sortWithinPartitions("bucket", "log", "part", "piece")
+            .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value, repairs), FOUND)
+        ).rdd
+        tasks = range(bodies.getNumPartitions())
+        for start in range(0, len(tasks), width):  # what is found so far is kept after an interruption
+            some = list(tasks[start : start + width])
+            for row in self._done(partial(context.runJob, bodies, list, some)):
+                yield row.log, bytes(row.body)
+        told.destroy()
+
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        assert self.records is not None
+        names = frozenset(name_of_partition(*key) for key in keys)
+        some = self.records.where(f"log = {number} and bucket <> {EVERY}")
+        rows = some.mapInArrow(partial(only_named, names=names), CUT)
+        for row in self._done(rows.collect):
+            yield Row(row.log, row.part, row.piece, row.bucket, bytes(row.body))
+
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        read = partial(read_dumps, logs=self.logs, answer=answer)
+        for row in self._done(self._frame(places).mapInArrow(read, FOUND).collect):
+            yield row.log, bytes(row.body)
+
+    def close(self) -> None:
+        if self.records is not None:
+            self.records.unpersist()
+
+    def _done(self, job: Callable[[], list[Any]]) -> list[Any]:
+        """Run a job in a thread, so that it can be cancelled."""
+        from pyspark import InheritableThread
+
+        context = self.session.sparkContext
+        group = f"elrcheck-audit-{next(self._numbers)}"
+        answer: list[Any] = []
+        fault: list[BaseException] = []
+
+        def work() -> None:
+            context.setJobGroup(group, "audit", interruptOnCancel=True)
+            try:
+                answer.extend(job())
+            except BaseException as problem:
+                fault.append(problem)
+
+        thread: threading.Thread = InheritableThread(target=work, daemon=True)
+        thread.start()
+        stopped = False
+        try:
+            while thread.is_alive() and not stopped:
+                thread.join(POLL)
+                stopped = thread.is_alive() and self.interrupted()
+        finally:
+            if thread.is_alive():
+                context.cancelJobGroup(group)
+                thread.join()
+        if stopped:
+            raise Stopped
+        if fault:
+            raise fault[0]
+        return answer
+
+    def _frame(self, places: Sequence[Place]) -> DataFrame:
+        """Files for the tasks: those with a path are opened there, Spark reads the others."""
+        near = [(*place, None) for place in places if self.found[place[2]].uri is None]
+        context = self.session.sparkContext
+        frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)
+        far = [place for place in places if self.found[place[2]].uri is not None]
+        if far:
+            uris = [uri for *_, path in far if (uri := self.found[path].uri) is not None]
+            known = self.session.createDataFrame(far, "log int, part int, path string")
+            read = self.session.read.format("binaryFile").load(uris).select("path", "content")
+            frame = frame.unionByName(known.join(read, "path").select("log", "part", "path", "content"))
+        return frame

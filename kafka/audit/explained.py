@@ -1,0 +1,276 @@
+"""Which event of the controller wrote a record: the model decides about every event that could have.
+
+`decide` takes what the controller knew and gives the partition afterwards. A record is explained if some
+event of some release that may have written it gives exactly the partition that the record leads to: members,
+leader, replicas being added and removed, recovery state, and both epochs. Nothing of the protocol is written
+here: these are the questions.
+
+Brokers are numbered from 0 in ascending order, because a reassignment lists those to be removed that way;
+epochs count from the record. So the same few questions come up again and again, and their answers are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import NamedTuple
+
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.audit.builds import Knobs, variants_of, with_repairs
+from elrcheck.kafka.audit.known_broker import KnownBroker
+from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
+from elrcheck.kafka.conformance.projections import text_of
+from elrcheck.kafka.log.cluster_state import StoredPartition
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    BalanceEvent,
+    CancelReassignmentEvent,
+    CreatePartitionEvent,
+    DirectoriesEvent,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    ElectionType,
+    ElectLeadersEvent,
+    Event,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+    ReassignEvent,
+    RegisterEvent,
+    UnfenceEvent,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Partition, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a record did, in ascending numbers of brokers. before: None for a new partition.
+
+    brokers: as they are when the record is written. start: as they were before its batch, and partition: the
+    partition then, from which all records of one event are built. zero: how many replicas the topic's
+    partition 0 has. settings, changed: before and after the batch. repaired: knobs that the build repairs.
+    """
+
+    before: KafkaPartition | None
+    after: KafkaPartition
+    brokers: tuple[KnownBroker, ...]
+    start: tuple[KnownBroker, ...]
+    partition: KafkaPartition | None
+    settings: Settings
+    changed: Settings
+    zero: int
+    level: int
+    repaired: Knobs = ()
+
+
+class Answer(NamedTuple):
+    """event: the one that explains the record, in words; None without one. nearest, differs: the nearest
+    event, and the fields in which the record is another: name, in the record, by the rule.
+    """
+
+    event: str | None
+    nearest: str = ""
+    differs: tuple[tuple[str, object, object], ...] = ()
+
+
+@lru_cache(maxsize=1 << 16)
+def explain(asked: Question) -> Answer | None:
+    """What explains the record; None if the model has no value for something in it."""
+    try:
+        after = partition_of(asked.after)
+        befores = [] if asked.before is None else [partition_of(asked.before)]
+        if asked.partition is not None and asked.before is not None:
+            befores.append(_at_epochs(partition_of(asked.partition), befores[0]))
+    except Unheld:
+        return None
+    if not all(p.replicas for p in (*befores, after)):
+        return None  # the rules ask for the first replica
+    nearest: tuple[int, str, Partition] | None = None
+    for config in _configs(asked, befores, after):
+        for name, made in _events(config, asked, befores, after):
+            if made == after:
+                return Answer(name)
+            distance = sum(getattr(made, f.name) != getattr(after, f.name) for f in fields(Partition))
+            if nearest is None or distance < nearest[0]:
+                nearest = (distance, name, made)
+    if nearest is None:
+        return Answer(None)
+    _, name, made = nearest
+    differs = tuple(
+        (f.name, getattr(after, f.name), getattr(made, f.name))
+        for f in fields(Partition)
+        if getattr(after, f.name) != getattr(made, f.name)
+    )
+    return Answer(None, name, differs)
+
+
+def _at_epochs(earlier: Partition, now: Partition) -> Partition:
+    return replace(earlier, leader_epoch=now.leader_epoch, partition_epoch=now.partition_epoch)
+
+
+# ---------------------------------------------------------------------------- releases
+
+
+def _configs(asked: Question, befores: list[Partition], after: Partition) -> Iterator[Config]:
+    """Those that may have written it: the variants of the brokers' line, without and with unclean elections.
+
+    unclean.leader.election.enable may be set in a file of the controllers, which the log does not tell. It
+    matters only where the leader changes, or a reassignment is cancelled; the fix of F-20 only where a member
+    is no replica any more. A cluster may run that fix before a release has it.
+    """
+    elects = any(p.leader != after.leader or is_reassigning(p) for p in befores)
+    leaves = any(not p.isr | p.elr <= frozenset(after.replicas) for p in befores)
+    released = with_repairs(variants_of(asked.level), asked.repaired)
+    fixed = [replace(config, elr_intersect_replicas=True) for config in released] if leaves else []
+    for config in (*released, *fixed):
+        for unclean in (False, True) if elects else (False,):
+            yield configured(config, len(asked.brokers), unclean, asked.zero)
+
+
+# ---------------------------------------------------------------------------- events
+
+
+def _events(
+    c: Config, asked: Question, befores: list[Partition], after: Partition
+) -> Iterator[tuple[str, Partition]]:
+    """Every event that may have written the record, with what it makes of the partition."""
+    for brokers in dict.fromkeys((asked.brokers, asked.start)):
+        registration = tuple(known.registration for known in brokers)
+        if not befores:
+            nothing = without_partition(asked.settings, registration)
+            yield "the topic is created", _after(c, nothing, CreatePartitionEvent(after.replicas))
+        for settings in dict.fromkeys((asked.settings, asked.changed)):
+            for before in dict.fromkeys(befores):
+                now = Controller(settings=settings, partition=before, registration=registration)
+                yield from _of_partition(c, now, after)
+                yield from _of_brokers(c, now)
+                yield from _of_operators(c, now, after)
+    for before in dict.fromkeys(befores):
+        registration = tuple(known.registration for known in asked.brokers)
+        old, new = asked.settings, asked.changed
+        for level, value, earlier in (
+            (MinIsrLevel.CLUSTER, new.cluster_min_isr, replace(new, cluster_min_isr=old.cluster_min_isr)),
+            (MinIsrLevel.TOPIC, new.topic_min_isr, replace(new, topic_min_isr=old.topic_min_isr)),
+        ):
+            now = Controller(settings=earlier, partition=before, registration=registration)
+            written = _after(c, now, MinIsrEvent(level, 0, value))
+            yield f"min.insync.replicas of the {level.value} is written", written
+
+
+def _after(c: Config, now: Controller, event: Event) -> Partition:
+    """The partition after an event."""
+    return decide(c, now, event).controller.partition
+
+
+def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
+    p = now.partition
+    if p.leader is not None:
+        for isr in dict.fromkeys((after.isr, after.isr | (p.isr & p.removing), after.isr | p.removing)):
+            for recovery in dict.fromkeys((after.recovery, p.recovery)):
+                r = now.registration[p.leader]
+                request = AlterPartitionEvent(
+                    p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr,
+                    (0,) * len(now.registration), recovery,
+                )  # fmt: skip
+                yield f"AlterPartition of leader {{{p.leader}}}", _after(c, now, request)
+    yield "a preferred election", _after(c, now, BalanceEvent())
+    yield "an unclean election", _after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
+    yield "the periodic unclean election", _after(c, now, PeriodicElectionEvent())
+    yield "an assignment of log directories", _after(c, now, DirectoriesEvent(moved=True))
+    yield "a report of log directories", _after(c, now, DirectoriesEvent(moved=False))
+
+
+def _of_brokers(c: Config, now: Controller) -> Iterator[tuple[str, Partition]]:
+    for b in range(len(now.registration)):
+        who = f"broker {{{b}}}"
+        epoch = now.registration[b].epoch
+        yield f"{who} is fenced or shuts down", _after(c, now, FenceEvent(b))
+        yield f"{who} is unfenced", _after(c, now, UnfenceEvent(b))
+        yield f"{who} registers after a clean shutdown", _after(c, now, RegisterEvent(b, epoch, True))
+        yield f"{who} registers after an unclean shutdown", _after(c, now, RegisterEvent(b, 0, True))
+        yield f"{who} is unregistered", _after(c, now, UnregisterEvent(b))
+        yield f"a log directory of {who} fails", _after(c, now, DirectoryFailedEvent(b))
+        yield f"{who} reports a new log directory", _after(c, now, DirectoryMovedEvent(b))
+
+
+def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
+    rest = tuple(b for b in after.replicas if b not in after.removing)
+    for wanted in dict.fromkeys((rest, after.replicas)):
+        listed = ", ".join(f"{{{b}}}" for b in wanted)
+        yield f"a reassignment to [{listed}]", _after(c, now, ReassignEvent(wanted))
+    if is_reassigning(now.partition):
+        yield "the reassignment is cancelled", _after(c, now, CancelReassignmentEvent())
+
+
+# ---------------------------------------------------------------------------- numbers and ids
+
+
+class Numbers:
+    """The brokers of a question, numbered in ascending order, with one that no list names."""
+
+    def __init__(self, named: Iterable[int]) -> None:
+        self.ids = sorted(set(named) - {NO_LEADER})
+        self._number = {broker: number for number, broker in enumerate(self.ids)} | {NO_LEADER: NO_LEADER}
+
+    def of(self, stored: StoredPartition, base: StoredPartition) -> KafkaPartition:
+        """The partition with brokers by number and epochs from those of `base`."""
+        n, p = self._number, stored.shape.lists
+
+        def members(ids: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(sorted([n[broker] for broker in ids]))
+
+        return KafkaPartition(
+            replicas=tuple([n[broker] for broker in p.replicas]),
+            isr=members(p.isr),
+            elr=members(p.elr),
+            last_known_elr=members(p.last_known_elr),
+            adding=members(p.adding),
+            removing=members(p.removing),
+            leader=n[p.leader],
+            leader_epoch=stored.leader_epoch - base.leader_epoch,
+            partition_epoch=stored.partition_epoch - base.partition_epoch,
+            recovery=p.recovery,
+        )
+
+    def text(self, words: str) -> str:
+        """Words in which `{0}` stands for the first broker."""
+        return words.format(*self.ids, "another")
+
+    def value(self, name: str, value: object, base: StoredPartition) -> str:
+        """A value of a field of the partition, with the brokers' ids and the real epochs."""
+        if name in ("leader_epoch", "partition_epoch"):
+            assert isinstance(value, int)
+            return str(value + getattr(base, name))
+        if name == "leader" and isinstance(value, int):
+            return str(self.ids[value])
+        if isinstance(value, frozenset):
+            return text_of(frozenset(self.ids[number] for number in value))
+        if isinstance(value, tuple):
+            return text_of(tuple(self.ids[number] for number in value))
+        return text_of(value)
+
+
+def unexplained(asked: Answer, numbers: Numbers, base: StoredPartition) -> str:
+    """What the flag says."""
+    if not asked.nearest:
+        return "no event of the controller writes this record"
+    differs = "; ".join(
+        f"{WORDS.get(name, name)} {numbers.value(name, mine, base)}, not {numbers.value(name, theirs, base)}"
+        for name, mine, theirs in asked.differs
+    )
+    return f"no event of the controller writes this record; nearest: {numbers.text(asked.nearest)}: {differs}"
+
+
+WORDS: Mapping[str, str] = {
+    "isr": "ISR", "elr": "ELR", "last_known_elr": "LastKnownELR", "leader_epoch": "leader epoch",
+    "partition_epoch": "partition epoch", "adding": "adding replicas", "removing": "removing replicas",
+    "recovery": "recovery state",
+}  # fmt: skip

@@ -1,0 +1,137 @@
+"""What an audit found in one log, whoever read it, and the report of all logs.
+
+Flags and damage stand in an order that depends on the log alone, not on how it was read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.audit.builds import NONE, Repairs
+from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.history import Counted, Read, UnreadKind
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.segments import Damage
+from elrcheck.results.audit_report import (
+    AuditDamage,
+    AuditedLog,
+    AuditFlag,
+    AuditReport,
+    AuditTimeline,
+    UnreadRecords,
+)
+
+ORDER = {name: number for number, name in enumerate(RULES)}
+
+
+@dataclass
+class Explained:
+    """How many records of partitions some event explains, how many none does, and those not asked about."""
+
+    explained: int = 0
+    unexplained: int = 0
+    not_asked: int = 0
+
+
+@dataclass
+class LogFindings:
+    """Of one log, or of some of its partitions. partitions: how many there are at its end."""
+
+    log: MetadataLog
+    read: Read
+    partitions: int = 0
+    flags: list[tuple[Key, AuditFlag]] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    incomplete_bytes: int = 0
+    records: Explained = field(default_factory=Explained)
+
+    def sort(self) -> None:
+        place = {path: number for number, path in enumerate(self.log.files)}
+        self.flags.sort(key=lambda pair: (pair[1].offset, pair[0], ORDER[pair[1].rule], pair[1].message))
+        self.damage.sort(key=lambda damage: (place[damage.path], damage.position, damage.offset))
+
+    def described(self) -> AuditedLog:
+        read = self.read
+        return AuditedLog(
+            name=self.log.name,
+            files=self.log.files,
+            records=read.records,
+            first_offset=read.first_offset,
+            last_offset=read.last_offset,
+            partitions=self.partitions,
+            explained=self.records.explained,
+            unexplained=self.records.unexplained,
+            not_asked=self.records.not_asked,
+            aborted_transactions=read.transactions_aborted,
+            open_transaction=read.transaction_open,
+            incomplete_bytes=self.incomplete_bytes,
+        )
+
+
+def report_of(
+    findings: Sequence[LogFindings],
+    timelines: Sequence[AuditTimeline],
+    started: float,
+    *,
+    strict: bool,
+    interrupted: bool = False,
+    repairs: Repairs = NONE,
+) -> AuditReport:
+    """The report of all logs; raises UsageFault if no record could be read."""
+    damage = tuple(AuditDamage(d.path, d.position, d.offset, d.message) for f in findings for d in f.damage)
+    records = sum(found.read.records for found in findings)
+    if records == 0:
+        if interrupted:
+            raise KeyboardInterrupt
+        raise _nothing(damage, findings)
+    flags = tuple(flag for found in findings for _, flag in found.flags)
+    unread: dict[UnreadKind, Counted] = {}
+    for found in findings:
+        for kind, more in found.read.unread.items():
+            before = unread.get(kind)
+            unread[kind] = more if before is None else replace(before, count=before.count + more.count)
+    found_any = any(flag.severity != "low" for flag in flags)
+    return AuditReport(
+        verdict="violated" if found_any else "inconclusive" if damage or interrupted else "holds",
+        records=records,
+        partitions=sum(found.partitions for found in findings),
+        flags=flags,
+        damage=damage,
+        logs=tuple(found.described() for found in findings),
+        unread=tuple(
+            UnreadRecords(*kind, count=counted.count, path=counted.path, offset=counted.offset)
+            for kind, counted in sorted(unread.items())
+        ),
+        seconds=round(time.monotonic() - started, 3),
+        timelines=tuple(timelines),
+        strict=strict,
+        interrupted=interrupted,
+        repaired=repairs.reported(),
+    )
+
+
+def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozenset[Damage]) -> None:
+    """Add what was found in the share of one judge. shared, known: records and damage that all have."""
+    read, more = whole.read, share.read
+    read.records += more.records - shared
+    firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
+    lasts = [each for each in (read.last_offset, more.last_offset) if each is not None]
+    read.first_offset, read.last_offset = min(firsts, default=None), max(lasts, default=None)
+    whole.partitions += share.partitions
+    whole.flags += share.flags
+    whole.records.explained += share.records.explained
+    whole.records.unexplained += share.records.unexplained
+    whole.records.not_asked += share.records.not_asked
+    whole.damage += [damage for damage in share.damage if damage not in known]
+
+
+def _nothing(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:
+    if damage:
+        first = damage[0]
+        where = f"{first.path}, byte {first.position}"
+        return UsageFault("log-empty", f"no record could be read: {first.message}", where=where)
+    return UsageFault("log-empty", "the log has no complete batch of records", where=findings[0].log.name)

@@ -1,0 +1,387 @@
+"""The signs of the findings: states of a partition, and events, after which a finding can take its course."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.audit.judged import Judge, settings_of
+from elrcheck.kafka.log.cluster_state import (
+    BROKER,
+    ELR_FEATURE,
+    EVERY_BROKER,
+    MIN_ISR,
+    NO_CHANGE,
+    TOPIC,
+    ClusterState,
+    Key,
+    PartitionChanged,
+    StoredBroker,
+)
+from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.metadata_records import Fields
+from elrcheck.model.state import configured_min_isr
+
+UNREAD_FOR = 15_000
+"""Milliseconds for which a leader may not have read a record of the metadata log."""
+
+Sign: TypeAlias = tuple[str, str]
+"""The name of a rule, and what is so, in words."""
+
+
+def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Judge) -> Iterator[Sign]:
+    """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
+    p = state.partitions[key].shape.lists
+    if ghosts:
+        away = not ghosts <= frozenset(p.replicas)
+        what = f"is not within the replicas {list(p.replicas)}" if away else "names replicas that were away"
+        yield "elr-outside-replicas", f"ELR {list(p.elr)} {what}"
+    strangers = [broker for broker in p.elr if broker not in state.brokers and broker != NO_LEADER]
+    if strangers and state.elr_enabled:
+        yield "elr-unregistered", f"ELR {list(p.elr)} has {_brokers(strangers)}, not registered"
+    if p.elr and not state.elr_enabled:
+        yield "elr-while-off", f"ELR {list(p.elr)} is stored while the feature is off"
+    if NO_LEADER in (*p.isr, *p.elr, *p.last_known_elr):
+        yield "stored-none", f"-1 is stored as a broker: {_lists(p)}"
+    if outside := _last_known_outside(p):
+        what = f"no leader, and LastKnownELR has {_brokers(outside)}, no replica: {_lists(p)}"
+        yield "last-known-outside-replicas", what
+    elif p.leader == NO_LEADER and not p.isr and not p.elr:
+        last = frozenset(p.last_known_elr) - {NO_LEADER}
+        if not last:
+            yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
+        elif not state.elr_enabled:
+            what = "no leader, and without the feature nobody may become one"
+            yield "switched-off-without-leader", f"{what}: {_lists(p)}"
+        elif not last >= frozenset(p.replicas):
+            yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
+    for broken in judge.broken_of(state, key):
+        yield from _property_sign(p, broken.property, broken.conjunct, bool(ghosts), state.elr_enabled)
+
+
+def _last_known_outside(p: KafkaPartition) -> list[int]:
+    """Brokers of LastKnownELR that are no replicas, where one may be asked to lead."""
+    if p.leader != NO_LEADER or p.elr:
+        return []
+    return [broker for broker in p.last_known_elr if broker not in p.replicas and broker != NO_LEADER]
+
+
+def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, elr: bool) -> Iterator[Sign]:
+    """A property that does not hold, under the name of the finding that explains it, if one does."""
+    if ghosts and (ident, conjunct) in (("P-12", "elr"), ("P-11", "below_min_isr")):
+        return  # elr-outside-replicas says so
+    outside = ident in ("P-18", "P-19") or (ident, conjunct) == ("P-12", "last_known_elr")
+    if outside and _last_known_outside(p):
+        return  # last-known-outside-replicas says so, and what to do first
+    leaderless = p.leader == NO_LEADER
+    if ghosts and ident == "P-20":
+        yield "elr-blocks-election", f"no leader while the ELR is not empty: {_lists(p)}"
+    elif leaderless and p.isr and elr and ident in ("P-18", "P-19"):
+        yield "leaderless-with-isr", f"no leader, but a member in the ISR, with ELR on: {_lists(p)}"
+    elif ident == "P-19" and p.isr == (p.leader,):
+        yield "inactive-leader", f"the leader is fenced, shutting down or not registered: {_lists(p)}"
+    else:
+        yield ident, f"{SAYS[ident]}: {_lists(p)}"
+
+
+SAYS: Mapping[str, str] = {
+    "P-10": "a broker is in the ISR and in the ELR",
+    "P-11": "the ELR is not empty while the ISR has min.insync.replicas members",
+    "P-12": "ISR, ELR or LastKnownELR names a broker that is no replica",
+    "P-17": "the leader is not in the ISR",
+    "P-18": "with ELR on, either the leader or the ISR is there without the other",
+    "P-19": "a member of the ISR is fenced, shutting down or not registered",
+    "P-20": "no leader while an eligible replica is active",
+}
+"""What each property that does not hold says."""
+
+
+class Raised(NamedTuple):
+    """min.insync.replicas was raised at this time, from this value. It may be a lower one than before."""
+
+    time: int
+    before: int
+
+
+class Shrunk(NamedTuple):
+    """A record that dropped brokers from an ISR while the value was being raised, and what it says."""
+
+    applied: Applied
+    key: Key
+    dropped: tuple[int, ...]
+    message: str
+
+
+class Returned(NamedTuple):
+    """A broker that was not fenced is registered anew while it is in an ISR. beside: not alone in it."""
+
+    applied: Applied
+    key: Key
+    broker: int
+    beside: bool
+
+
+class Without(NamedTuple):
+    """A broker is registered anew without the log directory that had its replica."""
+
+    applied: Applied
+    key: Key
+    broker: int
+    directory: str
+
+
+@dataclass
+class EventSigns:
+    """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
+
+    left: dict[Key, frozenset[int]] = field(default_factory=dict)
+    """Members of the ELR that were no replicas for a time while they were in it."""
+    min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
+    """The settings before this batch."""
+    brokers: dict[int, StoredBroker] = field(default_factory=dict)
+    """As they were before this batch."""
+    attentive: int = -1
+    """The time until which no record may be passed over, because min.insync.replicas was raised before it."""
+    _raised: dict[tuple[int, str], Raised] = field(default_factory=dict)
+    _shrunk: list[Shrunk] = field(default_factory=list)
+    _returned: list[Returned] = field(default_factory=list)
+    _without: list[Without] = field(default_factory=list)
+    _assigned: dict[int, dict[Key, str]] = field(default_factory=dict)
+    """Directories of replicas of a broker that is fenced, as they were before it assigned others."""
+    _cleared: dict[str, dict[int, int]] = field(default_factory=dict)
+    """By the id of a topic: brokers that a cleared ELR had, with the number of the partition."""
+
+    def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, Key, Sign]]:
+        """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it, and
+        leave the ISR behind the one that registers it.
+        """
+        shrunk, self._shrunk = self._shrunk, []
+        returned, self._returned = self._returned, []
+        without, self._without = self._without, []
+        for each in returned:
+            stored = state.partitions.get(each.key)
+            p = None if stored is None else stored.shape.lists
+            if p is not None and each.broker in p.isr and (p.leader == each.broker or each.beside):
+                leads = " and leads" if p.leader == each.broker else ""
+                what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
+                message = f"broker {each.broker} {what}: {_lists(p)}"
+                yield each.applied, each.key, ("registered-in-isr", message)
+        for applied, key, broker, directory in without:
+            stored = state.partitions.get(key)
+            p = None if stored is None else stored.shape.lists
+            if p is not None and broker in (*p.isr, *p.elr):
+                what = f"is registered without log directory {directory}, which had its replica"
+                message = f"broker {broker} {what}, and stays eligible: {_lists(p)}"
+                yield applied, key, ("registered-without-directory", message)
+        for applied, key, dropped, message in shrunk:
+            brokers = [state.brokers.get(broker) for broker in dropped]
+            by_leader = all(
+                known and not known.fenced and not known.in_controlled_shutdown for known in brokers
+            )
+            yield applied, key, ("raised-while-shrinking" if by_leader else "raised-while-fencing", message)
+
+    def settled(self, state: ClusterState) -> None:
+        """The batch has ended, in which brokers or settings have changed, or a snapshot."""
+        self.min_isr = dict(state.min_isr)
+        self.brokers = dict(state.brokers)
+
+    def seen(
+        self, applied: Applied, state: ClusterState, in_snapshot: bool = False
+    ) -> Iterator[tuple[Key, Sign]]:
+        """Signs of this record, which has been applied."""
+        name, fields = applied.record.name, applied.record.fields
+        if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
+            self._note_raised(applied, state)
+        if name == "REGISTER_BROKER_RECORD" and fields["fenced"] and not in_snapshot:
+            self._note_returned(applied, state)
+            self._note_without(applied, state)
+        if name == "REMOVE_TOPIC_RECORD":
+            yield from self._deleted(applied, state)
+        if name == "FEATURE_LEVEL_RECORD" and fields["name"] == ELR_FEATURE and state.elr_enabled:
+            for key, stored in state.partitions.items():
+                if elr := stored.shape.lists.elr:
+                    yield key, ("elr-from-before", f"ELR {list(elr)} is older than the feature, now on")
+        for changed in applied.changed:
+            before = changed.before.shape.lists if changed.before is not None else None
+            after = changed.after.shape.lists if changed.after is not None else None
+            if before is not None and before.elr and after is not None and not after.elr:
+                yield from self._wiped(applied, changed, before, state)
+                if name == "CLEAR_ELR_RECORD":
+                    cleared = self._cleared.setdefault(changed.key.topic_id, {})
+                    cleared |= {broker: changed.key.partition for broker in before.elr if broker >= 0}
+            yield from self._ghost(changed.key, before, after)
+            if before is not None and after is not None and name == "PARTITION_CHANGE_RECORD":
+                least = _min_isr(state.min_isr, state.name_of(changed.key))
+                yield from _few_left(changed.key, before, after, min(least, len(after.replicas)))
+                self._note_shrunk(applied, changed.key, before, after, state)
+                if fields["directories"] is not None:
+                    self._note_assigned(changed, state)
+
+    def _note_raised(self, applied: Applied, state: ClusterState) -> None:
+        fields = applied.record.fields
+        resource = fields["resourceType"], fields["resourceName"]
+        if resource[0] == TOPIC and any(True for _ in state.keys_of(resource[1])):  # it is not being created
+            before, now = _min_isr(self.min_isr, resource[1]), _min_isr(state.min_isr, resource[1])
+        elif resource == (BROKER, EVERY_BROKER) and state.partitions:  # else no leader can have missed it
+            before, now = _min_isr(self.min_isr, ""), _min_isr(state.min_isr, "")
+        else:
+            return
+        if now > before:
+            self._raised[resource] = Raised(applied.time, before)
+            self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
+
+    def _note_returned(self, applied: Applied, state: ClusterState) -> None:
+        """A new incarnation is registered, whose last one was not fenced: it has to leave every ISR (F-2).
+
+        The last member of an ISR stays without ELR, but leads no more.
+        """
+        broker = applied.record.fields["brokerId"]
+        was = self.brokers.get(broker)
+        if was is not None and not was.fenced:
+            self._returned += [
+                Returned(applied, key, broker, len(isr) > 1)
+                for key, stored in state.partitions.items()
+                if broker in (isr := stored.shape.lists.isr)
+            ]
+
+    def _note_assigned(self, changed: PartitionChanged, state: ClusterState) -> None:
+        """A broker that is fenced names other directories: it starts, and is not registered anew yet."""
+        assert changed.before is not None and changed.after is not None
+        now = dict(changed.after.shape.home.pairs)
+        for broker, directory in changed.before.shape.home.pairs:
+            known = state.brokers.get(broker)
+            if known is not None and known.fenced and now.get(broker, directory) != directory:
+                self._assigned.setdefault(broker, {}).setdefault(changed.key, directory)
+
+    def _note_without(self, applied: Applied, state: ClusterState) -> None:
+        """A new incarnation has not all directories that had replicas of the last one (F-52)."""
+        broker = applied.record.fields["brokerId"]
+        now, earlier = state.brokers[broker], self._assigned.pop(broker, {})
+        if broker not in self.brokers:
+            return
+        lacking = {
+            home: directory
+            for home in state.partitions.homes_of.get(broker, ())
+            if not now.has_online(directory := dict(home.pairs)[broker])
+        }
+        gone = {key: directory for key, directory in earlier.items() if not now.has_online(directory)}
+        if lacking:
+            for key, stored in state.partitions.items():
+                if stored.shape.home in lacking:
+                    gone.setdefault(key, lacking[stored.shape.home])
+        self._without += [Without(applied, key, broker, gone[key]) for key in sorted(gone)]
+
+    def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+        """A topic is gone, and the controller's index of ELR members has brokers of it for ever (F-64).
+
+        ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) takes out those
+        that are in an ELR then.
+        """
+        cleared = self._cleared.pop(applied.record.fields["topicId"], {})
+        lists = [changed.before.shape.lists for changed in applied.changed if changed.before is not None]
+        left = sorted(cleared.keys() - {broker for p in lists for broker in p.elr})
+        if left:
+            key = Key(applied.record.fields["topicId"], cleared[left[0]])
+            away = [broker for broker in left if broker not in state.brokers or state.brokers[broker].fenced]
+            down = f"; {_brokers(away)} {'is' if len(away) == 1 else 'are'} not active" if away else ""
+            what = "cannot register after an unclean shutdown, and each attempt makes the controller resign"
+            message = f"the topic is deleted, and {_brokers(left)} of an ELR that was cleared {what}{down}"
+            yield key, ("deleted-after-clearing", message)
+
+    def _note_shrunk(
+        self, applied: Applied, key: Key, before: KafkaPartition, after: KafkaPartition, state: ClusterState
+    ) -> None:
+        """Members are dropped and stay eligible, by a value that the leader may not have read: it waits for
+        the ISR that is left, as long as that is enough by the old one (F-53; F-24 if brokers are fenced).
+        """
+        if applied.time > self.attentive:
+            return
+        dropped = tuple(broker for broker in before.isr if broker not in after.isr)
+        alone = dropped and set(after.isr) < set(before.isr) and set(dropped) <= set(after.elr)
+        if not alone or after.leader != before.leader or after.leader == NO_LEADER:
+            return
+        topic = state.name_of(key)
+        least = _min_isr(state.min_isr, topic)
+        own = (TOPIC, topic)
+        resources = [own] if own in state.min_isr else [own, (BROKER, EVERY_BROKER)]
+        raised = max((self._raised[each] for each in resources if each in self._raised), default=None)
+        if raised is None or not 0 <= applied.time - raised.time <= UNREAD_FOR:
+            return
+        if raised.before <= len(after.isr) < least:
+            passed = applied.time - raised.time
+            message = (
+                f"ISR {list(after.isr)} and ELR {list(after.elr)} {passed} ms after min.insync.replicas was"
+                f" raised from {raised.before} to {least}, which the leader may not have read"
+            )
+            self._shrunk.append(Shrunk(applied, key, dropped, message))
+
+    def ghosts(self, key: Key) -> frozenset[int]:
+        """Members of the ELR that may have deleted their logs, because they were no replicas for a while."""
+        return self.left.get(key, frozenset())
+
+    def _wiped(
+        self, applied: Applied, changed: PartitionChanged, before: KafkaPartition, state: ClusterState
+    ) -> Iterator[tuple[Key, Sign]]:
+        name, fields = applied.record.name, applied.record.fields
+        topic = state.name_of(changed.key)
+        same = _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic)
+        if name == "CLEAR_ELR_RECORD" and state.elr_enabled and same:
+            message = f"ELR {list(before.elr)} is cleared, though min.insync.replicas stays the same"
+            yield changed.key, ("elr-wiped-by-configuration", message)
+        if name == "PARTITION_CHANGE_RECORD" and _only_assigns(fields):
+            message = f"ELR {list(before.elr)} is cleared by an assignment of log directories"
+            yield changed.key, ("elr-wiped-by-directories", message)
+
+    def _ghost(
+        self, key: Key, before: KafkaPartition | None, after: KafkaPartition | None
+    ) -> Iterator[tuple[Key, Sign]]:
+        left = self.left.pop(key, frozenset())
+        if after is None:
+            return
+        if before is not None and after.leader != before.leader and after.leader in left:
+            message = f"leader {after.leader} is elected from the ELR, but was no replica for a while"
+            yield key, ("ghost-elected", message)
+        now = (left | (frozenset(after.elr) - frozenset(after.replicas))) & frozenset(after.elr)
+        if now:
+            self.left[key] = now
+
+
+def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
+    """min.insync.replicas of a topic, as the controller resolves it."""
+    return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
+
+
+def _few_left(
+    key: Key, before: KafkaPartition, after: KafkaPartition, least: int
+) -> Iterator[tuple[Key, Sign]]:
+    """A reassignment has ended, and ISR and ELR have fewer than min.insync.replicas replicas (P-29)."""
+    copies = {*after.isr, *after.elr} & set(after.replicas)
+    if not (before.adding or before.removing) or after.adding or after.removing or len(copies) >= least:
+        return
+    left = f"with ISR {list(after.isr)} of replicas {list(after.replicas)}, min.insync.replicas {least}"
+    if set(after.replicas) == set(before.replicas) - set(before.removing):
+        yield key, ("completed-with-few", f"the reassignment from {list(before.replicas)} completes {left}")
+    elif (
+        set(after.replicas) == set(before.replicas) - set(before.adding)
+        and len({*before.isr, *before.elr}) >= least
+    ):
+        message = f"the reassignment is cancelled {left}; the ISR was {list(before.isr)}"
+        yield key, ("cancelled-with-few", message)
+
+
+def _only_assigns(fields: Fields) -> bool:
+    """The record is about log directories, and neither about members nor about a leader."""
+    members = (fields["isr"], fields["replicas"], fields["addingReplicas"], fields["removingReplicas"])
+    return fields["directories"] is not None and members == (None,) * 4 and fields["leader"] == NO_CHANGE
+
+
+def _brokers(ids: list[int]) -> str:
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {ids}"
+
+
+def _lists(p: KafkaPartition) -> str:
+    leader = "none" if p.leader == NO_LEADER else str(p.leader)
+    known = f", LastKnownELR {list(p.last_known_elr)}" if p.last_known_elr else ""
+    return f"leader {leader}, replicas {list(p.replicas)}, ISR {list(p.isr)}, ELR {list(p.elr)}{known}"

@@ -1,0 +1,158 @@
+"""The properties of the model on a stored partition: those that need only what the controller knows.
+
+No property is written here. A stored partition with the brokers it names becomes a state of the model, in
+which brokers are numbered from 0; the same small state comes up again and again, so its judgement is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+from elrcheck.invariants.membership import (
+    ElrOnlyBelowMinIsr,
+    IsrElrDisjoint,
+    IsrMembersActive,
+    LeaderInIsr,
+    LeaderlessIffIsrEmpty,
+    MembersAreReplicas,
+    NoNeedlessStall,
+)
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.audit.builds import Knobs
+from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.conformance.model_side import Unheld, partition_of
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
+from elrcheck.kafka.log.partition_table import Shape
+from elrcheck.lang.runtime import Conjunction
+from elrcheck.model.config import Config
+from elrcheck.model.start import Init
+from elrcheck.model.state import Settings, State
+from elrcheck.model.variants import variant_named
+
+Property: TypeAlias = Callable[[Config, State], bool]
+PROPERTIES: tuple[tuple[str, Property], ...] = (
+    ("P-10", IsrElrDisjoint),
+    ("P-11", ElrOnlyBelowMinIsr),
+    ("P-12", MembersAreReplicas),
+    ("P-17", LeaderInIsr),
+    ("P-18", LeaderlessIffIsrEmpty),
+    ("P-19", IsrMembersActive),
+    ("P-20", NoNeedlessStall),
+)
+ONLY_WITH_ELR = ("P-11", "P-19")
+"""Not asked without the feature. P-11: min.insync.replicas may then be set in the controller's own file,
+which the log does not tell. P-19: before 4.0 a broker that registered again stayed in the ISR, fenced
+(KAFKA-18106, C-26), and the log does not tell which release wrote it."""
+VARIANT = "code_4_3"
+"""The properties ask a variant only whether it still elects from a stored ELR while the feature is off."""
+
+MOST_KNOWN = 1 << 16
+"""Judgements that are remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A property that does not hold, and which part of it."""
+
+    property: str
+    conjunct: str
+
+
+def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
+    """What is configured for a topic, as the model has it."""
+    return _settings(*min_isr_in(min_isr, topic), elr, brokers)
+
+
+@lru_cache
+def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Settings:
+    return Settings(
+        topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr
+    )
+
+
+class Judge:
+    """Judges the partitions of one log, and remembers judgements until a broker or a setting changes."""
+
+    def __init__(self, knobs: Knobs = ()) -> None:
+        """knobs: of the model, which the build of the cluster repairs."""
+        self._knobs = knobs
+        self._known: dict[tuple[str, Shape], tuple[Broken, ...]] = {}
+
+    def forget(self) -> None:
+        """Brokers, the feature or min.insync.replicas have changed."""
+        self._known.clear()
+
+    def broken_of(self, state: ClusterState, key: Key) -> tuple[Broken, ...]:
+        """The properties that do not hold of a partition now; none for one with -1 among its members."""
+        now = (key.topic_id, state.partitions[key].shape)
+        known = self._known.get(now)
+        if known is None:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            known = self._known[now] = broken_of(state, key, self._knobs)
+        return known
+
+
+def broken_of(state: ClusterState, key: Key, knobs: Knobs = ()) -> tuple[Broken, ...]:
+    """The properties that do not hold of a partition now."""
+    stored = state.partitions[key]
+    p = stored.shape.lists
+    named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))
+    named.pop(NO_LEADER, None)
+    number = {broker: place for place, broker in enumerate(named)} | {NO_LEADER: NO_LEADER}
+    brokers = known_brokers(named, state.brokers, stored)
+    settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, max(len(brokers), 1))
+    return _judge(_renumbered(p, number), brokers, settings, knobs)
+
+
+def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
+    """The partition with brokers by number. Its epochs matter to none of the properties."""
+
+    def members(ids: Iterable[int]) -> tuple[int, ...]:
+        return tuple(sorted(number[broker] for broker in ids))
+
+    return KafkaPartition(
+        replicas=tuple(number[broker] for broker in p.replicas),
+        isr=members(p.isr),
+        elr=members(p.elr),
+        last_known_elr=members(p.last_known_elr),
+        leader=number[p.leader],
+        recovery=p.recovery,
+    )
+
+
+@lru_cache(maxsize=1 << 16)
+def _judge(
+    p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs
+) -> tuple[Broken, ...]:
+    try:
+        partition = partition_of(p)
+    except Unheld:
+        return ()
+    config, state = _start(max(len(brokers), 1), knobs)
+    state = replace(
+        state,
+        settings=settings,
+        partition=partition,
+        registration=tuple(broker.registration for broker in brokers or (KnownBroker(),)),
+    )
+    found = []
+    for ident, holds in PROPERTIES:
+        if ident in ONLY_WITH_ELR and not settings.elr_enabled:
+            continue
+        result: object = holds(config, state)
+        if not result:
+            parts = result.broken if isinstance(result, Conjunction) else ("",)
+            found += [Broken(ident, part) for part in parts]
+    return tuple(found)
+
+
+@lru_cache
+def _start(brokers: int, knobs: Knobs) -> tuple[Config, State]:
+    variant = variant_named(VARIANT)
+    assert variant is not None
+    config = replace(Config(**{**variant.knobs, **dict(knobs)}), broker_count=brokers, spare_brokers=0)
+    return config, Init(config)

@@ -1,0 +1,143 @@
+"""`elrcheck audit --bootstrap`: the partitions of a cluster that runs, judged as they are now.
+
+A snapshot is taken request by request while the cluster lives, so a partition may be seen between two
+records. Those that are flagged are looked at again, and a flag stays only if it is raised again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from elrcheck.base.errors import NothingChecked
+from elrcheck.base.kafka_requests import AuditRequest
+from elrcheck.base.progress import PartitionsDone, Progress
+from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
+from elrcheck.kafka.audit.findings import ORDER
+from elrcheck.kafka.audit.hazard_signs import state_signs
+from elrcheck.kafka.audit.judged import Judge
+from elrcheck.kafka.audit.log_audit import time_of
+from elrcheck.kafka.audit.next_step import Surroundings, next_signs
+from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.live.admin_client import ClusterClient, open_client
+from elrcheck.kafka.live.client_properties import read_settings
+from elrcheck.kafka.live.snapshot import METADATA, Snapshot, take_snapshot
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE
+from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
+
+AGAIN = 1.0
+"""Seconds until the second look."""
+MOST_NAMED = 1000
+"""Topics that the second look names; it asks for all if there are more."""
+INTERVAL = 0.5
+"""Seconds between two words about progress."""
+
+
+def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
+    """Audit the cluster at `request.bootstrap`; raises EnvironmentFault if it cannot be asked."""
+    assert request.bootstrap is not None
+    repairs = Repairs.of(request.repaired)
+    settings = read_settings(request.client_config)
+    progress.stage(f"connecting to {request.bootstrap}")
+    with open_client(request.bootstrap, settings) as client:
+        return audit_by(client, request.bootstrap, progress, repairs=repairs)
+
+
+def audit_by(
+    client: ClusterClient, bootstrap: str, progress: Progress, again: float = AGAIN, repairs: Repairs = NONE
+) -> AuditReport:
+    """Audit by a client that is connected. again: seconds until the second look."""
+    started = time.monotonic()
+    name = f"kafka://{bootstrap}"
+    progress.stage(f"asking {bootstrap}")
+    found = take_snapshot(client, _Meter(progress, started))
+    if not found.state.partitions:
+        raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
+    progress.stage(f"judging {len(found.state.partitions):,} partitions")
+    flags = list(_flags(found, name, repairs))
+    if flags:
+        progress.stage(f"looking again at {len({(f.topic, f.partition) for f in flags}):,} partitions")
+        time.sleep(again)
+        topics = sorted({flag.topic for flag in flags})
+        second = take_snapshot(client, topics=topics if len(topics) <= MOST_NAMED else ())
+        flags = _in_both(flags, _flags(second, name, repairs))
+        found.unseen += [text for text in second.unseen if text not in found.unseen]
+    return replace(_report(found, flags, name, started), repaired=repairs.reported(live=True))
+
+
+def _flags(found: Snapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
+    state, judge = found.state, Judge(repairs.knobs)
+    around = Surroundings(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
+    for key, stored in sorted(state.partitions.items()):
+        p = stored.shape.lists
+        ghosts = frozenset(p.elr) - frozenset(p.replicas)
+        signs = (*state_signs(state, key, ghosts, judge), *next_signs(state, key, around))
+        for sign, message in signs:
+            if repairs.harmless(sign):
+                continue
+            rule = RULES[sign]
+            yield AuditFlag(
+                rule=sign,
+                hazard=rule.hazard,
+                severity=rule.severity,
+                log=name,
+                path=name,
+                position=0,
+                offset=found.offset,
+                time=time_of(found.milliseconds),
+                topic=state.name_of(key),
+                partition=key.partition,
+                message=message,
+                remedy=rule.remedy,
+            )
+
+
+def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[AuditFlag]:
+    """Flags of the second look that the first one raised too."""
+    known = {(flag.topic, flag.partition, flag.rule) for flag in first}
+    return [flag for flag in second if (flag.topic, flag.partition, flag.rule) in known]
+
+
+def _report(found: Snapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
+    flags.sort(key=lambda f: (WORST_FIRST.index(f.severity), ORDER[f.rule], f.topic, f.partition))
+    bad = any(flag.severity != "low" for flag in flags)
+    state = found.state
+    cluster = AuditedCluster(
+        name=name,
+        cluster_id=found.cluster_id,
+        kafka=line_in_words(found.supports),
+        metadata_version=state.features[METADATA],
+        elr_version=state.features.get(ELR_FEATURE, 0),
+        brokers=tuple(sorted(state.brokers)),
+        fenced=tuple(sorted(broker for broker, told in state.brokers.items() if told.fenced)),
+        topics=len(state.topics),
+        reassignments=found.reassignments,
+        offset=found.offset,
+        time=time_of(found.milliseconds),
+        unseen=tuple(found.unseen),
+    )
+    return AuditReport(
+        verdict="violated" if bad else "inconclusive" if found.unseen else "holds",
+        records=0,
+        partitions=len(state.partitions),
+        flags=tuple(flags),
+        damage=(),
+        logs=(),
+        unread=(),
+        seconds=round(time.monotonic() - started, 3),
+        cluster=cluster,
+    )
+
+
+class _Meter:
+    """Says how many partitions were read, at most twice a second."""
+
+    def __init__(self, progress: Progress, started: float) -> None:
+        self.progress, self.started, self.said = progress, started, started
+
+    def __call__(self, partitions: int) -> None:
+        now = time.monotonic()
+        if now - self.said >= INTERVAL:
+            self.said = now
+            self.progress.partitions(PartitionsDone(partitions, now - self.started))

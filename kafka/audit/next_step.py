@@ -1,0 +1,221 @@
+"""From which finding a partition is one step away, by the model's rules.
+
+The model decides about each step, on the partition as it is now, by the variants that stand for the release:
+the reassignment under way is cancelled or completed, a setting is written, a broker is
+unregistered, the feature is switched. What the rule makes of the partition shows whether the finding begins.
+What an operator may do to any healthy partition, such as a reassignment, is no news and not asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
+from elrcheck.kafka.audit.builds import variants_of
+from elrcheck.kafka.audit.explained import Numbers
+from elrcheck.kafka.audit.hazard_signs import Sign
+from elrcheck.kafka.audit.judged import settings_of
+from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
+from elrcheck.kafka.live.snapshot import BEHIND
+from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
+from elrcheck.model.choices import LostDirectory
+from elrcheck.model.config import Config
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    CancelReassignmentEvent,
+    DirectoriesEvent,
+    Event,
+    FeatureEvent,
+    FenceEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Partition, Settings
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What decides about a step and is not part of the state.
+
+    level: the highest metadata.version that the brokers support. elr_supported: the feature can be switched
+    on. unclean: topics that allow unclean elections. lag: seconds since a broker had read all metadata.
+    """
+
+    level: int
+    elr_supported: bool = False
+    unclean: frozenset[str] = frozenset()
+    lag: Mapping[int, float] = field(default_factory=dict)
+
+
+class Asked(NamedTuple):
+    """What a step depends on, with brokers numbered from 0 in ascending order, so that it is often the same.
+
+    zero: how many replicas the topic's partition 0 has. lost: replicas whose log directory is offline.
+    """
+
+    partition: KafkaPartition
+    brokers: tuple[KnownBroker, ...]
+    settings: Settings
+    zero: int
+    level: int
+    elr_supported: bool
+    unclean: bool
+    lost: tuple[int, ...]
+
+
+class Begun(NamedTuple):
+    """A rule, and what would be so: words with places for brokers, each a number or several."""
+
+    rule: str
+    words: str
+    brokers: tuple[int | tuple[int, ...], ...]
+
+
+def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[Sign]:
+    """What may begin with the next step, each rule once."""
+    stored, topic = state.partitions[key], state.name_of(key)
+    p = stored.shape.lists
+    if (lag := around.lag.get(p.leader, 0.0)) > BEHIND:
+        yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
+    if _is_calm(p) and LOST not in stored.directories and topic not in around.unclean:
+        return
+    numbers = Numbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
+    brokers = known_brokers(numbers.ids, state.brokers, stored)
+    zero = state.partitions.get(Key(key.topic_id, 0))
+    place = {broker: number for number, broker in enumerate(numbers.ids)}
+    asked = Asked(
+        partition=numbers.of(stored, stored),
+        brokers=brokers,
+        settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
+        zero=0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas),
+        level=around.level,
+        elr_supported=around.elr_supported,
+        unclean=topic in around.unclean,
+        lost=tuple(place[b] for b, each in zip(p.replicas, stored.directories, strict=True) if each == LOST),
+    )
+    for begun in _begun(asked):
+        yield begun.rule, begun.words.format(*(_named(brokers, numbers) for brokers in begun.brokers))
+
+
+def _is_calm(p: KafkaPartition) -> bool:
+    return p.leader != NO_LEADER and not (p.elr or p.adding or p.removing)
+
+
+def _named(brokers: int | tuple[int, ...], numbers: Numbers) -> str:
+    if isinstance(brokers, int):
+        return str(numbers.ids[brokers])
+    return str([numbers.ids[b] for b in brokers])
+
+
+@lru_cache(maxsize=1 << 16)
+def _begun(asked: Asked) -> tuple[Begun, ...]:
+    """What begins by some variant of the release; the first that a rule says."""
+    try:
+        partition = partition_of(asked.partition)
+    except Unheld:
+        return ()
+    if not partition.replicas:
+        return ()
+    registration = tuple(broker.registration for broker in asked.brokers)
+    now = Controller(settings=asked.settings, partition=partition, registration=registration)
+    found: dict[str, Begun] = {}
+    for config in variants_of(asked.level):
+        c = configured(config, len(asked.brokers), asked.unclean, asked.zero)
+        for begun in _steps(c, now, asked):
+            found.setdefault(begun.rule, begun)
+    return tuple(found.values())
+
+
+def _steps(c: Config, now: Controller, asked: Asked) -> Iterator[Begun]:
+    p = now.partition
+    if asked.settings.elr_enabled:
+        yield from _reassignment(c, now)
+        yield from _elr_in_use(c, now)
+        candidates = p.isr | p.elr | p.last_known_elr
+        lost = tuple(b for b in asked.lost if b in candidates)
+        if lost and c.lost_directory == LostDirectory.IGNORED:
+            words = "the log directory of {} is offline; ISR {}, ELR {}"
+            yield Begun("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
+    elif asked.elr_supported and p.leader is None and p.isr:
+        words = "no leader, ISR {}: switching ELR on leaves it like that"
+        yield Begun("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
+    if asked.unclean:
+        yield from _unclean(c, now)
+
+
+def _elr_in_use(c: Config, now: Controller) -> Iterator[Begun]:
+    p = now.partition
+    elr = _in_order(p.elr)
+    if p.elr and p.elr <= frozenset(p.replicas):
+        rewrite = MinIsrEvent(MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
+        if not _after(c, now, rewrite).elr:
+            words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
+            yield Begun("rewrite-clears-elr", words, (elr,))
+        if not _after(c, now, DirectoriesEvent(moved=True)).elr:
+            yield Begun(
+                "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
+            )
+        for b in elr:
+            if now.registration[b].registered and b in _after(c, now, UnregisterEvent(b)).elr:
+                words = "ELR {}: broker {} stays in it if it is unregistered"
+                yield Begun("unregistration-keeps-elr", words, (elr, b))
+    if _after(c, now, FeatureEvent(enabled=False)).elr:
+        yield Begun("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
+    if p.leader is None and not p.isr:
+        words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
+        yield Begun("downgrade-without-candidate", words, (elr,))
+
+
+def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
+    p = now.partition
+    if not is_reassigning(p):
+        return
+    words = "a reassignment adds {} and removes {} with ELR on"
+    yield Begun("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
+    left = _left_in_elr(_after(c, now, CancelReassignmentEvent()))
+    if left:
+        kept = tuple(b for b in p.replicas if b not in p.adding)
+        yield Begun(
+            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
+        )
+    if p.leader is not None:
+        request = AlterPartitionEvent(
+            p.leader, now.registration[p.leader].epoch, p.leader_epoch, p.partition_epoch, p.isr | p.adding,
+            (0,) * len(now.registration), p.recovery,
+        )  # fmt: skip
+        left = _left_in_elr(_after(c, now, request))
+        if left:
+            kept = tuple(b for b in p.replicas if b not in p.removing)
+            words = "when it completes, {} stay in the ELR of replicas {}"
+            yield Begun("completion-leaves-elr", words, (left, kept))
+
+
+def _after(c: Config, now: Controller, event: Event) -> Partition:
+    """The partition after an event."""
+    return decide(c, now, event).controller.partition
+
+
+def _left_in_elr(after: Partition) -> tuple[int, ...]:
+    return _in_order(after.elr - frozenset(after.replicas))
+
+
+def _unclean(c: Config, now: Controller) -> Iterator[Begun]:
+    p = now.partition
+    if p.leader is None:
+        return
+    after = _after(c, now, FenceEvent(p.leader))
+    if after.leader is not None and after.leader not in p.isr | p.elr:
+        words = "ISR {}: if leader {} stops, {} leads, which is not in it"
+        yield Begun("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
+
+
+def _in_order(members: frozenset[int]) -> tuple[int, ...]:
+    return tuple(sorted(members))

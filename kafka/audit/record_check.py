@@ -1,0 +1,130 @@
+"""Each record of a partition put to the model: what the controller knew, and what came of it.
+
+A batch may hold the records of several events, and the records about brokers stand before or behind those of
+partitions. So what was known is kept as it is before the record and as it was before the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from elrcheck.kafka.asked import KafkaPartition
+from elrcheck.kafka.audit.builds import Knobs
+from elrcheck.kafka.audit.explained import Numbers, Question, explain, unexplained
+from elrcheck.kafka.audit.findings import Explained
+from elrcheck.kafka.audit.hazard_signs import Sign
+from elrcheck.kafka.audit.judged import settings_of
+from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.log.cluster_state import (
+    ClusterState,
+    Key,
+    PartitionChanged,
+    StoredBroker,
+    StoredPartition,
+)
+from elrcheck.kafka.log.history import Applied
+from elrcheck.kafka.log.partition_table import PartitionTable
+
+BROKERS = frozenset({
+    "REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD", "FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD",
+    "BROKER_REGISTRATION_CHANGE_RECORD"})  # fmt: skip
+NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
+NOTHING = StoredPartition(PartitionTable().shape_of(KafkaPartition((), ()), ()), 0, 0)
+STRANGER = KnownBroker(registered=True, fenced=False)
+"""A broker that no list of the partition names, such as one that is unfenced elsewhere."""
+
+
+@dataclass
+class RecordCheck:
+    """Asks about the records of one log, in order; `settled` after each batch."""
+
+    knobs: Knobs = ()
+    """Of the model, which the build of the cluster repairs."""
+    counted: Explained = field(default_factory=Explained)
+    brokers: dict[int, StoredBroker] = field(default_factory=dict)
+    """As they were before this batch."""
+    min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
+    elr: bool = False
+    level: int = 0
+    """The highest metadata.version that a broker supports."""
+    first: dict[Key, StoredPartition] = field(default_factory=dict)
+    """Partitions that this batch has changed, as they were before."""
+    news: bool = False
+    """This batch has changed brokers or settings."""
+    times: int = 0
+    """How often brokers or settings have changed, those of now or those before the batch."""
+    _state: ClusterState | None = None
+
+    def settled(self, state: ClusterState) -> None:
+        """The batch has ended, or a snapshot."""
+        self.first.clear()
+        if self.news or state is not self._state:
+            self.news = False
+            self.times += 1
+            self._state = state
+            self.brokers = dict(state.brokers)
+            self.min_isr = dict(state.min_isr)
+            self.elr = state.elr_enabled
+            self.level = 0
+            self.level = self.level_in(state)
+
+    def level_in(self, state: ClusterState) -> int:
+        """The highest metadata.version that a broker supports: before the batch, or else now."""
+        return self.level or max((broker.level for broker in state.brokers.values()), default=0)
+
+    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[Key, Sign]]:
+        """What no event explains of this record, which has been applied."""
+        if applied.record.name in NEWS:
+            self.news = True
+            self.times += 1
+        if in_snapshot:
+            return
+        for changed in applied.changed:
+            if changed.after is not None:
+                yield from self._asked(changed, state)
+                if changed.before is not None:
+                    self.first.setdefault(changed.key, changed.before)
+
+    def _asked(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+        assert changed.after is not None
+        before, after = changed.before, changed.after
+        base = NOTHING if before is None else before
+        first = self.first.get(changed.key)
+        numbers = Numbers(
+            b for each in (before, after, first) if each is not None for b in each.shape.brokers
+        )
+        known = before or after
+        count = len(numbers.ids) + 1
+        topic = state.name_of(changed.key)
+        now = start = (*known_brokers(numbers.ids, state.brokers, known), STRANGER)
+        settings = before_it = settings_of(state.min_isr, topic, state.elr_enabled, count)
+        if self.news or state is not self._state:
+            start = (*known_brokers(numbers.ids, self.brokers, known), STRANGER)
+            before_it = settings_of(self.min_isr, topic, self.elr, count)
+        question = Question(
+            before=None if before is None else numbers.of(before, base),
+            after=numbers.of(after, base),
+            brokers=now,
+            start=start,
+            partition=None if first is None else numbers.of(first, base),
+            settings=before_it,
+            changed=settings,
+            zero=_zero(state, changed.key),
+            level=self.level_in(state),
+            repaired=self.knobs,
+        )
+        answer = explain(question)
+        if answer is None:
+            self.counted.not_asked += 1
+        elif answer.event is not None:
+            self.counted.explained += 1
+        else:
+            self.counted.unexplained += 1
+            yield changed.key, ("unexplained-record", unexplained(answer, numbers, base))
+
+
+def _zero(state: ClusterState, key: Key) -> int:
+    """The replicas of the topic's partition 0, before or after the record."""
+    zero = state.partitions.get(Key(key.topic_id, 0))
+    return 0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas)

@@ -1,0 +1,151 @@
+"""The driver of an audit by tasks: what it asks them, and how their answers become the findings of a log."""
+
+from __future__ import annotations
+
+import pickle
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeAlias
+
+from elrcheck.base.progress import Progress
+from elrcheck.kafka.audit.builds import NONE, Repairs
+from elrcheck.kafka.audit.findings import LogFindings, add_share
+from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.audit.spark_tasks import Placed, Row, Shared, audited_whole, together
+from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.history import Read
+from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.packed import Packed, joined
+from elrcheck.results.audit_report import AuditTimeline
+
+Place: TypeAlias = tuple[int, int, str]
+"""The number of a log, that of a part of it, and the path."""
+DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
+"""What is asked about the text of a dump."""
+
+
+class Stopped(Exception):
+    """The audit was interrupted while a task was awaited."""
+
+
+class Tasks(ABC):
+    """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order.
+
+    Each method raises Stopped after an interruption.
+    """
+
+    def __init__(self, logs: Sequence[MetadataLog], repairs: Repairs = NONE) -> None:
+        self.logs, self.repairs = logs, repairs
+
+    @abstractmethod
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        """Cut files into records; keep those of partitions, give back the rest by log and part."""
+
+    @abstractmethod
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        """The findings in every bucket of partitions, by log."""
+
+    @abstractmethod
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        """The records of these partitions of a log."""
+
+    @abstractmethod
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        """The answer about every dump, by log."""
+
+
+def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
+    """What is found in each log, the time lines, and whether the rest is missing, by an interruption.
+
+    Raises Stopped if nothing was judged yet.
+    """
+    shared = _cut(tasks, progress)
+    progress.stage("[2/3] judging partitions")
+    findings, whole = _judged(tasks, shared)
+    if not whole:
+        return findings, [], True
+    progress.stage("[3/3] time lines")
+    try:
+        return findings, list(_timelines(tasks, shared, findings)), False
+    except Stopped:
+        return findings, [], True
+
+
+def _cut(tasks: Tasks, progress: Progress) -> Shared:
+    places = [
+        (number, index, part.path)
+        for number, log in enumerate(tasks.logs)
+        if log.dump is None
+        for index, part in enumerate(log.parts)
+    ]
+    progress.stage(f"[1/3] reading {len(places)} files")
+    shared: dict[tuple[int, int], list[Placed]] = {}
+    for log, index, body in tasks.cut(places):
+        shared.setdefault((log, index), []).extend(pickle.loads(body))
+    for items in shared.values():
+        items.sort(key=lambda placed: placed[:2])
+    return shared
+
+
+def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
+    """What the buckets found, and whether all of them were judged."""
+    by_log: dict[int, LogFindings] = {}
+    for number, log in enumerate(tasks.logs):
+        if log.dump is None:
+            audit = LogAudit(log, tasks.repairs)
+            for _ in audit.run(together(number, log, shared, ())):
+                pass
+            by_log[number] = audit.findings()
+    alone = {n: (found.read.records, frozenset(found.damage)) for n, found in by_log.items()}
+    whole = True
+    try:
+        for number, body in tasks.judge(shared):
+            add_share(by_log[number], pickle.loads(body), *alone[number])
+        for number, found in _dumps(tasks, partial(audited_whole, repairs=tasks.repairs)):
+            by_log[number] = found
+    except Stopped:
+        whole = False
+    for number, log in enumerate(tasks.logs):
+        found = by_log.setdefault(number, LogFindings(log, Read()))
+        found.log = log
+        found.sort()
+    return [by_log[number] for number in range(len(tasks.logs))], whole
+
+
+def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
+    for found, keys in worst_partitions(findings):
+        number = tasks.logs.index(found.log)
+        if found.log.dump is None:
+            rows = _in_order(tasks.rows_of(number, keys))
+            yield from timelines_of(found, keys, together(number, found.log, shared, rows))
+        else:
+            ask = partial(_timelines_of_dump, wanted=number, found=found, keys=keys)
+            yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
+    """The same records, as if all partitions were in one bucket."""
+    by_part: dict[int, list[Row]] = {}
+    for row in rows:
+        by_part.setdefault(row.part, []).append(row)
+    return [
+        some[0]._replace(body=joined([Packed.from_bytes(row.body) for row in some]).to_bytes())
+        for _, some in sorted(by_part.items())
+    ]
+
+
+def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
+    places = [(number, 0, log.dump) for number, log in enumerate(tasks.logs) if log.dump is not None]
+    if not places:
+        return []
+    return [(number, pickle.loads(body)) for number, body in tasks.read_dumps(places, answer)]
+
+
+def _timelines_of_dump(
+    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings,
+    keys: Sequence[Key],
+) -> list[AuditTimeline]:  # fmt: skip
+    return list(timelines_of(found, keys, items)) if number == wanted else []

@@ -1,0 +1,261 @@
+"""The Spark tasks of an audit: a file cut into records, and the partitions of a bucket judged.
+
+    file --cut--> records of partitions, by bucket  --shuffle--> judge --> findings
+             \\--> all other records --> driver --> broadcast ----/
+
+`cut` looks only at the start of a record, to see which partition it is about; those of a bucket travel
+together, undecoded (`packed.py`). `judge` follows the partitions of its bucket by the code that audits a
+whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So whatever
+concerns one partition is judged as if the log were read by one process.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import groupby
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.kafka.audit.builds import Repairs
+from elrcheck.kafka.audit.findings import LogFindings
+from elrcheck.kafka.audit.log_audit import LogAudit
+from elrcheck.kafka.log.blocks import Block, Values
+from elrcheck.kafka.log.dump_text import read_dump_text
+from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
+from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
+from elrcheck.kafka.log.packed import Packed, Piece, packed
+from elrcheck.kafka.log.segments import Batch, read_pieces
+from elrcheck.kafka.log.shares import EVERY, name_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FILE = "log int, part int, path string, content binary"
+"""A file to be cut. content: None for one that the task opens itself."""
+CUT = "log int, part int, piece long, bucket int, body binary"
+"""Records of a bucket, packed, from a batch on; or items about the cluster (pickled), for every bucket."""
+FOUND = "log int, body binary"
+
+
+class Placed(NamedTuple):
+    """An item of a file with its place: the batch, or the damage, by number; then by offset."""
+
+    piece: int
+    offset: int
+    item: PartItem
+
+
+Shared: TypeAlias = Mapping[tuple[int, int], Sequence[Placed]]
+"""What all buckets get: by log and part."""
+END = 1 << 62
+
+
+class Row(NamedTuple):
+    """Packed records of a bucket."""
+
+    log: int
+    part: int
+    piece: int
+    bucket: int
+    body: bytes
+
+
+def cut_files(
+    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], buckets: int
+) -> Iterator[pa.RecordBatch]:
+    """Cut files into records. logs: all logs, by number."""
+    for batch in batches:
+        for row in batch.to_pylist():
+            log, part = row["log"], row["part"]
+            with closing(_open(row["path"], row["content"])) as file:
+                for piece, bucket, body in _cut(file, logs[log].parts[part], buckets):
+                    yield _columns(Row(log, part, piece, bucket, body))
+
+
+def _columns(row: Row) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
+    pairs = [column.split() for column in CUT.split(",")]
+    schema = pa.schema([(name, kinds[kind]) for name, kind in pairs])
+    return pa.RecordBatch.from_pylist([row._asdict()], schema)
+
+
+def _open(path: str, content: bytes | None) -> BinaryIO:
+    if content is not None:
+        return io.BytesIO(content)
+    try:
+        return open(path, "rb")
+    except OSError as fault:
+        raise EnvironmentFault("executor", f"{path}: {fault.strerror or fault}") from fault
+
+
+def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int, bytes]]:
+    """Where records start, their bucket, and the records."""
+    size = file.seek(0, io.SEEK_END)
+    reached = -1
+    shared: list[Placed] = []
+    pieces = enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer))
+    for _, group in groupby(pieces, key=_block_of):
+        runs: list[Piece] = []
+        for number, piece in group:
+            if not isinstance(piece, Batch):
+                shared.append(Placed(number, piece.offset, piece))
+                continue
+            if piece.values is not None:
+                reached = max(reached, piece.next_offset - 1)
+                offsets = range(piece.base_offset, piece.next_offset)
+                run = Run(part.path, piece.position, piece.time, offsets, piece.values, ends_batch=False)
+                runs.append(Piece(number, run))
+                continue
+            others = [each for each in piece.records if piece.control or each.value is None]
+            values = [each for each in piece.records if not piece.control and each.value is not None]
+            block = Block.of([each.value or b"" for each in values])
+            for at, each in enumerate(values):
+                value = Values(block, at, at + 1)
+                run = Run(part.path, piece.position, each.time, (each.offset,), value, ends_batch=False)
+                runs.append(Piece(number, run))
+            for stored in others:
+                item = decoded(part.path, piece.position, stored, piece.control)
+                shared.append(Placed(number, stored.offset, item))
+            reached = max([reached, *(stored.offset for stored in piece.records)])
+        if runs:
+            found, rest = packed(runs, buckets)
+            for bucket, some in found.items():
+                yield runs[0].number, bucket, some.to_bytes()
+            for of_run, at in rest:
+                number, run = runs[of_run]
+                shared.append(Placed(number, run.offsets[at], run.item(at)))
+        if shared:
+            yield shared[0].piece, EVERY, pickle.dumps(shared)
+            shared = []
+    if reached >= 0:
+        yield END, EVERY, pickle.dumps([Placed(END, reached, Reached(reached))])
+
+
+def _block_of(piece: tuple[int, object]) -> object:
+    """Pieces with the same one are packed together."""
+    number, item = piece
+    return id(item.values.block) if isinstance(item, Batch) and item.values is not None else -number
+
+
+# ---------------------------------------------------------------------------- buckets
+
+
+def judge_bucket(
+    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared, repairs: Repairs
+) -> Iterator[pa.RecordBatch]:
+    """Judge the partitions of buckets, whose rows stand in the order of the buckets, and of the logs."""
+    import pyarrow as pa
+
+    for (_, number), rows in groupby(_rows(batches), key=lambda row: (row.bucket, row.log)):
+        audit = LogAudit(logs[number], repairs)
+        for _ in audit.run(together(number, logs[number], shared, rows)):
+            pass
+        yield pa.RecordBatch.from_pylist(
+            [{"log": number, "body": pickle.dumps(audit.findings())}],
+            pa.schema([("log", pa.int32()), ("body", pa.binary())]),
+        )
+
+
+def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> Iterator[pa.RecordBatch]:
+    """Of packed records those of these partitions, by the names that records have."""
+    for row in _rows(batches):
+        some = Packed.from_bytes(row.body).only(lambda value: name_in(value) in names)
+        if some is not None:
+            yield _columns(row._replace(body=some.to_bytes()))
+
+
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+    for batch in batches:
+        yield from map(Row, *(batch.column(name).to_pylist() for name in Row._fields))
+
+
+def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[Row]) -> Iterator[Item]:
+    """What all buckets get and these rows, as one log."""
+    place = {part: index for index, part in enumerate(log.parts)}
+    waiting = _Waiting(rows)
+
+    def read(part: LogPart) -> Iterator[PartItem]:
+        index = place[part]
+        own = waiting.of(index, part.path)
+        return _with_ends(_merged(shared.get((number, index), ()), own))
+
+    return in_one(log, read)
+
+
+class _Waiting:
+    """Rows in order, handed out part by part."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows = iter(rows)
+        self._next = next(self._rows, None)
+
+    def of(self, part: int, path: str) -> Iterator[Piece]:
+        while self._next is not None and self._next.part == part:
+            yield from Packed.from_bytes(self._next.body).pieces(path)
+            self._next = next(self._rows, None)
+
+
+def _merged(some: Iterable[Placed], pieces: Iterable[Piece]) -> Iterator[Placed]:
+    """Both in order; a run is cut where something else stands between its records."""
+    left = iter(some)
+    one = next(left, None)
+    for number, run in pieces:
+        while one is not None and one[:2] <= (number, run.offsets[-1]):
+            before = bisect_left(run.offsets, one.offset) if one.piece == number else 0
+            if before:
+                first = run._replace(offsets=run.offsets[:before], values=run.values[:before])
+                yield Placed(number, first.offsets[0], first)
+                run = run.since(one.offset)
+            yield one
+            one = next(left, None)
+        yield Placed(number, run.offsets[0], run)
+    if one is not None:
+        yield one
+    yield from left
+
+
+def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
+    """Mark the last record of each batch, whichever of its records are here."""
+    for _, group in groupby(items, key=lambda placed: placed.piece):
+        here = [placed.item for placed in group]
+        for number in range(len(here) - 1, -1, -1):
+            item = here[number]
+            if isinstance(item, Entry | Run):
+                here[number] = item._replace(ends_batch=True)
+                break
+        yield from here
+
+
+# ---------------------------------------------------------------------------- dumps
+
+
+def read_dumps(
+    batches: Iterable[pa.RecordBatch],
+    logs: Sequence[MetadataLog],
+    answer: Callable[[int, MetadataLog, Iterator[Item]], object],
+) -> Iterator[pa.RecordBatch]:
+    """Read whole dumps: each is one text, whose lines depend on those before."""
+    import pyarrow as pa
+
+    for batch in batches:
+        for row in batch.to_pylist():
+            with closing(_open(row["path"], row["content"])) as file:
+                items = read_dump_text(row["path"], file)
+                body = pickle.dumps(answer(row["log"], logs[row["log"]], items))
+            yield pa.RecordBatch.from_pylist(
+                [{"log": row["log"], "body": body}],
+                pa.schema([("log", pa.int32()), ("body", pa.binary())]),
+            )
+
+
+def audited_whole(_: int, log: MetadataLog, items: Iterator[Item], repairs: Repairs) -> LogFindings:
+    audit = LogAudit(log, repairs)
+    for _event in audit.run(items):
+        pass
+    return audit.findings()

@@ -1,0 +1,109 @@
+"""The history of the partitions that an audit flags, for a reader who wants to see how it came to that.
+
+An audit keeps no history of any partition, because there can be a hundred thousand of them. Once it is known
+which are flagged, their logs are read a second time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from elrcheck.kafka.audit.findings import LogFindings
+from elrcheck.kafka.audit.log_audit import time_of
+from elrcheck.kafka.log.cluster_state import Key, PartitionChanged
+from elrcheck.kafka.log.entries import Item, Run
+from elrcheck.kafka.log.history import Applied, History
+from elrcheck.kafka.log.metadata_records import CHANGES, REST, START, name_of_partition
+from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditStep, AuditTimeline
+
+MOST = 50
+"""Partitions with a timeline."""
+MOST_STEPS = 200
+"""Steps of a timeline: the last ones are kept."""
+BEHIND = 40
+"""Steps that are kept behind the last flag."""
+
+
+def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings, list[Key]]]:
+    """The flagged partitions that get a timeline, log by log, the worst of each first."""
+    ranked: dict[tuple[int, Key], tuple[int, int]] = {}
+    for number, found in enumerate(findings):
+        for key, flag in found.flags:
+            rank = (WORST_FIRST.index(flag.severity), flag.offset)
+            ranked[number, key] = min(rank, ranked.get((number, key), rank))
+    chosen = sorted(ranked, key=lambda each: (ranked[each], each))[:MOST]
+    by_log = [(found, [key for place, key in chosen if place == n]) for n, found in enumerate(findings)]
+    return [(found, keys) for found, keys in by_log if keys]
+
+
+def timelines_of(found: LogFindings, keys: Sequence[Key], items: Iterable[Item]) -> Iterator[AuditTimeline]:
+    """Read the log again, for these partitions."""
+    lines = {key: _Line([flag for each, flag in found.flags if each == key]) for key in keys}
+    end = found.read.last_offset or 0
+    for event in History(_Others(keys).take).events(items):
+        if not isinstance(event, Applied):
+            continue
+        if event.offset > end:
+            break  # written since
+        for changed in event.changed:
+            if (line := lines.get(changed.key)) is not None:
+                line.add(_step(event, changed))
+    for key, line in lines.items():
+        yield AuditTimeline(found.log.name, line.topic, key.partition, tuple(line.steps), line.left_out)
+
+
+def _step(event: Applied, changed: PartitionChanged) -> AuditStep:
+    stored = changed.after or changed.before
+    assert stored is not None
+    p = stored.registration
+    return AuditStep(
+        offset=event.offset,
+        time=time_of(event.time),
+        record=event.record.name,
+        exists=changed.after is not None,
+        leader=p.leader,
+        leader_epoch=p.leader_epoch,
+        partition_epoch=p.partition_epoch,
+        replicas=p.replicas,
+        adding=p.adding,
+        removing=p.removing,
+        isr=p.isr,
+        elr=p.elr,
+        last_known_elr=p.last_known_elr,
+    )
+
+
+class _Others:
+    """Passes over changes of other partitions, without a look at what they do."""
+
+    def __init__(self, wanted: Iterable[Key]) -> None:
+        self._wanted = {name_of_partition(*key) for key in wanted}
+
+    def take(self, run: Run, number: int) -> int:
+        taken = 0
+        for value in islice(run.values, number, None):
+            if value[:START] not in CHANGES or value[START:REST] in self._wanted:
+                break
+            taken += 1
+        return taken
+
+
+class _Line:
+    def __init__(self, flags: Sequence[AuditFlag]) -> None:
+        self.topic = flags[0].topic
+        self.steps: deque[AuditStep] = deque()
+        self.left_out = 0
+        self._last_flag = max(flag.offset if flag.until is None else flag.until for flag in flags)
+        self._behind = 0
+
+    def add(self, step: AuditStep) -> None:
+        if step.offset > self._last_flag:
+            self._behind += 1
+            if self._behind > BEHIND:
+                return
+        self.steps.append(step)
+        if len(self.steps) > MOST_STEPS:
+            self.steps.popleft()
+            self.left_out += 1

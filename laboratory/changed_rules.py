@@ -1,0 +1,40 @@
+"""`mutate --rules`: the report of every change of the rules, each judged by all that could notice it."""
+
+from __future__ import annotations
+
+import time
+
+from elrcheck.base.progress import Progress
+from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.catalogue.select import select_properties
+from elrcheck.explorer.search.compiled import default_workers
+from elrcheck.invariants.modules import load_whole_model
+from elrcheck.laboratory.rule_survey import run_rules
+from elrcheck.mutation.hazard_run import reject_file
+from elrcheck.results.mutation_report import MutateReport, MutateVerdict
+
+
+def run_changed_rules(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Change the rules and return the report: what nothing tells apart and nothing explains is a hole."""
+    started = time.perf_counter()
+    model = load_whole_model()
+    reject_file(request.run_dir)
+    if request.properties:
+        select_properties(model, request.properties)
+    ran = run_rules(model, request, progress)
+    verdicts = {mutant.verdict for mutant in ran.mutants}
+    verdict: MutateVerdict = "found"
+    if not ran.mutants:
+        verdict = "nothing_run"
+    elif verdicts & {"unaffected", "contradicted"} or any(mutant.hole for mutant in ran.mutants):
+        verdict = "not_found"
+    elif "inconclusive" in verdicts:
+        verdict = "inconclusive"
+    return MutateReport(
+        verdict=verdict,
+        seconds=round(time.perf_counter() - started, 3),
+        workers=request.workers or default_workers(),
+        run_dir=str(ran.run_dir),
+        rule_survey=ran.survey,
+        rules=ran.mutants,
+    )

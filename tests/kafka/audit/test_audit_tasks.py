@@ -1,0 +1,123 @@
+"""An audit by tasks, run here one after the other, gives the report of the plain one."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+from audit_stories import CONTROL, LOST, audited
+from log_stories import MADE
+from random_logs import written_at_random
+
+from elrcheck.base.progress import Silent
+from elrcheck.kafka.audit.findings import report_of
+from elrcheck.kafka.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
+from elrcheck.kafka.audit.spark_tasks import (
+    Row,
+    Shared,
+    cut_files,
+    judge_bucket,
+    only_named,
+    read_dumps,
+)
+from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.log_files import logs_of
+from elrcheck.kafka.log.metadata_records import name_of_partition
+from elrcheck.kafka.log.shares import EVERY
+from elrcheck.results.audit_report import AuditReport
+
+
+class Here(Tasks):
+    """The tasks in this process, with a number of buckets."""
+
+    buckets = 3
+
+    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+        batches = list(cut_files(_files(places), self.logs, self.buckets))
+        self.rows = [row for batch in batches for row in batch.to_pylist()]
+        for row in self.rows:
+            if row["bucket"] == EVERY:
+                yield row["log"], row["part"], row["body"]
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        for bucket in range(self.buckets):
+            rows = [row for row in self.rows if row["bucket"] == bucket]
+            rows.sort(key=lambda row: (row["log"], row["part"], row["piece"]))
+            if rows:
+                batch = pa.RecordBatch.from_pylist(rows)
+                halves = [batch.slice(0, 5), batch.slice(5)]
+                for answer in judge_bucket(halves, self.logs, shared, self.repairs):
+                    yield from _answers(answer)
+
+    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+        rows = [row for row in self.rows if row["log"] == number and row["bucket"] != EVERY]
+        if rows:
+            names = frozenset(name_of_partition(*key) for key in keys)
+            for batch in only_named([pa.RecordBatch.from_pylist(rows)], names):
+                yield from (Row(**row) for row in batch.to_pylist())
+
+    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+        for batch in partial(read_dumps, logs=self.logs, answer=answer)(_files(places)):
+            yield from _answers(batch)
+
+
+def _files(places: Sequence[Place]) -> list[pa.RecordBatch]:
+    rows = [dict(zip(("log", "part", "path"), place, strict=True)) | {"content": None} for place in places]
+    return [pa.RecordBatch.from_pylist(rows)]
+
+
+def _answers(batch: pa.RecordBatch) -> Iterator[tuple[int, bytes]]:
+    for row in batch.to_pylist():
+        yield row["log"], row["body"]
+
+
+def both(*paths: Path) -> tuple[AuditReport, AuditReport]:
+    findings, timelines, stopped = run_tasks(Here(logs_of(paths)), Silent())
+    spread = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
+    return replace(audited(*paths), seconds=0.0), replace(spread, seconds=0.0)
+
+
+def test_stored_logs_and_a_dump() -> None:
+    plain, spread = both(LOST, MADE / "dump.txt", CONTROL, MADE)
+    assert plain == spread
+    assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
+
+
+def test_random_logs_with_snapshots_transactions_and_damage(tmp_path: Path) -> None:
+    folders = [tmp_path / str(seed) for seed in range(5)]
+    for seed, folder in enumerate(folders):
+        written_at_random(folder, random.Random(seed))
+    plain, spread = both(*folders)
+    assert plain.logs == spread.logs and plain.damage == spread.damage
+    assert plain == spread
+    assert len(plain.flags) > 100 and len(plain.damage) > 3 and len(plain.timelines) > 20
+    assert {flag.rule for flag in plain.flags} >= {"elr-outside-replicas", "ghost-elected", "P-12"}
+
+
+class Interrupted(Here):
+    """An interruption after one of two buckets."""
+
+    buckets = 2
+
+    def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
+        for number, answer in enumerate(super().judge(shared)):
+            if number == 1:
+                raise Stopped
+            yield answer
+
+
+def test_after_an_interruption_the_report_has_the_buckets_judged_so_far(tmp_path: Path) -> None:
+    folder = tmp_path / "log"
+    written_at_random(folder, random.Random(3))
+    plain, _ = both(folder, MADE / "dump.txt")
+    findings, timelines, stopped = run_tasks(Interrupted(logs_of([folder, MADE / "dump.txt"])), Silent())
+    partial = report_of(findings, timelines, time.monotonic(), strict=False, interrupted=stopped)
+    assert partial.interrupted and partial.exit_code == 130 and partial.timelines == ()
+    assert 0 < len(partial.flags) < len(plain.flags) and set(partial.flags) <= set(plain.flags)
+    assert [log.name for log in partial.logs] == [log.name for log in plain.logs]
+    assert 0 < partial.records < plain.records
