@@ -224,8 +224,8 @@ def _compact(value: Any) -> str:
 # -------------------------------------------------------------------------------------- TOML
 
 
-def read_toml(file: Path | Traversable, codes: Codes = SETTINGS) -> Node:
-    """The document in a file."""
+def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_") -> Node:
+    """The document in a file. joint: what joins the words of its keys."""
     name = str(file)
     text = read_text(file, codes, TOML_LIMIT)
     malformed = codes.malformed or codes.bad_value
@@ -244,7 +244,7 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS) -> Node:
         raise UsageFault(malformed, "tables are nested too deeply", where=name) from fault
     except ValueError as fault:
         raise UsageFault(malformed, "a number of too many digits", where=name) from fault
-    return Node(data, TomlSource(name, codes, text))
+    return Node(data, TomlSource(name, codes, text, joint))
 
 
 def _reject_huge(value: object) -> None:

@@ -46,9 +46,13 @@ class Codes:
 
 
 class Source(ABC):
-    """A document that nodes belong to: what it is called, and how its faults are worded."""
+    """A document that nodes belong to: what it is called, and how its faults are worded.
+
+    joint: what joins the words of a key, which in Python is an underscore.
+    """
 
     OBJECT: ClassVar[str]
+    joint = "_"
 
     def __init__(self, name: str, codes: Codes) -> None:
         self.name, self.codes = name, codes
@@ -248,9 +252,9 @@ class TomlSource(Source):
 
     OBJECT = "a table"
 
-    def __init__(self, name: str, codes: Codes, text: str = "") -> None:
+    def __init__(self, name: str, codes: Codes, text: str = "", joint: str = "_") -> None:
         super().__init__(name, codes)
-        self.text = text
+        self.text, self.joint = text, joint
         self._lines: Mapping[KeyPath, int] | None = None
 
     def where(self, path: KeyPath) -> str:

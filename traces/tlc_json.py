@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty

@@ -37,8 +37,8 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Codes, Node, shown
+from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.plain import Label

@@ -56,7 +56,7 @@ def _chosen(finding: Finding) -> FindingRun | None:
 
 def _under(run: FindingRun, variant: Variant, kept: Mapping[str, Any]) -> FindingRun:
     assert run.control is not None
-    control = Control(variant.name, run.control.knobs, (), run.control.note)
+    control = Control(variant.name, run.control.knobs, note=run.control.note)
     return replace(run, variant=variant.name, knobs=kept, also_breaks=(), control=control)
 
 

@@ -30,7 +30,7 @@ public class Limit { public static int of() { return Unit.ONE; } }
 """
 UNIT = 'package org.apache.kafka.controller;\nclass Unit { static final int ONE = Integer.parseInt("1"); }\n'
 PATH = "org/apache/kafka/controller/Limit.java"
-ADDED = Edit("Limit", "Unit.ONE", "+ 1", False, 1, ())
+ADDED = Edit("Limit", insert="+ 1", after="Unit.ONE")
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def runs(tmp_path: Path) -> list[str]:
 
 
 def test_the_edited_source_is_compiled(kafka: ClassPath, environ: dict[str, str], tmp_path: Path) -> None:
-    edit = Edit("Limit", "Unit.ONE", '+ "edited".length()', False, 1, ())
+    edit = Edit("Limit", insert='+ "edited".length()', after="Unit.ONE")
     jar = patched_jar("F-20", [edit], kafka, environ)
     assert jar.parent == Path(environ["ELRCHECK_CACHE_DIR"]) / FOLDER / "patches"
     with zipfile.ZipFile(jar) as archive:
@@ -85,7 +85,7 @@ def test_it_is_built_once_for_what_it_is_made_of(
     jar = patched_jar("F-20", [ADDED], kafka, environ)
     assert patched_jar("F-20", [ADDED], kafka, environ) == jar
     assert len(runs(tmp_path)) == len(compiled) == 1
-    more = Edit("Limit", "Unit.ONE", "+ 2", False, 1, ())
+    more = Edit("Limit", insert="+ 2", after="Unit.ONE")
     assert patched_jar("F-20", [more], kafka, environ) != jar and len(compiled) == 2
     other = replace(kafka, jars=(*kafka.jars, *kafka.jars))
     assert patched_jar("F-20", [ADDED], other, environ) != jar and len(compiled) == 3
@@ -96,9 +96,9 @@ def test_it_is_built_once_for_what_it_is_made_of(
 
 def test_an_edit_that_does_not_fit(kafka: ClassPath, environ: dict[str, str]) -> None:
     for edit, said in (
-        (Edit("Limit", "Unit.TWO", "", True, 1, ()), "has to read once, and reads 0 times: Unit.TWO"),
-        (Edit("Unlimited", "Unit.ONE", "", True, 1, ()), "Unlimited.java is no source of Kafka 4.1.2"),
-        (Edit("Limit", "Unit.ONE", "Unit.TWO", True, 1, ()), "does not compile against Kafka 4.1.2"),
+        (Edit("Limit", insert="", replace="Unit.TWO"), "has to read once, and reads 0 times: Unit.TWO"),
+        (Edit("Unlimited", insert="", replace="Unit.ONE"), "Unlimited.java is no source of Kafka 4.1.2"),
+        (Edit("Limit", insert="Unit.TWO", replace="Unit.ONE"), "does not compile against Kafka 4.1.2"),
     ):
         with pytest.raises(UsageFault) as fault:
             patched_jar("F-20", [edit], kafka, environ)
@@ -107,7 +107,7 @@ def test_an_edit_that_does_not_fit(kafka: ClassPath, environ: dict[str, str]) ->
 
 
 def test_edits_of_one_file_follow_each_other(environ: dict[str, str]) -> None:
-    other = Edit("Limit", "Unit.ONE + 1", "3", True, 1, ())
+    other = Edit("Limit", insert="3", replace="Unit.ONE + 1")
     assert "return 3;" in edited_sources([ADDED, other], "4.1.2", environ)[PATH]
 
 

@@ -40,8 +40,8 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
 from elrcheck.lang.types import Ty, optional_fields
 
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"

@@ -1,0 +1,1 @@
+"""Nodes of a document as typed values: dataclasses, and values of the model's types."""

@@ -1,0 +1,223 @@
+"""A dataclass read from a table of a document: its fields, types and defaults say what the table may hold.
+
+    @dataclass(frozen=True)
+    class Control:
+        title: Prose
+        features: Mapping[str, Natural] = field(default_factory=dict)
+        where: Annotated[str, From.PLACE] = ""
+
+    control = read_record(node, Control)
+
+A field without a default is a key that has to be there. A key that is no field is a fault, with a suggestion.
+A type may be str, bool, int, a Literal of texts, an Enum (by name), another dataclass, a tuple of any length,
+a Mapping from names, or one of these or None. What a type does not say, its `Annotated` does: `Reader`, how a
+value is read; `Key`, under which name; `From`, that the field is no key of its own. A record that has to be
+checked as a whole has a method `checked(node)`: it is called when the fields have been read, and returns the
+record to use.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import types
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from elrcheck.base.strict import Node
+
+R = TypeVar("R")
+ReadValue: TypeAlias = Callable[[Node], Any]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """In `Annotated`: how the value of a field is read, with a fault for one that does not fit."""
+
+    read: ReadValue
+
+
+@dataclass(frozen=True)
+class Key:
+    """In `Annotated`: the key of a field that has another name than its key."""
+
+    name: str
+
+
+class From(enum.Enum):
+    """In `Annotated`: where the value of a field comes from, if not from a key of its own."""
+
+    PLACE = "file and line of the table"
+    FILE = "the name of the file"
+    TABLE = "keys of the same table, which the record in this field names"
+    TAG = "the key that says which kind of record this is"
+
+
+@dataclass(frozen=True)
+class _Field:
+    name: str
+    key: str
+    kind: Any
+    source: From | None
+    required: bool
+
+
+# --------------------------------------------------------------------------- values of common form
+
+
+def stripped(node: Node) -> str:
+    """A text without the blanks around it."""
+    return node.text().strip()
+
+
+def prose(node: Node) -> str:
+    """A text that is not empty, without the blanks around it."""
+    return stripped(node) or node.bad("expected a text, not an empty one")
+
+
+def text_or_texts(node: Node) -> tuple[str, ...]:
+    """One text, or a list of texts."""
+    if not isinstance(node.value, str | list):
+        node.expected("a text or a list of texts")
+    return (node.text(),) if isinstance(node.value, str) else node.texts()
+
+
+Natural: TypeAlias = Annotated[int, Reader(Node.natural)]
+Positive: TypeAlias = Annotated[int, Reader(Node.positive)]
+MaybeEmpty: TypeAlias = Annotated[str, Reader(stripped)]
+Prose: TypeAlias = Annotated[str, Reader(prose)]
+OneOrMore: TypeAlias = Annotated[tuple[str, ...], Reader(text_or_texts)]
+
+
+# ----------------------------------------------------------------------------------------- records
+
+
+def read_record(
+    node: Node,
+    kind: type[R],
+    given: Mapping[str, Any] | None = None,
+    *,
+    tag: str = "",
+    others: Collection[str] = (),
+) -> R:
+    """The record that a table holds; a UsageFault names the line and the key of what is wrong.
+
+    given: fields that do not come from the table, which then may not hold them. tag: the key of the field
+    that comes from `From.TAG`. others: keys of the table that are read elsewhere.
+    """
+    fixed = given or {}
+    keys = _keys(kind, node.source.joint, tag, frozenset(fixed))
+    required = [key for key, needed in keys.items() if needed]
+    node.object(required, (*keys, *others))
+    record: R = _filled(node, kind, fixed, tag)
+    return record
+
+
+def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, bool]:
+    """The keys that the table of a record may hold, and whether it has to."""
+    keys: dict[str, bool] = {}
+    for part in _fields(kind, joint):
+        if part.name in given or part.source in (From.PLACE, From.FILE):
+            continue
+        if part.source is From.TABLE:
+            keys |= _keys(part.kind, joint, tag, ())
+        else:
+            keys[tag if part.source is From.TAG else part.key] = part.required
+    return keys
+
+
+def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
+    """The record, of a table whose keys have been looked at."""
+    values = dict(given)
+    for part in _fields(kind, node.source.joint):
+        if part.name in given:
+            continue
+        key = tag if part.source is From.TAG else part.key
+        if part.source is From.PLACE:
+            values[part.name] = node.where
+        elif part.source is From.FILE:
+            values[part.name] = node.source.name
+        elif part.source is From.TABLE:
+            values[part.name] = _filled(node, part.kind, {}, tag)
+        elif key in node:
+            values[part.name] = read_value(node[key], part.kind)
+    record = kind(**values)
+    return record.checked(node) if hasattr(record, "checked") else record
+
+
+@functools.cache
+def _fields(kind: Any, joint: str) -> tuple[_Field, ...]:
+    """The fields of a dataclass, and what is said of each. joint: what joins the words of a key."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(_field(part, hints[part.name], joint) for part in dataclasses.fields(kind))
+
+
+def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> _Field:
+    notes = hint.__metadata__ if get_origin(hint) is Annotated else ()
+    keys = [note.name for note in notes if isinstance(note, Key)]
+    sources = [note for note in notes if isinstance(note, From)]
+    missing = dataclasses.MISSING
+    return _Field(
+        name=part.name,
+        key=keys[0] if keys else part.name.replace("_", joint),
+        kind=hint.__origin__ if From.TABLE in sources else hint,
+        source=sources[0] if sources else None,
+        required=part.default is missing and part.default_factory is missing,
+    )
+
+
+# ------------------------------------------------------------------------------------ single values
+
+
+def read_value(node: Node, hint: Any) -> Any:
+    """A value of a type; a UsageFault says what was expected."""
+    return _reader(hint)(node)
+
+
+@functools.cache
+def _reader(hint: Any) -> ReadValue:
+    """How values of a type are read; a TypeError, which is a fault of the program, if nothing says it."""
+    parts = get_args(hint)
+    match get_origin(hint):
+        case None:
+            return _reader_of_class(hint)
+        case origin if origin is Annotated:
+            named = [note.read for note in hint.__metadata__ if isinstance(note, Reader)]
+            return named[-1] if named else _reader(parts[0])
+        case origin if origin is Literal:
+            return lambda node: node.choice(parts)
+        case origin if origin in (Union, types.UnionType):
+            (inner,) = (part for part in parts if part is not types.NoneType)
+            return _reader(inner)
+        case origin if origin is tuple:
+            return _reader_of_list(parts)
+        case origin if origin is not None and issubclass(origin, Mapping):
+            return lambda node: node.map(_reader(parts[1]))
+    raise TypeError(f"no reader for {hint}")
+
+
+def _reader_of_class(kind: Any) -> ReadValue:
+    simple: Mapping[Any, ReadValue] = {str: Node.text, bool: Node.boolean, int: Node.integer}
+    if kind in simple:
+        return simple[kind]
+    if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+        return lambda node: read_record(node, kind)
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return lambda node: node.member(kind)
+    raise TypeError(f"no reader for {kind}")
+
+
+def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
+    """Lists of any length, since the types of this project have no others."""
+    if len(parts) != 2 or parts[1] is not Ellipsis:
+        raise TypeError(f"no reader for a tuple of {parts}")
+    tables = dataclasses.is_dataclass(parts[0])
+
+    def read(node: Node) -> tuple[Any, ...]:
+        if tables and not isinstance(node.value, list):
+            node.bad(f"expected an array of tables, written [[{node.key}]]")
+        return tuple(read_value(part, parts[0]) for part in node.items())
+
+    return read

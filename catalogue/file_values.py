@@ -1,0 +1,44 @@
+"""Values that files of the catalogue have in common: knobs, variants, releases of Kafka."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeAlias
+
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import Reader, prose
+from elrcheck.catalogue.configuration import config_fields, config_value
+from elrcheck.model.config import Config
+from elrcheck.model.variants import variant_names
+
+RELEASE = re.compile(r"\d+\.\d+\.\d+")
+
+
+def knob_values(node: Node) -> dict[str, Any]:
+    """Fields of `Config`, with values of their types."""
+    kinds = config_fields(Config)
+    return {key: config_value(kinds[key], part) for key, part in node.object((), kinds).fields()}
+
+
+def variant_name(node: Node) -> str:
+    """The name of a variant that there is."""
+    name = prose(node)
+    known = variant_names()
+    if name not in known:
+        node.bad(f"unknown variant `{name}`", did_you_mean(name, known))
+    return name
+
+
+def release(node: Node) -> str:
+    """The three numbers of a release of Kafka."""
+    name = prose(node)
+    if RELEASE.fullmatch(name) is None:
+        node.bad("expected a release of Kafka", "give all three numbers, as in 4.1.2")
+    return name
+
+
+Knobs: TypeAlias = Annotated[Mapping[str, Any], Reader(knob_values)]
+Variant: TypeAlias = Annotated[str, Reader(variant_name)]
+Release: TypeAlias = Annotated[str, Reader(release)]
