@@ -49,21 +49,27 @@ from dataclasses import dataclass, field, fields
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.configuration import config_fields, config_value
+from elrcheck.base.typed.records import (
+    From,
+    Key,
+    MaybeEmpty,
+    OneOrMore,
+    Prose,
+    Reader,
+    read_record,
+    text_or_texts,
+)
+from elrcheck.catalogue.file_values import knob_values
 from elrcheck.model.budgets import Spent
-from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_names
 
-TOP = ("id", "title", "source", "about", "pending", "config", "start", "step", "run")
-STEP = ("variants", "note", "do", "expect")
-VERDICTS = ("safe", "breaks", "refused")
-CLAIMS = (*VERDICTS, "also_breaks", "disputed", "reaches", "expect")
-RUN = ("variants", "name", "set", "pending", "step", *CLAIMS)
+Verdict: TypeAlias = Literal["safe", "breaks", "refused"]
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,42 @@ class Claim:
     where: str
 
 
+def _claims(node: Node) -> tuple[Claim, ...]:
+    """The leaves of a table, in order."""
+    claims: list[Claim] = []
+    for key, part in node.fields():
+        if isinstance(part.value, dict):
+            claims += [Claim(f"{key}.{inner.path}", inner.value, inner.where) for inner in _claims(part)]
+        else:
+            claims.append(Claim(key, part.value, part.where))
+    return tuple(claims)
+
+
+def _knobs(node: Node) -> dict[str, Any]:
+    """Fields of `Config`, except budgets, which follow from the steps."""
+    budgets = {part.name for part in fields(Spent)}
+    for key, part in node.fields():
+        if key in budgets:
+            part.fail(f"`{key}` is a budget", "leave it out: budgets follow from the steps")
+    return knob_values(node)
+
+
+def _variants(node: Node) -> tuple[str, ...]:
+    variants = text_or_texts(node)
+    known = variant_names()
+    if not variants:
+        node.bad("no variant is named", "known: " + ", ".join(known))
+    for name in variants:
+        if name not in known:
+            node.fail(f"unknown variant `{name}`", did_you_mean(name, known))
+    return variants
+
+
+Claims: TypeAlias = Annotated[tuple[Claim, ...], Reader(_claims)]
+Sizes: TypeAlias = Annotated[Mapping[str, Any], Reader(_knobs)]
+Variants: TypeAlias = Annotated[tuple[str, ...], Reader(_variants)]
+
+
 @dataclass(frozen=True)
 class StoryStep:
     """One event of the story: one or more actions of the model, then expectations.
@@ -82,53 +124,79 @@ class StoryStep:
     variants: the only ones it applies to; empty means all. A step without actions only checks.
     """
 
-    variants: tuple[str, ...]
-    actions: tuple[str, ...]
-    note: str
-    expect: tuple[Claim, ...]
-    where: str
+    variants: Variants = ()
+    actions: Annotated[OneOrMore, Key("do")] = ()
+    note: MaybeEmpty = ""
+    expect: Claims = ()
+    where: Annotated[str, From.PLACE] = ""
+
+    def checked(self, node: Node) -> StoryStep:
+        if not self.actions and not self.expect:
+            node.fail("a step needs `do` or `expect`")
+        return self
 
 
 @dataclass(frozen=True)
 class Run:
     """One verdict for some variants. knobs: fields of `Config` beyond the variant's."""
 
-    variants: tuple[str, ...]
-    name: str
-    knobs: Mapping[str, Any]
-    verdict: str
-    breaks: tuple[str, ...]
-    also_breaks: tuple[str, ...]
-    refused: str
-    disputed: Mapping[str, str]
-    reaches: tuple[str, ...]
-    pending: str
-    steps: tuple[StoryStep, ...]
-    expect: tuple[Claim, ...]
-    where: str
+    variants: Variants
+    name: MaybeEmpty = ""
+    knobs: Annotated[Sizes, Key("set")] = field(default_factory=dict)
+    safe: bool = False
+    breaks: OneOrMore = ()
+    also_breaks: OneOrMore = ()
+    refused: MaybeEmpty = ""
+    disputed: Mapping[str, Prose] = field(default_factory=dict)
+    reaches: OneOrMore = ()
+    pending: MaybeEmpty = ""
+    steps: Annotated[tuple[StoryStep, ...], Key("step")] = ()
+    expect: Claims = ()
+    where: Annotated[str, From.PLACE] = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Which of the three it is."""
+        return "safe" if self.safe else "breaks" if self.breaks else "refused"
+
+    def checked(self, node: Node) -> Run:
+        if sum(key in node for key in VERDICTS) != 1:
+            node.fail("a run has exactly one verdict: `safe = true`, `breaks` or `refused`")
+        if "safe" in node and not self.safe:
+            node["safe"].fail("`safe` can only be true", "say `breaks` and which properties")
+        if "breaks" in node and not self.breaks:
+            node["breaks"].fail("`breaks` names no property", "say `safe = true`")
+        if "also_breaks" in node and not self.breaks:
+            node["also_breaks"].fail("`also_breaks` needs `breaks`")
+        return self
 
 
 @dataclass(frozen=True)
 class Scenario:
     """A scenario whose structure has been checked. pending: what the model lacks, or empty."""
 
-    id: str
-    title: str
-    source: str
-    about: str
-    pending: str
-    config: Mapping[str, Any]
-    start: tuple[Claim, ...]
-    steps: tuple[StoryStep, ...]
-    runs: tuple[Run, ...]
-    file: str = field(compare=False, default="")
+    id: Prose
+    title: Prose
+    source: Prose
+    runs: Annotated[tuple[Run, ...], Key("run")]
+    about: MaybeEmpty = ""
+    pending: MaybeEmpty = ""
+    config: Sizes = field(default_factory=dict)
+    start: Claims = ()
+    steps: Annotated[tuple[StoryStep, ...], Key("step")] = ()
+    file: Annotated[str, From.FILE] = field(compare=False, default="")
+
+    def checked(self, node: Node) -> Scenario:
+        if not self.runs:
+            node["run"].fail("a scenario has at least one [[run]]")
+        return self
 
 
 def scenario_files() -> tuple[Traversable, ...]:
     """Return the files of the packaged scenarios, by id."""
     folder = files("elrcheck.catalogue") / "scenarios"
-    found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
-    return tuple(sorted(found, key=lambda f: f.name))
+    toml = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
+    return tuple(sorted(toml, key=lambda f: f.name))
 
 
 @functools.cache
@@ -139,115 +207,4 @@ def packaged_scenarios() -> tuple[Scenario, ...]:
 
 def read_scenario(file: Path | Traversable) -> Scenario:
     """Read a scenario file strictly; a UsageFault names the file, the line and the key."""
-    document = read_toml(file, toml_codes("scenario-file")).object(("id", "title", "source", "run"), TOP)
-    runs = tuple(_run(node) for node in _tables(document, "run"))
-    if not runs:
-        document["run"].fail("a scenario has at least one [[run]]")
-    return Scenario(
-        id=_needed(document["id"]),
-        title=_needed(document["title"]),
-        source=_needed(document["source"]),
-        about=document.maybe("about", _text, ""),
-        pending=document.maybe("pending", _text, ""),
-        config=_knobs(document.get("config", {})),
-        start=_claims(document.get("start", {})),
-        steps=_steps(document),
-        runs=runs,
-        file=document.source.name,
-    )
-
-
-def _text(node: Node) -> str:
-    return node.text().strip()
-
-
-def _needed(node: Node) -> str:
-    return _text(node) or node.bad("expected a text, not an empty one")
-
-
-def _texts(node: Node) -> tuple[str, ...]:
-    """One string, or a list of strings."""
-    if not isinstance(node.value, str | list):
-        node.expected("a text or a list of texts")
-    return (node.text(),) if isinstance(node.value, str) else node.texts()
-
-
-def _tables(node: Node, key: str) -> list[Node]:
-    found = node.get(key, [])
-    if not isinstance(found.value, list):
-        found.bad(f"expected an array of tables, written [[{key}]]")
-    return found.items()
-
-
-def _claims(node: Node) -> tuple[Claim, ...]:
-    """The leaves of a table, in order."""
-    made: list[Claim] = []
-    for key, part in node.fields():
-        if isinstance(part.value, dict):
-            made += [Claim(f"{key}.{inner.path}", inner.value, inner.where) for inner in _claims(part)]
-        else:
-            made.append(Claim(key, part.value, part.where))
-    return tuple(made)
-
-
-def _knobs(node: Node) -> dict[str, Any]:
-    """Fields of `Config`, except budgets, which follow from the steps."""
-    budgets = {part.name for part in fields(Spent)}
-    kinds = {name: kind for name, kind in config_fields(Config).items() if name not in budgets}
-    for key, part in node.fields():
-        if key in budgets:
-            part.fail(f"`{key}` is a budget", "leave it out: budgets follow from the steps")
-    return {key: config_value(kinds[key], part) for key, part in node.object((), kinds).fields()}
-
-
-def _steps(node: Node) -> tuple[StoryStep, ...]:
-    made = []
-    for step in _tables(node, "step"):
-        step.object((), STEP)
-        expect = _claims(step.get("expect", {}))
-        actions = step.maybe("do", _texts, ())
-        if not actions and not expect:
-            step.fail("a step needs `do` or `expect`")
-        variants, note = step.maybe("variants", _variants, ()), step.maybe("note", _text, "")
-        made.append(StoryStep(variants, actions, note, expect, step.where))
-    return tuple(made)
-
-
-def _variants(node: Node) -> tuple[str, ...]:
-    variants = _texts(node)
-    known = variant_names()
-    if not variants:
-        node.bad("no variant is named", "known: " + ", ".join(known))
-    for name in variants:
-        if name not in known:
-            node.fail(f"unknown variant `{name}`", did_you_mean(name, known))
-    return variants
-
-
-def _run(run: Node) -> Run:
-    run.object(("variants",), RUN)
-    given = [key for key in VERDICTS if key in run]
-    if len(given) != 1:
-        run.fail("a run has exactly one verdict: `safe = true`, `breaks` or `refused`")
-    if "safe" in run and run["safe"].value is not True:
-        run["safe"].fail("`safe` can only be true", "say `breaks` and which properties")
-    breaks = run.maybe("breaks", _texts, ())
-    if given == ["breaks"] and not breaks:
-        run["breaks"].fail("`breaks` names no property", "say `safe = true`")
-    if given != ["breaks"] and "also_breaks" in run:
-        run["also_breaks"].fail("`also_breaks` needs `breaks`")
-    return Run(
-        variants=_variants(run["variants"]),
-        name=run.maybe("name", _text, ""),
-        knobs=_knobs(run.get("set", {})),
-        verdict=given[0],
-        breaks=breaks,
-        also_breaks=run.maybe("also_breaks", _texts, ()),
-        refused=run.maybe("refused", _text, ""),
-        disputed=run.get("disputed", {}).map(_needed),
-        reaches=run.maybe("reaches", _texts, ()),
-        pending=run.maybe("pending", _text, ""),
-        steps=_steps(run),
-        expect=_claims(run.get("expect", {})),
-        where=run.where,
-    )
+    return read_record(read_toml(file, toml_codes("scenario-file")), Scenario)
