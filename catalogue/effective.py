@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import config_fields, config_values, find_scope
+from elrcheck.base.typed.configuration import config_fields, config_values, find_scope
 from elrcheck.catalogue.select import find_variant, resolve
 from elrcheck.model.config import Config
 from elrcheck.results.trace_view import Scalar

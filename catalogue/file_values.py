@@ -8,8 +8,8 @@ from typing import Annotated, Any, TypeAlias
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.configuration import config_fields, config_value
 from elrcheck.base.typed.records import Reader, prose
-from elrcheck.catalogue.configuration import config_fields, config_value
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_names
 

@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.catalogue.configuration import config_fields, find_scope, scope_names
+from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.evidence.conformance import SIDES, Compared, compared_with, packaged
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary

@@ -10,7 +10,7 @@ from importlib.resources import files
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import (
+from elrcheck.base.typed.configuration import (
     build_config,
     config_fields,
     config_values,

@@ -59,7 +59,7 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.configuration import build_config, config_fields, config_value, find_scope
+from elrcheck.base.typed.configuration import build_config, config_fields, config_value, find_scope
 from elrcheck.catalogue.select import Selected, find_variant, reject_impossible
 from elrcheck.model.config import Config
 

@@ -17,7 +17,7 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.events import not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
@@ -306,8 +306,8 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
 
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
     """Writes one trace file for each finding; returns their paths inside the folder."""
+    from elrcheck.stored_traces.tracefile import write_trace
     from elrcheck.traces.behaviour import Origin
-    from elrcheck.traces.tracefile import write_trace
 
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():

@@ -12,7 +12,7 @@ from dataclasses import fields, replace
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.catalogue.configuration import setting_of
+from elrcheck.base.typed.configuration import setting_of
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import explore
 from elrcheck.explorer.search.outcome import Outcome

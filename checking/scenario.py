@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.scenario_file import Claim, Run, Scenario, StoryStep
 from elrcheck.catalogue.scenario_values import Unreadable, get, place, put_at, read_call, read_value, shown
 from elrcheck.catalogue.select import find_variant, reject_impossible

@@ -15,6 +15,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid
+from elrcheck.stored_traces.tracefile import encode_argument, write_trace
 from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.tla_export.reading.itf import write_itf
 from elrcheck.tla_export.reading.values import show_call
@@ -22,7 +23,6 @@ from elrcheck.tla_export.spec import checked_name
 from elrcheck.tla_export.witness import Witness, WitnessProperty, write_witness
 from elrcheck.traces.describe import trace_view
 from elrcheck.traces.loaded import Loaded
-from elrcheck.traces.tracefile import encode_argument, write_trace
 from elrcheck.traces.truth import truths
 
 

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import Ended, run_search
 from elrcheck.explorer.graph.components import NONE, parts_of

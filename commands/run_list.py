@@ -102,7 +102,7 @@ def _run(place: Path, now: float) -> StoredRun:
             kind, states, depth = "resumable", saved.distinct, len(saved.levels) - 1
             variant, scope, storage = saved.identity.variant, saved.identity.scope, saved.storage
         elif traces:
-            from elrcheck.traces.tracefile import stored_origin
+            from elrcheck.stored_traces.tracefile import stored_origin
 
             origin = stored_origin(traces[0])
             variant, scope = origin.variant, origin.scope

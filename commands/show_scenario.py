@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.tracefile import write_trace
 
 
 def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:

@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress, WalksDone
 from elrcheck.base.requests import SimulateRequest
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder

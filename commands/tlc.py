@@ -16,10 +16,10 @@ from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export import tlc_process as tlc
 from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.traces.loaded import Loaded, stored_traces
-from elrcheck.traces.tracefile import load_trace
 
 TIMEOUT = 600.0
 VERDICTS: dict[str, TlcVerdict] = {

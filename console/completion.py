@@ -57,7 +57,7 @@ def variants(_: click.Context | None = None) -> Words:
 def scopes(_: click.Context | None = None) -> Words:
     from importlib.resources import files
 
-    from elrcheck.catalogue.configuration import scope_names
+    from elrcheck.base.typed.configuration import scope_names
 
     return [(name, "") for name in scope_names(files("elrcheck.catalogue") / "scopes")]
 

@@ -134,7 +134,7 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
     Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
     """
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.traces.subject import subject_of
+    from elrcheck.stored_traces.subject import subject_of
 
     if notation is not None and expressions:
         raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
@@ -166,7 +166,7 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
     Exits with 1 when they differ.
     """
     from elrcheck.commands.trace import diff as difference
-    from elrcheck.traces.subject import subject_of
+    from elrcheck.stored_traces.subject import subject_of
 
     given = _given(options)
     report = difference.diff(subject_of(a, None, given), subject_of(b, None, given))
@@ -192,7 +192,7 @@ def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
     """Remove what is not needed to violate a property: steps, then brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
-    from elrcheck.traces.subject import subject_of
+    from elrcheck.stored_traces.subject import subject_of
 
     subject = subject_of(path, repro, _given(options))
     with shell.open_progress() as progress:
@@ -244,7 +244,7 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
     in; a mistake in piped input ends the run with exit code 2.
     """
     from elrcheck.commands.trace.step import step as walk
-    from elrcheck.traces.subject import subject_of
+    from elrcheck.stored_traces.subject import subject_of
 
     if path is None and repro is None:
         repro = ""
@@ -289,7 +289,7 @@ def explain(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exi
     when a property fails or the action is not enabled.
     """
     from elrcheck.commands.trace.explain import Question, run_explain
-    from elrcheck.traces.subject import subject_of
+    from elrcheck.stored_traces.subject import subject_of
 
     subject = subject_of(path, repro, _given(options), source_format)
     report = run_explain(subject, Question(properties, action, at))

@@ -18,7 +18,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
-from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import (
     NAME,
     DroppedLemma,

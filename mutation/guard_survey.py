@@ -15,7 +15,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.proof_requests import MutateRequest
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.engines import no_collection
 from elrcheck.explorer.search.outcome import Outcome

@@ -17,7 +17,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
-from elrcheck.catalogue.configuration import build_config, config_fields, find_scope
+from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
@@ -40,9 +40,9 @@ from elrcheck.results.mutation_report import (
     SurveyReport,
 )
 from elrcheck.results.trace_view import Scalar
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Origin, overridden
 from elrcheck.traces.replay import Replayed, replay_finding
-from elrcheck.traces.tracefile import write_trace
 
 
 def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:

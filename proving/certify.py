@@ -10,8 +10,8 @@ from pathlib import Path
 from elrcheck.base.atomic import move_into, sync_folder
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.configuration import config_values
 from elrcheck.invariants.proof.certificate import (
     DRAFT,
     IMPOSSIBLE,

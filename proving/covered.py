@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Any
 
 from elrcheck.base.requests import ProofAssumption
-from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.select import find_variant

@@ -1,1 +1,1 @@
-"""Read traces in every notation, replay them in the plain model, describe and explain them."""
+"""One type of trace: followed by the plain model, described and explained."""

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import config_values
-from elrcheck.catalogue.select import Selected
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.plain import Label
 
 Said: TypeAlias = Label | str | None
 """What a notation records of a step: its label, only the name of its action, or nothing."""
 LabelT = TypeVar("LabelT", bound=Said, covariant=True)
+
+
+class Named(Protocol):
+    """A configuration with the names that it was selected by, such as `catalogue.select.Selected`."""
+
+    @property
+    def variant(self) -> str: ...
+    @property
+    def scope(self) -> str: ...
+    @property
+    def config(self) -> object: ...
+    @property
+    def overrides(self) -> Mapping[str, object]: ...
 
 
 @dataclass(frozen=True)
@@ -37,7 +49,7 @@ class Origin:
     form: str | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, selected: Selected, property: str = "", source: str = "", form: str | None = None) -> Origin:
+    def of(cls, selected: Named, property: str = "", source: str = "", form: str | None = None) -> Origin:
         """Build the origin of a behaviour of a selected configuration."""
         overrides = overridden(selected.config, selected.overrides)
         return cls(selected.variant, selected.scope, overrides, property, source, form)

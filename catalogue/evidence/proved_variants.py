@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.catalogue.configuration import (
+from elrcheck.base.typed.configuration import (
     build_config,
     check_value,
     config_fields,

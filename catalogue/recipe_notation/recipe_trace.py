@@ -21,7 +21,7 @@ from typing import Any
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.configuration import config_fields, config_value
+from elrcheck.base.typed.configuration import config_fields, config_value
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain

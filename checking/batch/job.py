@@ -20,7 +20,7 @@ from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest
 from elrcheck.base.roundtrip import Record
-from elrcheck.catalogue.configuration import (
+from elrcheck.base.typed.configuration import (
     build_config,
     check_value,
     config_fields,

@@ -27,8 +27,8 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import Selected
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, RUNS, TRACE
 from elrcheck.explorer.kernel.word_layout import make_layout

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.base.requests import CheckRequest
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import Selected
 
 RUNS = Path(".elrcheck") / "runs"

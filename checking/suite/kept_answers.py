@@ -15,7 +15,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.batch.job import Answer

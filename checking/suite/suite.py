@@ -25,8 +25,8 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.worker_pool import each
-from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.batch.estimate import states

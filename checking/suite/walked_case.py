@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.batch.job import Job

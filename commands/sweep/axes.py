@@ -13,7 +13,7 @@ from enum import Enum
 from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.configuration import config_fields, find_scope, parse_value, scope_names
+from elrcheck.base.typed.configuration import config_fields, find_scope, parse_value, scope_names
 from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS

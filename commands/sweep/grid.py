@@ -33,7 +33,7 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
-from elrcheck.catalogue.configuration import config_fields, config_values, find_scope, parse_overrides
+from elrcheck.base.typed.configuration import config_fields, config_values, find_scope, parse_overrides
 from elrcheck.catalogue.select import Selected, find_variant, resolve
 from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key

@@ -26,8 +26,8 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
 from elrcheck.base.strict import Codes
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.batch.job import Answer
 from elrcheck.checking.runs.folders import RUNS

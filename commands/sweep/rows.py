@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.commands.sweep.grid import Point
 from elrcheck.commands.sweep.ledger import Done, Ledger
 from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, SweepRow

@@ -13,9 +13,9 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Explained, ExplainReport
+from elrcheck.stored_traces.labels import asked
 from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.describe import arguments, changes, leaves, spelled
-from elrcheck.traces.labels import asked
 from elrcheck.traces.replay import Replayed, ReplayError
 from elrcheck.traces.truth import first_hit
 from elrcheck.traces.violation import explain

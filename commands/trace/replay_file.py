@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from elrcheck.results.trace_reports import ReplayReport
+from elrcheck.stored_traces.recorded import Format, read_recorded
 from elrcheck.traces.loaded import Given
-from elrcheck.traces.recorded import Format, read_recorded
 from elrcheck.traces.replay import replay
 from elrcheck.traces.truth import violations
 

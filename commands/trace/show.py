@@ -19,10 +19,10 @@ from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid
 from elrcheck.results.trace_reports import Shortened, TraceReport
 from elrcheck.results.trace_view import Step, TraceView
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
 from elrcheck.traces.replay import Replayed
-from elrcheck.traces.tracefile import write_trace
 from elrcheck.traces.truth import reached, violations, with_truths
 
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")

@@ -19,10 +19,10 @@ from typing import Any
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.lang.plain import Label
 from elrcheck.report.plain_words import several
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.describe import changes, leaves, spelled
 from elrcheck.traces.replay import Replayed
-from elrcheck.traces.tracefile import write_trace
 from elrcheck.traces.truth import violations
 
 HELP = (

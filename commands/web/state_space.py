@@ -15,9 +15,9 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
+from elrcheck.stored_traces.labels import asked
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.describe import spelled
-from elrcheck.traces.labels import asked
 from elrcheck.traces.truth import first_violated
 
 MOST_STEPS = 1000

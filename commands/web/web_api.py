@@ -10,8 +10,8 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.configuration import config_values
 from elrcheck.catalogue.model_entries import Entry, scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
 from elrcheck.commands.web.state_space import StateSpace
@@ -19,8 +19,8 @@ from elrcheck.commands.web.web_server import Answers
 from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
 from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
 from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebState, WebTrace
+from elrcheck.stored_traces.tracefile import trace_document
 from elrcheck.traces.loaded import Given
-from elrcheck.traces.tracefile import trace_document
 
 KEPT = 4
 """Configurations whose states are remembered."""

@@ -10,13 +10,13 @@ from pathlib import Path as FilePath
 from elrcheck.base.documents import JSON_LIMIT, read_text
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import scope_names
+from elrcheck.base.typed.configuration import scope_names
 from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.results.web.web_answers import ChosenModel, WebTrace
+from elrcheck.stored_traces.recorded import recorded_text
+from elrcheck.stored_traces.tracefile import CODES
 from elrcheck.traces.loaded import Given, stored_traces
-from elrcheck.traces.recorded import recorded_text
 from elrcheck.traces.replay import replay
-from elrcheck.traces.tracefile import CODES
 
 
 def packaged_scopes() -> tuple[str, ...]:

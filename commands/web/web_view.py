@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from elrcheck.commands.web.drawn_state import drawn
 from elrcheck.commands.web.state_space import Path, StateSpace
 from elrcheck.lang.ir import Fn
 from elrcheck.report.html.html_partition import partition_picture
 from elrcheck.results.web.web_answers import Choice, ChosenModel, Judged, WebState
+from elrcheck.stored_traces.tracefile import encode_value
 from elrcheck.traces.describe import arguments, because, changes, leaves, spelled, trace_view
-from elrcheck.traces.drawn_state import drawn
-from elrcheck.traces.tracefile import encode_value
 from elrcheck.traces.violation import explain
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Codes, JsonSource, Node
-from elrcheck.catalogue.configuration import config_fields, config_value
+from elrcheck.base.typed.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from elrcheck.base.requests import KINDS
-from elrcheck.catalogue.configuration import config_fields
+from elrcheck.base.typed.configuration import config_fields
 from elrcheck.catalogue.effective import Effective
 from elrcheck.commands.doctor import Item
 from elrcheck.commands.run_list import StoredRun
@@ -28,7 +28,7 @@ from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
 from elrcheck.report.schema import DIALECT, Schema, array_of, document, file_name, report_schemas
 from elrcheck.results.finding_table import FindingTable
-from elrcheck.traces.tracefile import SCHEMA as TRACE
+from elrcheck.stored_traces.tracefile import SCHEMA as TRACE
 
 FOLDER = Path(__file__).resolve().parent
 BY_VERSION = "The result of `elrcheck list findings --by-version --format json`"
@@ -105,7 +105,7 @@ def trace() -> Schema:
 
 
 def value(ty: Ty) -> Schema:
-    """A value of the model in JSON; see `traces/tracefile.py`."""
+    """A value of the model in JSON; see `stored_traces/tracefile.py`."""
     match ty.kind:
         case "bool":
             return BOOLEAN

@@ -35,10 +35,10 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.budgets import Spent
 from elrcheck.model.knobs import plain, summary
 from elrcheck.model.variants import VARIANTS
+from elrcheck.stored_traces.subject import subject_of
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.loaded import Given
-from elrcheck.traces.subject import subject_of
-from elrcheck.traces.tracefile import load_trace
 
 FINDING = re.compile(r"F-\d+", re.IGNORECASE)
 CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")

@@ -15,7 +15,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.kept.store import Entry, Store
 from elrcheck.base.roundtrip import Record
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.model.config import Config
 
 Count = Annotated[int, Meta(ge=0)]

@@ -33,8 +33,8 @@ from elrcheck.results.risk.risk_report import (
     RiskOutcome,
     RiskSettings,
 )
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.tracefile import write_trace
 
 LEVELS: Mapping[str, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
 LOGS = "Let fewer logs be lost at once (other racks, log.flush.interval), or raise min.insync.replicas."

@@ -12,7 +12,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.result import Limits

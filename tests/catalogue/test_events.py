@@ -8,7 +8,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.configuration import KAFKA_NAMES, config_fields, parse_overrides
+from elrcheck.base.typed.configuration import KAFKA_NAMES, config_fields, parse_overrides
 from elrcheck.catalogue.events import EVENTS, NETWORK, missing, not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.evidence.searched import RELEASED

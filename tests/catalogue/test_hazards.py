@@ -12,7 +12,7 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
-from elrcheck.catalogue.configuration import config_values
+from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings

@@ -16,9 +16,9 @@ from following import refused_step
 from elrcheck.base.requests import Selection
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
+from elrcheck.stored_traces.subject import of_repro
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
-from elrcheck.traces.subject import of_repro
-from elrcheck.traces.tracefile import load_trace
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}

@@ -31,9 +31,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.results.check_report import CheckReport, PropertyReport
+from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.replay import ReplayError
-from elrcheck.traces.tracefile import load_trace, write_trace
 
 QUIET = ("response_loss=false", "fetch_loss=false", "shrinks=0", "acks_one=0")
 EVERY = tuple(f"V-{number}" for number in range(1, 12))

@@ -22,11 +22,11 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.stored_traces.recorded import read_recorded
+from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.tla_export.module import module_name
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded, stored_traces
-from elrcheck.traces.recorded import read_recorded
-from elrcheck.traces.tracefile import load_trace, write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 IDENTS = ("P-8", "P-14", "W-5", "W-9")  # a property and a witness, of states and of steps

@@ -23,7 +23,7 @@ from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
-from elrcheck.traces.tracefile import load_trace
+from elrcheck.stored_traces.tracefile import load_trace
 
 FILES = {read_scenario(file).id: file for file in scenario_files()}
 # Section E of the semantics notes; there is no E-12.

@@ -36,9 +36,9 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
 from elrcheck.report.plain_words import several
 from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import of_states
 from elrcheck.traces.replay import replay
-from elrcheck.traces.tracefile import load_trace
 
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # Reassignments by code_4_1 break P-11 in the first step that starts one (docs/findings.md, F-20).

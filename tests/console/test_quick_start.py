@@ -35,8 +35,8 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from elrcheck.catalogue.select import resolve
     from elrcheck.invariants.modules import load_checked_model
     from elrcheck.lang.plain import Label, PlainModel
+    from elrcheck.stored_traces.tracefile import write_trace
     from elrcheck.traces.behaviour import Behaviour, Origin
-    from elrcheck.traces.tracefile import write_trace
 
     selected, model = resolve(Selection("code_4_1", "two-brokers")), load_checked_model()
     plain = PlainModel(model, selected.config)

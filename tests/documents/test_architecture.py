@@ -39,6 +39,17 @@ def test_the_contract_has_no_exceptions() -> None:
     assert "lint-imports" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
+def test_every_verb_is_in_the_contract_that_no_verb_imports_another() -> None:
+    """Those in commands/ by a wildcard. kafka/conformance is a room: audits and exported tests use it too."""
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter", encoding="utf-8")
+    independent = contract["importlinter:contract:verbs"]["modules"].split()
+    assert "elrcheck.commands.*" in independent
+    text = "".join(path.read_text(encoding="utf-8") for path in sources("console", "api"))
+    verbs = set(re.findall(r"from (elrcheck\.kafka\.\w+)", text)) - {"elrcheck.kafka.conformance"}
+    assert verbs == {name for name in independent if name.startswith("elrcheck.kafka.")}
+
+
 @pytest.mark.parametrize("folder", [".", *(folder for folder in FOLDERS if modules(folder))])
 def test_every_module_is_listed(folder: str) -> None:
     title = "### The root" if folder == "." else f"### `{folder}/`"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 
 import pytest
 
-from elrcheck.catalogue.configuration import build_config, config_values
+from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache

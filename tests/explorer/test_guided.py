@@ -25,7 +25,7 @@ from elrcheck.lang.lowering.falsity import falsities
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.mutation.hazard_run import sides
-from elrcheck.traces.tracefile import load_trace
+from elrcheck.stored_traces.tracefile import load_trace
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))

@@ -33,8 +33,8 @@ from elrcheck.kafka.junit.export_junit import (
 )
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.tracefile import write_trace
 
 FINDINGS = {finding.id: finding for finding in packaged_findings()}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}

@@ -10,7 +10,7 @@ from types import ModuleType
 import click
 import pytest
 
-from elrcheck.catalogue.configuration import config_fields
+from elrcheck.base.typed.configuration import config_fields
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.console.shell import run
 from elrcheck.lang.load import demand_documents, demand_listed

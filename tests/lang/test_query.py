@@ -16,9 +16,9 @@ from elrcheck.commands.trace.query_states import read_query
 from elrcheck.commands.trace.show import Filters, show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
+from elrcheck.stored_traces.subject import subject_of
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.replay import Replayed
-from elrcheck.traces.subject import subject_of
 
 SCHEMA = SCHEMAS / "elrcheck.trace-view-1.schema.json"
 

@@ -31,8 +31,8 @@ from elrcheck.mutation.mutation_run import Searches
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
-from elrcheck.traces.tracefile import load_trace
 
 SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"
 # The follower joins although the leader has not heard of it: the proof of KIP-903 is missing.

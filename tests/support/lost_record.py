@@ -18,9 +18,9 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.state import Acks
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Loaded
-from elrcheck.traces.tracefile import write_trace
 
 LEGACY = Selection("legacy", "two-brokers")
 STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMetadata", (0,)),

@@ -18,9 +18,7 @@ from elrcheck.base.strict import Codes, JsonSource, Node
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
-from elrcheck.tla_export.reading.itf import decode, encode, itf_states, type_text, write_itf
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.tracefile import (
+from elrcheck.stored_traces.tracefile import (
     CODES,
     decode_trace,
     decode_value,
@@ -28,6 +26,8 @@ from elrcheck.traces.tracefile import (
     stored_origin,
     write_trace,
 )
+from elrcheck.tla_export.reading.itf import decode, encode, itf_states, type_text, write_itf
+from elrcheck.traces.behaviour import Behaviour, Origin
 
 
 class Mode(enum.Enum):

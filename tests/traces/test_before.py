@@ -14,10 +14,10 @@ from places import TESTS
 from elrcheck.base.errors import UsageFault
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.replay_file import run_replay
+from elrcheck.stored_traces.recorded import read_recorded
+from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.traces.loaded import Given
-from elrcheck.traces.recorded import read_recorded
 from elrcheck.traces.replay import replay
-from elrcheck.traces.tracefile import load_trace, write_trace
 
 BEFORE = TESTS / "data" / "before"
 STORED = {

@@ -24,13 +24,13 @@ from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ReplayReport
+from elrcheck.stored_traces.recorded import Format
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.tlc_process import find_tools
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
-from elrcheck.traces.recorded import Format
-from elrcheck.traces.tracefile import write_trace
 
 SCHEMA = SCHEMAS / "elrcheck.replay-1.schema.json"
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))

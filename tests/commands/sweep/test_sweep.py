@@ -18,8 +18,8 @@ from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Limits
 from elrcheck.results.sweep_report import SweepReport
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.replay import ReplayError
-from elrcheck.traces.tracefile import load_trace
 
 
 @pytest.fixture(scope="module")

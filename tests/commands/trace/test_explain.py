@@ -18,9 +18,9 @@ from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import Clause, ExplainReport
+from elrcheck.stored_traces.subject import subject_of
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.replay import Replayed
-from elrcheck.traces.subject import subject_of
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 

@@ -23,9 +23,9 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.formats import render
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ExplainReport, FairStep
+from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.replay import Replayed, replay
-from elrcheck.traces.tracefile import write_trace
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 

@@ -24,11 +24,11 @@ from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.state import Acks
+from elrcheck.stored_traces.subject import of_repro, subject_of
+from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
 from elrcheck.traces.replay import Replayed, replay
-from elrcheck.traces.subject import of_repro, subject_of
-from elrcheck.traces.tracefile import load_trace
 
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
 OPTIONS = ["--variant", "legacy", "--scope", "two-brokers"]

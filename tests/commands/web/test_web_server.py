@@ -15,7 +15,7 @@ from web_client import LEGACY, PATH, Client, serving
 
 from elrcheck.base.error_codes import CODES
 from elrcheck.commands.web.web_server import MOST_BYTES
-from elrcheck.traces.subject import of_repro
+from elrcheck.stored_traces.subject import of_repro
 
 STATE = {"model": LEGACY, "path": PATH}
 

@@ -11,7 +11,7 @@ import pytest
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.configuration import (
+from elrcheck.base.typed.configuration import (
     build_config,
     config_fields,
     config_values,

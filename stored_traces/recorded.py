@@ -26,15 +26,15 @@ from elrcheck.base.strict import JsonSource, Node, shown
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
+from elrcheck.stored_traces.labels import named
+from elrcheck.stored_traces.tracefile import CODES, loaded_trace
 from elrcheck.tla_export.reading.itf import itf_states
 from elrcheck.tla_export.reading.parse import ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import STATE, TlcState, read_loop, read_states
 from elrcheck.tla_export.reading.values import ValueMismatch, read_state
 from elrcheck.traces.behaviour import Behaviour, Origin, Said
-from elrcheck.traces.labels import named
 from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
 from elrcheck.traces.tlc_json import read_tlc_json
-from elrcheck.traces.tracefile import CODES, loaded_trace
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
 FORMATS: tuple[Format, ...] = get_args(Format)

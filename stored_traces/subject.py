@@ -13,9 +13,9 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.stored_traces.recorded import Format, read_recorded
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given
-from elrcheck.traces.recorded import Format, read_recorded
 from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.truth import first_violated
 
