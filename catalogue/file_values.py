@@ -35,7 +35,7 @@ def release(node: Node) -> str:
     """The three numbers of a release of Kafka."""
     name = prose(node)
     if RELEASE.fullmatch(name) is None:
-        node.bad("expected a release of Kafka", "give all three numbers, as in 4.1.2")
+        node.expected("a release such as 4.1.2", "give all three numbers")
     return name
 
 

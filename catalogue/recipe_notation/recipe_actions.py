@@ -1,26 +1,61 @@
-"""What the steps of a recipe are: a class for each kind."""
+"""What the steps of a recipe are: a class for each kind, which also says how the step is written.
+
+The first key of a step names its kind. What it holds is the field that comes `From.TAG`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TypeAlias
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeAlias
+
+from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, read_record
+from elrcheck.catalogue.recipe_notation.recipe_values import (
+    Acks,
+    Brokers,
+    Configurable,
+    KafkaSettings,
+    Leaders,
+    Partition,
+    Pattern,
+    Process,
+    Seconds,
+    Sleeping,
+    Topic,
+)
+
+PATIENCE = 60.0
+INSTEAD_PATIENCE = 10.0
+STOP = 120.0
+START = 240.0
 
 
 @dataclass(frozen=True)
 class Create:
     """A topic with these replicas for each partition; `times` repeats them, for a topic with many."""
 
-    topic: str
-    partitions: tuple[tuple[int, ...], ...]
-    config: Mapping[str, str]
+    topic: Annotated[Topic, From.TAG]
+    partitions: tuple[Brokers, ...]
+    config: KafkaSettings = field(default_factory=dict)
+    times: Positive = 1
+
+    @property
+    def assignments(self) -> tuple[tuple[int, ...], ...]:
+        """The replicas of every partition."""
+        return self.partitions * self.times
+
+    def checked(self, node: Node) -> Create:
+        if not self.partitions or not all(self.partitions):
+            node["partitions"].expected("the replicas of every partition, such as [[0, 1, 2]]")
+        return self
 
 
 @dataclass(frozen=True)
 class Delete:
     """Delete a topic. Kafka answers when the controller has done so; brokers delete the logs later."""
 
-    topic: str
+    topic: Annotated[Topic, From.TAG]
 
 
 @dataclass(frozen=True)
@@ -31,27 +66,27 @@ class Produce:
     via: the broker that tells the producer who leads; None for any, which may take long if one is paused.
     """
 
-    partition: str
-    records: int
-    size: int
-    acks: str = "all"
-    via: int | None = None
+    partition: Annotated[Partition, From.TAG]
+    records: Positive
+    size: Natural = 0
+    acks: Acks = "all"
+    via: Natural | None = None
 
 
 @dataclass(frozen=True)
 class Send:
     """One record with acks=all, without waiting for an answer."""
 
-    partition: str
+    partition: Annotated[Partition, From.TAG]
 
 
 @dataclass(frozen=True)
 class Answered:
     """Wait until every record that was sent is answered; with `instead`, until it is acknowledged."""
 
-    partition: str
-    seconds: float
-    instead: Sign | None = None
+    partition: Annotated[Partition, From.TAG]
+    seconds: Seconds = PATIENCE
+    instead: Annotated[Sign | None, Reader(_read_sign)] = None
 
 
 @dataclass(frozen=True)
@@ -61,16 +96,16 @@ class Stream:
     rate: None for the end, which waits for the last answers.
     """
 
-    partition: str
-    rate: int | None
+    partition: Annotated[Partition, From.TAG]
+    rate: Positive | None
 
 
 @dataclass(frozen=True)
 class Reassign:
     """to: the replicas; None cancels. absent_if: the error returned by a build without the finding."""
 
-    partition: str
-    to: tuple[int, ...] | None
+    partition: Annotated[Partition, From.TAG]
+    to: Brokers | None
     absent_if: str | None = None
 
 
@@ -82,39 +117,53 @@ class Elect:
     if_needed: it is no fault if the leader is already the one that the election would choose.
     """
 
-    partition: str
-    kind: str
-    via: int | None
+    partition: Annotated[Partition, From.TAG]
+    kind: Annotated[Literal["preferred", "unclean"], Key("type")]
+    via: Natural | None = None
     refused: str | None = None
     if_needed: bool = False
+
+    def checked(self, node: Node) -> Elect:
+        if self.if_needed and self.refused is not None:
+            node.fail("an election is either `refused` or done `if-needed`")
+        return self
 
 
 @dataclass(frozen=True)
 class Configure:
-    """kind: topic or broker; name: empty for all brokers; an empty value removes the setting."""
+    """target: `topic NAME`, `broker ID`, or `broker` for all of them; an empty value removes the setting."""
 
-    kind: str
-    name: str
-    values: Mapping[str, str]
+    target: Annotated[Configurable, From.TAG]
+    values: Annotated[KafkaSettings, Key("set")]
+
+    @property
+    def kind(self) -> str:
+        """`topic` or `broker`."""
+        return self.target.partition(" ")[0]
+
+    @property
+    def name(self) -> str:
+        """Of the topic or the broker; empty for all brokers."""
+        return self.target.partition(" ")[2]
 
 
 @dataclass(frozen=True)
 class Throttle:
     """Bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
 
-    rate: int
+    rate: Annotated[Positive, From.TAG]
 
 
 @dataclass(frozen=True)
 class Feature:
-    name: str
-    level: int
-    kind: str
+    name: Annotated[str, From.TAG]
+    level: Natural
+    kind: Annotated[Literal["upgrade", "safe_downgrade", "unsafe_downgrade"], Key("type")]
 
 
 @dataclass(frozen=True)
 class Unregister:
-    broker: int
+    broker: Annotated[Natural, From.TAG]
 
 
 @dataclass(frozen=True)
@@ -125,36 +174,36 @@ class Signal:
     """
 
     kind: str
-    broker: int | None
-    wait: bool
-    seconds: float
+    broker: Annotated[Process, From.TAG]
+    wait: bool = True
+    seconds: Seconds = STOP
 
 
 @dataclass(frozen=True)
 class Exited:
     """Wait until a broker that was stopped with `wait = false` has ended."""
 
-    broker: int
-    seconds: float
+    broker: Annotated[Natural, From.TAG]
+    seconds: Seconds = STOP
 
 
 @dataclass(frozen=True)
 class Start:
     """Start a node, unless it runs. broker: None for the controller; wait: until a broker is unfenced."""
 
-    broker: int | None
-    wait: bool
-    seconds: float
+    broker: Annotated[Process, From.TAG]
+    wait: bool = True
+    seconds: Seconds = START
 
 
 @dataclass(frozen=True)
 class MoveDirectory:
     """Move a replica into another log directory of its broker, unless it is there."""
 
-    partition: str
-    broker: int
-    directory: int
-    seconds: float
+    partition: Annotated[Partition, From.TAG]
+    broker: Natural
+    directory: Natural
+    seconds: Seconds = PATIENCE
 
 
 @dataclass(frozen=True)
@@ -162,15 +211,15 @@ class Directory:
     """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
 
     kind: str
-    broker: int
-    directory: int
+    broker: Annotated[Natural, From.TAG]
+    directory: Natural
 
 
 @dataclass(frozen=True)
 class DeleteCleanStopFiles:
     """Delete the files by which a broker knows that it stopped in order."""
 
-    broker: int
+    broker: Annotated[Natural, From.TAG]
 
 
 @dataclass(frozen=True)
@@ -180,13 +229,13 @@ class LoseLog:
     A power failure does the same to what the operating system had not written to the disk.
     """
 
-    partition: str
-    broker: int
+    partition: Annotated[Partition, From.TAG]
+    broker: Natural
 
 
 @dataclass(frozen=True)
 class Sleep:
-    seconds: float
+    seconds: Annotated[Sleeping, From.TAG]
     because: str
 
 
@@ -197,22 +246,27 @@ class Seen:
     The order counts for replicas only. isr_size: how many.
     """
 
-    leader: tuple[int, ...] | None = None
-    replicas: tuple[int, ...] | None = None
-    isr: tuple[int, ...] | None = None
-    elr: tuple[int, ...] | None = None
-    last_known_elr: tuple[int, ...] | None = None
-    isr_size: int | None = None
+    leader: Leaders | None = None
+    replicas: Brokers | None = None
+    isr: Brokers | None = None
+    elr: Brokers | None = None
+    last_known_elr: Brokers | None = None
+    isr_size: Natural | None = None
 
 
 @dataclass(frozen=True)
 class Wait:
     """Wait for a predicted state. decides: without it the finding is not reproduced."""
 
-    partition: str
-    seen: Seen
-    seconds: float
-    decides: bool
+    partition: Annotated[Partition, From.TAG]
+    seen: Annotated[Seen, From.TABLE]
+    seconds: Seconds = PATIENCE
+    decides: bool = False
+
+    def checked(self, node: Node) -> Wait:
+        if self.seen == Seen():
+            node.fail("a `wait` says what it waits for", "such as leader = 2")
+        return self
 
 
 @dataclass(frozen=True)
@@ -222,29 +276,35 @@ class Leaderless:
     DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
     """
 
-    partition: str
-    seconds: float
+    partition: Annotated[Partition, From.TAG]
+    seconds: Seconds
 
 
 @dataclass(frozen=True)
 class Said:
     """Wait until a node has printed a line that matches, since its last start or since the last such step."""
 
-    node: int
-    pattern: str
-    seconds: float
-    instead: Sign | None = None
+    node: Annotated[Natural, From.TAG]
+    pattern: Pattern
+    seconds: Seconds = PATIENCE
+    instead: Annotated[Sign | None, Reader(_read_sign)] = None
 
 
 @dataclass(frozen=True)
 class LogEnd:
-    """Wait until the log of a replica ends there; None: until the broker has no replica of it any more."""
+    """Wait until the log of a replica ends there; `gone`: until the broker has no replica of it any more."""
 
-    partition: str
-    broker: int
-    end: int | None
-    seconds: float
-    instead: Sign | None = None
+    partition: Annotated[Partition, From.TAG]
+    broker: Natural
+    end: Natural | None = None
+    seconds: Seconds = PATIENCE
+    instead: Annotated[Sign | None, Reader(_read_sign)] = None
+    gone: bool = False
+
+    def checked(self, node: Node) -> LogEnd:
+        if self.gone == (self.end is not None):
+            node.fail("a `log` waits for an `end`, or until it is `gone`")
+        return self
 
 
 Sign: TypeAlias = Wait | Said | LogEnd
@@ -257,3 +317,21 @@ Action: TypeAlias = (
     | Unregister | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog
     | Sleep | Wait | Leaderless | Said | LogEnd
 )  # fmt: skip
+SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
+    "wait": (Wait, {"decides": False}),
+    "said": (Said, {"instead": None}),
+    "log": (LogEnd, {"instead": None}),
+}
+"""The kinds that can be seen instead, and the fields that they do not have then."""
+
+
+def _read_sign(node: Node) -> Sign:
+    """What is seen where the finding is absent: a step of another kind, as a table."""
+    if not isinstance(node.value, dict):
+        node.expected('a table such as { log = "orders-0", broker = 1, end = 3 }')
+    kind = next(iter(node.value), "")
+    if kind not in SIGNS:
+        node.fail(f"`{kind}` shows nothing", "what is seen instead is a `wait`, `said` or `log`")
+    record, fixed = SIGNS[kind]
+    patience = {} if "seconds" in node else {"seconds": INSTEAD_PATIENCE}
+    return read_record(node, record, {**fixed, **patience}, tag=kind)

@@ -53,45 +53,84 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import From, Key, Natural, Positive, Prose, Reader, read_record, read_value
+from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Delete, Leaderless, Seen, Wait
-from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun, read_seen
-from elrcheck.catalogue.recipe_notation.recipe_steps import (
-    STEPS,
-    kind_of,
-    partition,
-    read_action,
-    text_values,
-)
-from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace, read_trace
+from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
+from elrcheck.catalogue.recipe_notation.recipe_steps import kind_of, read_action
+from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
+from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Partition
 
 Side: TypeAlias = Literal["run", "control"]
-TOP = ("finding", "name", "title", "about", "expects", "versions", "cluster", "step", "read")
-MORE = ("default", "needs", "traces", "trace", "timing", "control", "seen")
-VERSION = re.compile(r"\d+\.\d+\.\d+")
+BOTH: tuple[Side, ...] = ("run", "control")
+BESIDES_ACTION = ("in", "note", "finally")
+"""Keys of a step that do not say what it does."""
+NAME = re.compile(r"[a-z][a-z0-9-]*")
+FINDING = re.compile(r"F-\d+")
 LOGGER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 MOST_BROKERS = 5
+
+
+def _finding(node: Node) -> str:
+    if not FINDING.fullmatch(node.text()):
+        node.bad("expected the id of a finding, such as F-20")
+    return node.text()
+
+
+def _name(node: Node) -> str:
+    if not NAME.fullmatch(node.text()):
+        node.bad("small letters, digits and -")
+    return node.text()
+
+
+def _logger(node: Node) -> str:
+    if not LOGGER.fullmatch(node.text()):
+        node.expected("the name of a logger such as kafka.cluster.Partition")
+    return node.text()
+
+
+def _brokers(node: Node) -> int:
+    if node.positive() > MOST_BROKERS:
+        node.expected(f"at most {MOST_BROKERS}")
+    return node.positive()
+
+
+def _versions(node: Node) -> tuple[str, str] | None:
+    versions = tuple(release(one) for one in node.items())
+    if versions and len(versions) != 2:
+        node.expected("the oldest and the newest release")
+    return (versions[0], versions[1]) if versions else None
+
+
+def _partitions(node: Node) -> tuple[str, ...]:
+    names: tuple[str, ...] = read_value(node.object(("partitions",))["partitions"], tuple[Partition, ...])
+    return names
+
+
+def _sides(node: Node) -> tuple[Side, ...]:
+    return tuple(side for side in BOTH if side == node.choice(BOTH))
 
 
 @dataclass(frozen=True)
 class RecipeCluster:
     """controller, broker: properties on top of those that every cluster has. debug: names of loggers."""
 
-    brokers: int
-    log_dirs: int
-    features: Mapping[str, int]
-    controller: Mapping[str, str]
-    broker: Mapping[str, str]
-    debug: tuple[str, ...]
+    brokers: Annotated[int, Reader(_brokers)]
+    log_dirs: Positive = 1
+    features: Mapping[str, Natural] = field(default_factory=dict)
+    controller: KafkaSettings = field(default_factory=dict)
+    broker: KafkaSettings = field(default_factory=dict)
+    debug: tuple[Annotated[str, Reader(_logger)], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,42 +138,72 @@ class RecipeStep:
     """sides: where it is done; at_last: even if the sign of the finding is absent. text: how it is shown."""
 
     action: Action
-    sides: tuple[Side, ...]
-    at_last: bool
     text: str
-    note: str
-    where: str
+    sides: Annotated[tuple[Side, ...], Key("in"), Reader(_sides)] = BOTH
+    at_last: Annotated[bool, Key("finally")] = False
+    note: Prose = ""
+    where: Annotated[str, From.PLACE] = ""
+
+
+def _step(node: Node) -> RecipeStep:
+    """A step: what it does, by the first key, and what is said besides in the same table."""
+    action = read_action(node, BESIDES_ACTION)
+    return read_record(node, RecipeStep, {"action": action, "text": _shown(node)}, others=node.value)
+
+
+def _reject_strangers(node: Node, brokers: int) -> None:
+    """A UsageFault for a broker that the cluster does not have."""
+    kind = kind_of(node)
+    for key in (kind, "broker", "via"):
+        value = node.get(key).value
+        if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= brokers:
+            node[key].expected(f"one of the {brokers} brokers")
+
+
+def _shown(node: Node) -> str:
+    """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
+    left_out = ("in", "note", "finally", "seconds", "decides", "instead", "absent-if", "because")
+    return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
+
+
+def _value(node: Node) -> str:
+    match node.value:
+        case dict():
+            return ", ".join(f"{key}={_value(part)}" for key, part in node.fields())
+        case bool():
+            return "yes" if node.value else "no"
+    return str(node.value)
 
 
 @dataclass(frozen=True)
 class RecipeControl:
     """What the control changes. features: those that replace the recipe's."""
 
-    title: str
-    features: Mapping[str, int]
+    title: Prose
+    features: Mapping[str, Natural] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Recipe:
     """versions: the oldest and the newest on which it was seen, if any; needs: the oldest that can run it."""
 
-    finding: str
-    name: str
-    default: bool
-    title: str
-    about: str
+    finding: Annotated[str, Reader(_finding)]
+    name: Annotated[str, Reader(_name)]
+    title: Prose
+    about: Prose
     expects: Literal["lost", "unavailable"]
-    versions: tuple[str, str] | None
-    needs: str | None
-    traces: tuple[str, ...]
-    trace: RecipeTrace | None
-    timing: str
+    versions: Annotated[tuple[str, str] | None, Reader(_versions)]
     cluster: RecipeCluster
-    control: RecipeControl | None
-    steps: tuple[RecipeStep, ...]
-    read: tuple[str, ...]
-    seen: tuple[SeenRun, ...]
-    file: str
+    steps: Annotated[tuple[Annotated[RecipeStep, Reader(_step)], ...], Key("step")]
+    read: Annotated[tuple[str, ...], Reader(_partitions)]
+    default: bool = False
+    needs: Release | None = None
+    traces: tuple[str, ...] = ()
+    trace: RecipeTrace | None = None
+    timing: Prose = ""
+    control: RecipeControl | None = None
+    seen: tuple[SeenRun, ...] = ()
+    file: Annotated[str, From.FILE] = ""
 
     @property
     def id(self) -> str:
@@ -149,6 +218,50 @@ class Recipe:
             if isinstance(step.action, Wait) and "run" in step.sides and step.action.partition in self.read:
                 found.append(step.action.seen)
         return tuple(found)
+
+    def checked(self, node: Node) -> Recipe:
+        self._check_steps(node["step"])
+        self._check_read(node["read"]["partitions"])
+        if self.trace is not None:
+            self.trace.check_brokers(node["trace"], self.cluster.brokers)
+        same = all(step.sides == BOTH for step in self.steps)
+        if self.control is None:
+            if not same:
+                node.fail("a step is only for one side, but there is no [control]")
+            for part, run in zip(node.get("seen", []).items(), self.seen, strict=True):
+                if run.control is not None:
+                    part["control"].fail("the recipe has no [control]")
+        elif same and not self.control.features:
+            node["control"].fail("the control does the same as the run")
+        return self
+
+    def _check_steps(self, node: Node) -> None:
+        """Steps name brokers of the cluster, and delete topics that there are."""
+        topics: set[str] = set()
+        for part, step in zip(node.items(), self.steps, strict=True):
+            for table in (part, *([part["instead"]] if "instead" in part else [])):
+                _reject_strangers(table, self.cluster.brokers)
+            match step.action:
+                case Create(topic=topic):
+                    topics.add(topic)
+                case Delete(topic=topic) if topic not in topics:
+                    part["delete"].fail(f"no step before creates `{topic}`", did_you_mean(topic, topics))
+
+    def _check_read(self, node: Node) -> None:
+        """What is read at the end was created, and not deleted."""
+        actions = [step.action for step in self.steps]
+        created = {
+            f"{action.topic}-{number}"
+            for action in actions
+            if isinstance(action, Create)
+            for number in range(len(action.assignments))
+        }
+        deleted = {action.topic for action in actions if isinstance(action, Delete)}
+        for part, name in zip(node.items(), self.read, strict=True):
+            if name not in created:
+                part.fail(f"no step creates `{name}`", did_you_mean(name, created))
+            if name.rpartition("-")[0] in deleted:
+                part.fail(f"a step deletes the topic of `{name}`, so that nothing of it can be read")
 
 
 @functools.cache
@@ -179,158 +292,4 @@ def find_recipe(wanted: str, order: str | None = None) -> Recipe:
 
 def read_recipe(file: Path | Traversable) -> Recipe:
     """Read a recipe strictly; a UsageFault names the file, the line and the key."""
-    top = read_toml(file, toml_codes("recipe-file")).object(TOP, MORE)
-    finding, name = top["finding"].text(), top["name"].text()
-    if not re.fullmatch(r"F-\d+", finding):
-        top["finding"].bad("expected the id of a finding, such as F-20")
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name):
-        top["name"].bad("small letters, digits and -")
-    cluster = _cluster(top["cluster"])
-    control = top.maybe("control", _control, None)
-    steps = tuple(_step(node, cluster) for node in top["step"].items())
-    _reject_deletions_of_nothing(top["step"], steps)
-    recipe = Recipe(
-        finding=finding,
-        name=name,
-        default=top.maybe("default", Node.boolean, False),
-        title=_needed(top["title"]),
-        about=_needed(top["about"]),
-        expects="lost" if top["expects"].choice(("lost", "unavailable")) == "lost" else "unavailable",
-        versions=_versions(top["versions"]),
-        needs=top.maybe("needs", _version, None),
-        traces=top.maybe("traces", Node.texts, ()),
-        trace=top.maybe("trace", lambda node: read_trace(node, cluster.brokers), None),
-        timing=top.maybe("timing", _needed, ""),
-        cluster=cluster,
-        control=control,
-        steps=steps,
-        read=_read(top["read"], steps),
-        seen=tuple(read_seen(node, control is not None) for node in top.get("seen", []).items()),
-        file=str(file),
-    )
-    same = all(len(step.sides) == 2 for step in steps)
-    if control is None and not same:
-        top.fail("a step is only for one side, but there is no [control]")
-    if control is not None and same and not control.features:
-        top["control"].fail("the control does the same as the run")
-    return recipe
-
-
-def _needed(node: Node) -> str:
-    text = node.text().strip()
-    return text or node.bad("expected a text, not an empty one")
-
-
-def _version(node: Node) -> str:
-    text = node.text()
-    if not VERSION.fullmatch(text):
-        node.expected("a release such as 4.1.2")
-    return text
-
-
-def _versions(node: Node) -> tuple[str, str] | None:
-    found = tuple(_version(one) for one in node.items())
-    if not found:
-        return None
-    if len(found) != 2:
-        node.expected("the oldest and the newest release")
-    return found[0], found[1]
-
-
-def _logger(node: Node) -> str:
-    text = node.text()
-    if not LOGGER.fullmatch(text):
-        node.expected("the name of a logger such as kafka.cluster.Partition")
-    return text
-
-
-def _cluster(node: Node) -> RecipeCluster:
-    node.object(("brokers",), ("log-dirs", "features", "controller", "broker", "debug"))
-    brokers = node["brokers"].positive()
-    if brokers > MOST_BROKERS:
-        node["brokers"].expected(f"at most {MOST_BROKERS}")
-    return RecipeCluster(
-        brokers=brokers,
-        log_dirs=node.maybe("log-dirs", Node.positive, 1),
-        features=node.maybe("features", lambda part: part.map(Node.natural), {}),
-        controller=node.maybe("controller", text_values, {}),
-        broker=node.maybe("broker", text_values, {}),
-        debug=node.maybe("debug", lambda part: tuple(map(_logger, part.items())), ()),
-    )
-
-
-def _control(node: Node) -> RecipeControl:
-    node.object(("title",), ("features",))
-    features = node.maybe("features", lambda part: part.map(Node.natural), {})
-    return RecipeControl(_needed(node["title"]), features)
-
-
-def _step(node: Node, cluster: RecipeCluster) -> RecipeStep:
-    kind = kind_of(node)
-    form = STEPS[kind]
-    node.object((kind, *form.required), (*form.optional, "in", "note", "finally"))
-    side = node.maybe("in", lambda part: part.choice(("run", "control")), None)
-    sides: tuple[Side, ...] = ("run", "control")
-    if side is not None:
-        sides = ("run",) if side == "run" else ("control",)
-    _reject_strangers(node, kind, cluster)
-    action = read_action(node, kind)
-    if "instead" in node:
-        _reject_strangers(node["instead"], kind_of(node["instead"]), cluster)
-    return RecipeStep(
-        action=action,
-        sides=sides,
-        at_last=node.maybe("finally", Node.boolean, False),
-        text=_shown(node),
-        note=node.maybe("note", _needed, ""),
-        where=node.where,
-    )
-
-
-def _reject_strangers(node: Node, kind: str, cluster: RecipeCluster) -> None:
-    for key in (kind, "broker", "via"):
-        value = node.get(key).value
-        if isinstance(value, int) and kind not in ("throttle", "sleep", "said") and value >= cluster.brokers:
-            node[key].expected(f"one of the {cluster.brokers} brokers")
-
-
-def _reject_deletions_of_nothing(node: Node, steps: Sequence[RecipeStep]) -> None:
-    there: set[str] = set()
-    for one, step in zip(node.items(), steps, strict=True):
-        match step.action:
-            case Create(topic=topic):
-                there.add(topic)
-            case Delete(topic=topic) if topic not in there:
-                one["delete"].fail(f"no step before creates `{topic}`", did_you_mean(topic, there))
-
-
-def _shown(node: Node) -> str:
-    """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
-    left_out = ("in", "note", "finally", "seconds", "decides", "instead", "absent-if", "because")
-    return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
-
-
-def _value(node: Node) -> str:
-    match node.value:
-        case dict():
-            return ", ".join(f"{key}={_value(part)}" for key, part in node.fields())
-        case bool():
-            return "yes" if node.value else "no"
-    return str(node.value)
-
-
-def _read(node: Node, steps: Sequence[RecipeStep]) -> tuple[str, ...]:
-    node.object(("partitions",))
-    created = {
-        f"{step.action.topic}-{number}"
-        for step in steps
-        if isinstance(step.action, Create)
-        for number in range(len(step.action.partitions))
-    }
-    deleted = {step.action.topic for step in steps if isinstance(step.action, Delete)}
-    for one in node["partitions"].items():
-        if partition(one) not in created:
-            one.fail(f"no step creates `{one.text()}`", did_you_mean(one.text(), created))
-        if one.text().rpartition("-")[0] in deleted:
-            one.fail(f"a step deletes the topic of `{one.text()}`, so that nothing of it can be read")
-    return node["partitions"].texts()
+    return read_record(read_toml(file, toml_codes("recipe-file"), joint="-"), Recipe)

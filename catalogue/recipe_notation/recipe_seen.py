@@ -18,61 +18,83 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import Natural, Positive, Reader
+from elrcheck.catalogue.file_values import Release
 
 Outcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
-OUTCOMES: dict[str, Outcome] = {
-    "lost": "lost",
-    "unavailable": "unavailable",
-    "not-reproduced": "not-reproduced",
-    "inconclusive": "inconclusive",
-}
-NEEDED = ("kafka", "outcome", "seconds", "day")
 OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "message": "inconclusive"}
 """Keys that one outcome needs, and no other has."""
-RELEASE = re.compile(r"\d+\.\d+\.\d+")
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _day(node: Node) -> str:
+    text = node.text()
+    if DAY.fullmatch(text) is None:
+        node.expected("a day such as 2026-11-22")
+    return text
 
 
 @dataclass(frozen=True)
 class Left:
     """How many of the acknowledged records could be read at the end."""
 
-    left: int
-    acknowledged: int
+    left: Natural
+    acknowledged: Positive
+
+    def checked(self, node: Node) -> Left:
+        if self.left > self.acknowledged:
+            node["left"].expected(f"at most {self.acknowledged}")
+        return self
 
 
 @dataclass(frozen=True)
 class SeenRuns:
     """Of several runs: how many came to their end, and in how many of those the finding shows."""
 
-    ended: int
-    shown: int
+    ended: Positive
+    shown: Natural
+
+    def checked(self, node: Node) -> SeenRuns:
+        if self.shown > self.ended:
+            node["shown"].expected(f"at most {self.ended}")
+        return self
 
 
 @dataclass(frozen=True)
 class SeenRun:
-    """What a run reported. left: where records were lost; control: of its control, None if not tried."""
+    """What a run reported. left, acknowledged: where records were lost; control: None if not tried."""
 
-    kafka: str
+    kafka: Release
     outcome: Outcome
-    left: Left | None
-    state: str
-    message: str
-    control: Left | None
-    runs: SeenRuns | None
-    seconds: int
-    day: str
-    busy: bool
+    seconds: Positive
+    day: Annotated[str, Reader(_day)]
+    left: Natural = 0
+    acknowledged: Natural = 0
+    state: str = ""
+    message: str = ""
+    control: Left | None = None
+    runs: SeenRuns | None = None
+    busy: bool = False
+
+    def checked(self, node: Node) -> SeenRun:
+        for key, outcome in OF_OUTCOME.items():
+            if (key in node) != (self.outcome == outcome):
+                node.fail(f"`{key}` is said of the outcome {outcome}, which needs it")
+        if self.outcome == "lost":
+            Left(self.left, node["acknowledged"].positive()).checked(node)
+        if self.runs is not None and (self.runs.shown > 0) != (self.outcome in ("lost", "unavailable")):
+            node["runs"].fail("the outcome says whether it shows in any of the runs")
+        return self
 
     @property
     def what(self) -> str:
         """The outcome in words."""
         often = "" if self.runs is None else f" in {self.runs.shown} of {self.runs.ended} runs"
-        if self.left is not None:
-            return f"lost: {self.left.acknowledged - self.left.left} of {self.left.acknowledged}{often}"
+        if self.outcome == "lost":
+            return f"lost: {self.acknowledged - self.left} of {self.acknowledged}{often}"
         if self.outcome == "unavailable":
             return f"unavailable: {self.state}"
         return self.outcome.replace("-", " ") + often + (f": {self.message}" if self.message else "")
@@ -81,52 +103,3 @@ class SeenRun:
     def control_left(self) -> str:
         """What the control had left, in words."""
         return f"{self.control.left} of {self.control.acknowledged} left" if self.control else "not tried"
-
-
-def read_seen(node: Node, controlled: bool) -> SeenRun:
-    """Read one strictly. controlled: the recipe has a control."""
-    node.object(NEEDED, (*OF_OUTCOME, "control", "runs", "busy"))
-    outcome = OUTCOMES[node["outcome"].choice(OUTCOMES)]
-    for key, where in OF_OUTCOME.items():
-        if (key in node) != (outcome == where):
-            node.fail(f"`{key}` is said of the outcome {where}, which needs it")
-    runs = node.maybe("runs", _runs, None)
-    if runs is not None and (runs.shown > 0) != (outcome in ("lost", "unavailable")):
-        node["runs"].fail("the outcome says whether it shows in any of the runs")
-    control = node.maybe("control", lambda part: _left(part.object(("left", "acknowledged"))), None)
-    if control is not None and not controlled:
-        node["control"].fail("the recipe has no [control]")
-    return SeenRun(
-        kafka=_like(node["kafka"], RELEASE, "a release such as 4.1.2"),
-        outcome=outcome,
-        left=_left(node) if outcome == "lost" else None,
-        state=node.maybe("state", Node.text, ""),
-        message=node.maybe("message", Node.text, ""),
-        control=control,
-        runs=runs,
-        seconds=node["seconds"].positive(),
-        day=_like(node["day"], DAY, "a day such as 2026-11-22"),
-        busy=node.maybe("busy", Node.boolean, False),
-    )
-
-
-def _left(node: Node) -> Left:
-    found = Left(node["left"].natural(), node["acknowledged"].positive())
-    if found.left > found.acknowledged:
-        node["left"].expected(f"at most {found.acknowledged}")
-    return found
-
-
-def _runs(node: Node) -> SeenRuns:
-    node.object(("ended", "shown"))
-    found = SeenRuns(node["ended"].positive(), node["shown"].natural())
-    if found.shown > found.ended:
-        node["shown"].expected(f"at most {found.ended}")
-    return found
-
-
-def _like(node: Node, form: re.Pattern[str], what: str) -> str:
-    text = node.text()
-    if form.fullmatch(text) is None:
-        node.expected(what)
-    return text

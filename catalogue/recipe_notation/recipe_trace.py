@@ -15,32 +15,35 @@ Brokers of a recipe may share one of the model. A test searches the trace and co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
 
-from elrcheck.base.errors import did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.configuration import config_fields, config_value
+from elrcheck.base.typed.records import Key, Natural
+from elrcheck.catalogue.file_values import Knobs, Variant
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
-from elrcheck.model.config import Config
+from elrcheck.catalogue.recipe_notation.recipe_values import NO_LEADER
 from elrcheck.model.knobs import plain
-from elrcheck.model.variants import variant_names
 
 SCOPE = "two-brokers-quiet"
-NO_LEADER = -1
 
 
 @dataclass(frozen=True)
 class RecipeTrace:
     """broken: the property; brokers: for each broker of the recipe the one of the model."""
 
-    broken: str
-    variant: str
-    scope: str
-    knobs: Mapping[str, Any]
-    liveness: bool
-    brokers: tuple[int, ...]
+    broken: Annotated[str, Key("property")]
+    variant: Variant
+    brokers: tuple[Natural, ...]
+    scope: str = SCOPE
+    knobs: Annotated[Knobs, Key("set")] = field(default_factory=dict)
+    liveness: bool = False
+
+    def check_brokers(self, node: Node, number: int) -> None:
+        """A UsageFault unless there is one for each of so many brokers of the recipe."""
+        if len(self.brokers) != number or set(self.brokers) != set(range(max(self.brokers, default=0) + 1)):
+            node["brokers"].expected(f"for each of the {number} brokers one of the model, and all of those")
 
     @property
     def selection(self) -> Selection:
@@ -70,24 +73,3 @@ class RecipeTrace:
             seen.leader is None
             or leader in {one if one == NO_LEADER else self.brokers[one] for one in seen.leader}
         ) and all(ids is None or {self.brokers[one] for one in ids} == set(state[name]) for ids, name in sets)
-
-
-def read_trace(node: Node, brokers: int) -> RecipeTrace:
-    """Read one strictly. brokers: how many the recipe has."""
-    node.object(("property", "variant", "brokers"), ("scope", "set", "liveness"))
-    variant, known = node["variant"].text(), variant_names()
-    if variant not in known:
-        node["variant"].bad(f"unknown variant `{variant}`", did_you_mean(variant, known))
-    kinds = config_fields(Config)
-    fields = node.get("set", {}).object((), kinds).fields()
-    standing = tuple(one.natural() for one in node["brokers"].items())
-    if len(standing) != brokers or set(standing) != set(range(max(standing, default=0) + 1)):
-        node["brokers"].expected(f"for each of the {brokers} brokers one of the model, and all of those")
-    return RecipeTrace(
-        broken=node["property"].text(),
-        variant=variant,
-        scope=node.maybe("scope", Node.text, SCOPE),
-        knobs={key: config_value(kinds[key], part) for key, part in fields},
-        liveness=node.maybe("liveness", Node.boolean, False),
-        brokers=standing,
-    )

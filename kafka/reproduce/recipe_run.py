@@ -155,7 +155,7 @@ class RecipeRun:
         """Do one step, and return what came of it."""
         match action:
             case Create():
-                self._cluster.clients.create(action.topic, action.partitions, action.config)
+                self._cluster.clients.create(action.topic, action.assignments, action.config)
             case Produce():
                 return self._produce(action)
             case Send():

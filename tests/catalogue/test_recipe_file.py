@@ -153,7 +153,7 @@ times = 3
         Start(None, True, 240.0),
         LoseLog("orders-0", 1),
         Elect("orders-0", "unclean", None, "ElectionNotNeeded"),
-        Create("large", ((0,), (1,)) * 3, {}),
+        Create("large", ((0,), (1,)), {}, 3),
     ]
 
 

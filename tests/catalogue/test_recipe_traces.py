@@ -13,7 +13,6 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
-from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
 from elrcheck.checking.check import run_check
 
 TRACED = {recipe.id: recipe for recipe in packaged_recipes() if recipe.trace is not None}
@@ -69,5 +68,5 @@ def test_a_recipe_that_drifts_is_told() -> None:
     assert trace.met((single, nobody), states) == 2
     assert trace.met((nobody, single), states) == 1  # the other way round
     assert trace.met((single, replace(nobody, isr=(2,))), states) == 1
-    other = RecipeTrace(trace.broken, trace.variant, trace.scope, trace.knobs, False, (0, 1, 1))
+    other = replace(trace, liveness=False, brokers=(0, 1, 1))
     assert other.met((single,), states) == 0
