@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from elrcheck.catalogue.evidence.conformance import packaged
-from elrcheck.catalogue.evidence.conformance_table import conformance_table
+from elrcheck.laboratory.evidence.conformance_table import conformance_table
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 TABLE = re.compile(r"(?<=<!-- compared -->\n).*?(?=<!-- end of compared -->)", re.DOTALL)

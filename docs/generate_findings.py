@@ -11,11 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from elrcheck.catalogue.evidence.by_version import finding_table
-from elrcheck.catalogue.evidence.cause_page import cause_page, causes
-from elrcheck.catalogue.evidence.hunt_page import hunt_page
-from elrcheck.catalogue.evidence.hunted import packaged_hunt
 from elrcheck.catalogue.evidence.searched import packaged_searches
-from elrcheck.catalogue.evidence.version_page import version_page
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.finding_page import LEVEL, finding_page, item, wrapped
 from elrcheck.catalogue.finding_text import broken, command
@@ -23,6 +19,10 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.laboratory.evidence.cause_page import cause_page, causes
+from elrcheck.laboratory.evidence.hunt_page import hunt_page
+from elrcheck.laboratory.evidence.hunted import packaged_hunt
+from elrcheck.laboratory.evidence.version_page import version_page
 
 PAGE = Path(__file__).resolve().parent / "findings.md"
 PAGES = PAGE.with_suffix("")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from elrcheck.catalogue.evidence.proof_page import proof_page
 from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.laboratory.evidence.proof_page import proof_page
 
 PAGE = Path(__file__).resolve().parent / "proofs-by-variant.md"
 

@@ -1,6 +1,6 @@
 """Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
 
-Without names it searches what catalogue/evidence/hunted.json does not have yet, and writes the file after
+Without names it searches what laboratory/evidence/hunted.json does not have yet, and writes the file after
 each configuration, so that a run that was stopped goes on where it was. What the file says of another model,
 or with a repair that was not left out, is searched again. `python docs/generate_findings.py` makes
 docs/findings/hunt.md of it. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
@@ -22,7 +22,15 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
-from elrcheck.catalogue.evidence.hunted import (
+from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.family import Family
+from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.invariants.modules import load_checked_model
+from elrcheck.laboratory.evidence.hunted import (
     NAME,
     Found,
     Hunt,
@@ -32,19 +40,11 @@ from elrcheck.catalogue.evidence.hunted import (
     is_whole,
     packaged_hunt,
 )
-from elrcheck.catalogue.select import resolve
-from elrcheck.catalogue.suite_file import SuiteCase
-from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.family import Family
-from elrcheck.explorer.search.result import Limits, SearchResult
-from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.model.config import Config
 from elrcheck.traces.replay import replay_finding
 
-FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
+FILE = Path(__file__).resolve().parents[1] / "laboratory" / "evidence" / NAME
 LIMITS = Limits(max_states=20_000_000, seconds=300.0)
 
 

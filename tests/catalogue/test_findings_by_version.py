@@ -14,7 +14,6 @@ from places import ROOT, SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
-from elrcheck.catalogue.evidence.cause_page import causes, spans
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
@@ -22,6 +21,7 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from elrcheck.laboratory.evidence.cause_page import causes, spans
 from elrcheck.results.finding_table import FindingRow
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()

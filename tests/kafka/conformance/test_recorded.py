@@ -17,7 +17,6 @@ from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.roundtrip import from_text, to_data
 from elrcheck.catalogue.evidence import compared_rules
 from elrcheck.catalogue.evidence.conformance import Compared, Conformance, compared_with, packaged
-from elrcheck.catalogue.evidence.conformance_table import conformance_table
 from elrcheck.catalogue.model_entries import variant_entries
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -26,6 +25,7 @@ from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.kafka.conformance.recorded.conform_record import compared_rules as rules_of
 from elrcheck.kafka.conformance.recorded.conform_record import record_comparison
 from elrcheck.kafka.conformance.recorded.conform_refresh import Refreshed, refresh
+from elrcheck.laboratory.evidence.conformance_table import conformance_table
 from elrcheck.lang.changed.altered import planted, recompiled
 from elrcheck.lang.source import function_tree
 from elrcheck.model.control_plane import controller

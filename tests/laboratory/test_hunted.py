@@ -14,8 +14,10 @@ from places import ROOT
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import from_data, from_text, to_data
-from elrcheck.catalogue.evidence.hunt_page import because, hunt_page
-from elrcheck.catalogue.evidence.hunted import (
+from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.laboratory.evidence.hunt_page import because, hunt_page
+from elrcheck.laboratory.evidence.hunted import (
     DESIGNS,
     REPAIRS,
     Found,
@@ -27,8 +29,6 @@ from elrcheck.catalogue.evidence.hunted import (
     repaired,
     repairs_of,
 )
-from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.suite_file import SuiteCase
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
 CASE = CASES["reassign/fence@code_4_3"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from elrcheck.catalogue.evidence.hunted import (
+from elrcheck.laboratory.evidence.hunted import (
     DESIGNS,
     Hunt,
     HuntedCase,
@@ -18,10 +18,10 @@ from elrcheck.model.variants import variant_named
 HEAD = """\
 # The hunt
 
-<!-- Written by `python docs/generate_findings.py` from catalogue/evidence/hunted.json. -->
+<!-- Written by `python docs/generate_findings.py` from laboratory/evidence/hunted.json. -->
 
 Nine operations, each with five kinds of fault, put to the rules of released Kafka, with two brokers and one
-record (`catalogue/evidence/hunt.toml`). Searches say which finding explains each violation: with the repairs
+record (`laboratory/evidence/hunt.toml`). Searches say which finding explains each violation: with the repairs
 of all findings the property holds, and with one repair left out it breaks again, or in fewer steps. What
 breaks with all repairs is by design if the KIP breaks it too, in no more steps: the only copy is lost, say.
 F-26 has no repair: it is named where the shortest trace with all repairs ends with the switch of the feature.

@@ -166,12 +166,12 @@ LastSteps: TypeAlias = Callable[[Selection], Mapping[str, str]]
 
 
 def packaged_hunt() -> Hunt:
-    return from_text((files("elrcheck.catalogue.evidence") / NAME).read_bytes(), Hunt)
+    return from_text((files("elrcheck.laboratory.evidence") / NAME).read_bytes(), Hunt)
 
 
 def hunted_cases() -> tuple[SuiteCase, ...]:
     """The configurations of the hunt; ELR is switched only in releases in which users can."""
-    every = read_family(files("elrcheck.catalogue.evidence") / "hunt.toml").cases
+    every = read_family(files("elrcheck.laboratory.evidence") / "hunt.toml").cases
     return tuple(
         case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes
     )
