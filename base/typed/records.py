@@ -11,9 +11,9 @@
 A field without a default is a key that has to be there. A key that is no field is a fault, with a suggestion.
 A type may be str, bool, int, a Literal of texts, an Enum (by name), another dataclass, a tuple of any length,
 a Mapping from names, or one of these or None. What a type does not say, its `Annotated` does: `Reader`, how a
-value is read; `Key`, under which name; `From`, that the field is no key of its own. A record that has to be
-checked as a whole has a method `checked(node)`: it is called when the fields have been read, and returns the
-record to use.
+value is read; `Key`, under which name; `From` and `SameTable`, that it is no key of its own. A record that
+has to be checked as a whole has a method `checked(node)`: it is called when the fields have been read, and
+returns the record to use.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import re
 import types
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -51,16 +52,25 @@ class From(enum.Enum):
 
     PLACE = "file and line of the table"
     FILE = "the name of the file"
-    TABLE = "keys of the same table, which the record in this field names"
     TAG = "the key that says which kind of record this is"
 
 
 @dataclass(frozen=True)
+class SameTable:
+    """In `Annotated`: the field is made of keys of the same table, those of this record."""
+
+    record: type[Any]
+
+
+@dataclass(frozen=True)
 class _Field:
+    """How a field is read. kind: its type, with notes; inside: the record that stands in the same table."""
+
     name: str
     key: str
     kind: Any
     source: From | None
+    inside: type[Any] | None
     required: bool
 
 
@@ -82,6 +92,18 @@ def text_or_texts(node: Node) -> tuple[str, ...]:
     if not isinstance(node.value, str | list):
         node.expected("a text or a list of texts")
     return (node.text(),) if isinstance(node.value, str) else node.texts()
+
+
+def matching(form: str, what: str) -> Reader:
+    """Reads a text that a regular expression matches as a whole. what: such a text, for a message."""
+    pattern = re.compile(form)
+
+    def read(node: Node) -> str:
+        if pattern.fullmatch(node.text()) is None:
+            node.expected(what)
+        return node.text()
+
+    return Reader(read)
 
 
 Natural: TypeAlias = Annotated[int, Reader(Node.natural)]
@@ -121,8 +143,8 @@ def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, 
     for part in _fields(kind, joint):
         if part.name in given or part.source in (From.PLACE, From.FILE):
             continue
-        if part.source is From.TABLE:
-            keys |= _keys(part.kind, joint, tag, ())
+        if part.inside is not None:
+            keys |= _keys(part.inside, joint, tag, ())
         else:
             keys[tag if part.source is From.TAG else part.key] = part.required
     return keys
@@ -139,8 +161,8 @@ def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
             values[part.name] = node.where
         elif part.source is From.FILE:
             values[part.name] = node.source.name
-        elif part.source is From.TABLE:
-            values[part.name] = _filled(node, part.kind, {}, tag)
+        elif part.inside is not None:
+            values[part.name] = _filled(node, part.inside, {}, tag)
         elif key in node:
             values[part.name] = read_value(node[key], part.kind)
     record = kind(**values)
@@ -158,12 +180,14 @@ def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> _Field:
     notes = hint.__metadata__ if get_origin(hint) is Annotated else ()
     keys = [note.name for note in notes if isinstance(note, Key)]
     sources = [note for note in notes if isinstance(note, From)]
+    inside = [note.record for note in notes if isinstance(note, SameTable)]
     missing = dataclasses.MISSING
     return _Field(
         name=part.name,
         key=keys[0] if keys else part.name.replace("_", joint),
-        kind=hint.__origin__ if From.TABLE in sources else hint,
+        kind=hint,
         source=sources[0] if sources else None,
+        inside=inside[0] if inside else None,
         required=part.default is missing and part.default_factory is missing,
     )
 

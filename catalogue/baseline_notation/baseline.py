@@ -21,29 +21,95 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
 
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import (
+    From,
+    Key,
+    Natural,
+    Positive,
+    Reader,
+    SameTable,
+    matching,
+    read_record,
+)
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, read_suite
+from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-COUNTS = ("generated", "distinct", "diameter", "cut", "deadlocks")
-VERDICTS = ("holds", "violated", "inconclusive")
-_VERDICT = re.compile(r"(holds|violated|reached|unreached|inconclusive)(?: at depth (\d+))?")
-_NOTICED = re.compile(r"noticed by \S+ at depth \d+|unnoticed|inconclusive")
-_EVENT = re.compile(r"proved|impossible|unknown|(refuted|unknown)( CT-\d+)+")
-_OPTIONAL = (
-    "set", "properties", "liveness", "max-depth", "max-states", "proof", "proof-timeout", "teeth",
-    "controller", "expected",
-)  # fmt: skip
-_PROVED = ("proved", "refuted", "unknown", "inconclusive", "absent")
+Judged: TypeAlias = Annotated[
+    str,
+    matching(
+        r"(holds|violated|reached|unreached|inconclusive)(?: at depth (\d+))?",
+        "a verdict, such as `holds` or `violated at depth 3`",
+    ),
+]
+Noticed: TypeAlias = Annotated[
+    str,
+    matching(
+        r"noticed by \S+ at depth \d+|unnoticed|inconclusive",
+        "`noticed by P-1 at depth 3`, `unnoticed` or `inconclusive`",
+    ),
+]
+Ruled: TypeAlias = Annotated[
+    str,
+    matching(
+        r"proved|impossible|unknown|(refuted|unknown)( CT-\d+)+",
+        "`proved`, `impossible`, `refuted CT-1` or `unknown CT-1`",
+    ),
+]
+Proved: TypeAlias = Literal["proved", "refuted", "unknown", "inconclusive", "absent"]
+
+
+@dataclass(frozen=True)
+class Counts(RunCounts):
+    """Also how many steps left the budgets, and how many states have no step."""
+
+    cut: Natural
+    deadlocks: Natural
+
+
+COUNTS = tuple(part.name for part in fields(Counts))
+
+
+@dataclass(frozen=True)
+class Fired:
+    """How often an action was enabled, and how many of those steps left the budgets."""
+
+    fired: Natural
+    cut: Natural
+
+
+def _fired(node: Node) -> tuple[int, int]:
+    action = read_record(node, Fired)
+    return action.fired, action.cut
+
+
+@dataclass(frozen=True)
+class Selected:
+    """The selection of an entry, as it is written: its variant and its scope have no defaults."""
+
+    variant: str
+    scope: str
+    overrides: Annotated[tuple[str, ...], Key("set")] = ()
+
+    def checked(self, node: Node) -> Selection:
+        return Selection(self.variant, self.scope, self.overrides)
+
+
+def _renamed(expected: Node) -> tuple[str, ...]:
+    """`Action: old name` of every guard that has another name now."""
+    guards = expected.get("guards", {}).map(Node.texts)
+    named = [(action, guard) for action, texts in guards.items() for guard in texts]
+    return tuple(f"{action}: {guard}" for action, guard in named if guard_now(action, guard) != guard)
 
 
 @dataclass(frozen=True)
@@ -54,11 +120,19 @@ class Proof:
     proved, by name (`Fence x TypeOk`), with their verdict.
     """
 
-    verdict: str
-    lemmas: tuple[str, ...] = ()
+    verdict: Proved
+    lemmas: tuple[str, ...]
+    properties: tuple[str, ...]
     cells: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    properties: tuple[str, ...] = ()
-    open: Mapping[str, str] = field(default_factory=dict)
+    open: Mapping[str, Proved] = field(default_factory=dict)
+
+    def checked(self, node: Node) -> Proof:
+        names = self.obligations()
+        for name in self.open:
+            if name not in names:
+                help = did_you_mean(name, names)
+                node["open"][name].bad("this is not one of the obligations", help)
+        return self
 
     def obligations(self) -> dict[str, str]:
         """Every obligation by name, with its verdict."""
@@ -66,6 +140,12 @@ class Proof:
         names += [f"{action} x {goal}" for action, goals in self.cells.items() for goal in goals]
         names += [f"implied {name}" for name in self.properties]
         return {name: self.open.get(name, "proved") for name in names}
+
+
+def _tooth_now(tooth: str) -> str:
+    """`Action: guard`, with the name that the guard has now."""
+    action, colon, guard = tooth.partition(": ")
+    return f"{action}{colon}{guard_now(action, guard)}"
 
 
 @dataclass(frozen=True)
@@ -78,14 +158,20 @@ class Expected:
     rule CT-* is proved of it, as `prove --controller` does.
     """
 
-    verdict: str
-    counts: Mapping[str, int]
-    properties: Mapping[str, str]
-    actions: Mapping[str, tuple[int, int]]
-    guards: Mapping[str, tuple[str, ...]]
+    verdict: Literal["holds", "violated", "inconclusive"]
+    counts: Annotated[Mapping[str, int], SameTable(Counts)]
+    properties: Mapping[str, Judged] = field(default_factory=dict)
+    actions: Mapping[str, Annotated[tuple[int, int], Reader(_fired)]] = field(default_factory=dict)
+    guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proof: Proof | None = None
-    teeth: Mapping[str, str] | None = None
-    controller: Mapping[str, str] | None = None
+    teeth: Mapping[str, Noticed] | None = None
+    controller: Mapping[str, Ruled] | None = None
+
+    def checked(self, node: Node) -> Expected:
+        """With the names that guards have now."""
+        guards = {action: guards_now(action, texts) for action, texts in self.guards.items()}
+        teeth = None if self.teeth is None else {_tooth_now(name): how for name, how in self.teeth.items()}
+        return replace(self, guards=guards, teeth=teeth)
 
 
 @dataclass(frozen=True)
@@ -97,18 +183,24 @@ class Entry:
     """
 
     name: str
-    selection: Selection
+    selection: Annotated[Selection, SameTable(Selected)]
     properties: tuple[str, ...] = ()
     liveness: bool = False
-    max_depth: int | None = None
-    max_states: int | None = None
+    max_depth: Positive | None = None
+    max_states: Positive | None = None
     proof: bool = False
-    proof_timeout: int | None = None
+    proof_timeout: Positive | None = None
     teeth: bool = False
     expected: Expected | None = None
-    place: str = ""
-    renamed: tuple[str, ...] = ()
+    place: Annotated[str, From.PLACE] = ""
+    renamed: Annotated[tuple[str, ...], Key("expected"), Reader(_renamed)] = ()
     controller: bool = False
+
+    def checked(self, node: Node) -> Entry:
+        for key in ("proof", "teeth"):
+            if self.liveness and key in node and node[key].boolean():
+                node[key].bad("not for liveness properties", "leave one of the two out")
+        return self
 
 
 @dataclass(frozen=True)
@@ -131,7 +223,7 @@ def read_baseline(path: Path) -> Baseline:
             f"there is no baseline {path}",
             help=f"make one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
         )
-    top = read_toml(path, toml_codes(CODE)).object(("schema",), ("entry", "suite"))
+    top = read_toml(path, toml_codes(CODE), joint="-").object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:
         top["schema"].expected(SCHEMA)
     entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]
@@ -142,11 +234,15 @@ def read_baseline(path: Path) -> Baseline:
     )
 
 
+def _entry(name: str, table: Node) -> Entry:
+    return read_record(table, Entry, {"name": check_name(name, table.where)})
+
+
 def _suite(name: str, table: Node, entries: Sequence[Entry]) -> SuiteEntry:
     check_name(name, table.where)
     if name in (entry.name for entry in entries):
         table.fail(f"there is an entry `{name}` too", "names of entries and suites differ")
-    return read_suite(name, table)
+    return read_record(table, SuiteEntry, {"name": name})
 
 
 def check_name(name: str, where: str) -> str:
@@ -155,101 +251,3 @@ def check_name(name: str, where: str) -> str:
         help = "letters, digits, - and _"
         raise UsageFault(CODE, f"`{name}` is no name of an entry", where=where, help=help)
     return name
-
-
-def _entry(name: str, table: Node) -> Entry:
-    check_name(name, table.where)
-    table.object(("variant", "scope"), _OPTIONAL)
-    entry = Entry(
-        name=name,
-        selection=Selection(
-            table["variant"].text(), table["scope"].text(), table.maybe("set", Node.texts, ())
-        ),
-        properties=table.maybe("properties", Node.texts, ()),
-        liveness=table.maybe("liveness", Node.boolean, False),
-        max_depth=table.maybe("max-depth", Node.positive, None),
-        max_states=table.maybe("max-states", Node.positive, None),
-        proof=table.maybe("proof", Node.boolean, False),
-        proof_timeout=table.maybe("proof-timeout", Node.positive, None),
-        teeth=table.maybe("teeth", Node.boolean, False),
-        controller=table.maybe("controller", Node.boolean, False),
-        expected=table.maybe("expected", _expected, None),
-        place=table.where,
-        renamed=_renamed(table.get("expected", {})),
-    )
-    for key, given in (("proof", entry.proof), ("teeth", entry.teeth)):
-        if given and entry.liveness:
-            table[key].bad("not for liveness properties", "leave one of the two out")
-    return entry
-
-
-def _expected(table: Node) -> Expected:
-    table.object(("verdict", *COUNTS), ("properties", "actions", "guards", "proof", "teeth", "controller"))
-    guards = table.get("guards", {}).map(Node.texts)
-    return Expected(
-        verdict=table["verdict"].choice(VERDICTS),
-        counts={name: table[name].natural() for name in COUNTS},
-        properties=table.get("properties", {}).map(_judged),
-        actions=table.get("actions", {}).map(_fired),
-        guards={name: guards_now(name, texts) for name, texts in guards.items()},
-        proof=table.maybe("proof", _proof, None),
-        teeth=table.maybe("teeth", _teeth, None),
-        controller=table.maybe("controller", lambda events: events.map(_of_event), None),
-    )
-
-
-def _of_event(node: Node) -> str:
-    said = node.text()
-    if not _EVENT.fullmatch(said):
-        node.bad("expected `proved`, `impossible`, `refuted CT-1` or `unknown CT-1`")
-    return said
-
-
-def _teeth(table: Node) -> dict[str, str]:
-    found = {}
-    for named, said in table.map(_noticed).items():
-        action, colon, guard = named.partition(": ")
-        found[f"{action}{colon}{guard_now(action, guard)}"] = said
-    return found
-
-
-def _renamed(expected: Node) -> tuple[str, ...]:
-    """`Action: old name` of every guard that has another name now."""
-    guards = expected.get("guards", {}).map(Node.texts)
-    named = [(action, guard) for action, texts in guards.items() for guard in texts]
-    return tuple(f"{action}: {guard}" for action, guard in named if guard_now(action, guard) != guard)
-
-
-def _noticed(node: Node) -> str:
-    said = node.text()
-    if not _NOTICED.fullmatch(said):
-        node.bad("expected `noticed by P-1 at depth 3`, `unnoticed` or `inconclusive`")
-    return said
-
-
-def _judged(node: Node) -> str:
-    said = node.text()
-    if not _VERDICT.fullmatch(said):
-        node.bad("expected a verdict, such as `holds` or `violated at depth 3`")
-    return said
-
-
-def _fired(table: Node) -> tuple[int, int]:
-    table.object(("fired", "cut"))
-    return table["fired"].natural(), table["cut"].natural()
-
-
-def _proof(table: Node) -> Proof:
-    table.object(("verdict", "lemmas", "properties"), ("cells", "open"))
-    unproved = table.get("open", {})
-    proof = Proof(
-        verdict=table["verdict"].choice(_PROVED),
-        lemmas=table["lemmas"].texts(),
-        cells=table.get("cells", {}).map(Node.texts),
-        properties=table["properties"].texts(),
-        open=unproved.map(lambda verdict: verdict.choice(_PROVED)),
-    )
-    for name in proof.open:
-        if name not in proof.obligations():
-            unproved[name].bad("this is not one of the obligations", did_you_mean(name, proof.obligations()))
-    return proof

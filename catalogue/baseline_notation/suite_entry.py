@@ -10,25 +10,38 @@ only = ["pairs/elect+*/crash"]      # names, families or globs, as in `elrcheck 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import get_args
+from typing import Annotated
 
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.base.strict import Node
+from elrcheck.base.typed.records import From, Natural, Positive, SameTable
 from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun
 
-RUN_COUNTS = ("generated", "distinct", "diameter")
-VERDICTS: tuple[RunVerdict, ...] = get_args(RunVerdict)
+
+@dataclass(frozen=True)
+class RunCounts:
+    """How large a search was."""
+
+    generated: Natural
+    distinct: Natural
+    diameter: Natural
+
+    def checked(self, node: Node) -> Mapping[str, int]:
+        return vars(self)
+
+
+RUN_COUNTS = tuple(part.name for part in fields(RunCounts))
 
 
 @dataclass(frozen=True)
 class ExpectedRun:
     """One configuration. violated: property -> depth of its shortest violation."""
 
-    verdict: str
-    counts: Mapping[str, int]
-    violated: Mapping[str, int] = field(default_factory=dict)
+    verdict: RunVerdict
+    counts: Annotated[Mapping[str, int], SameTable(RunCounts)]
+    violated: Mapping[str, Natural] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,35 +55,13 @@ class SuiteEntry:
     only: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     deep: bool = False
-    sample: int | None = None
+    sample: Positive | None = None
     expected: Mapping[str, ExpectedRun] | None = None
-    place: str = ""
+    place: Annotated[str, From.PLACE] = ""
 
     def request(self, baseline: Path, workers: int | None) -> SuiteRequest:
         files = tuple(baseline.parent / file for file in self.files)
         return SuiteRequest(self.only, files, self.deep, self.sample, workers=workers)
-
-
-def read_suite(name: str, table: Node) -> SuiteEntry:
-    table.object((), ("only", "files", "deep", "sample", "expected"))
-    return SuiteEntry(
-        name=name,
-        only=table.maybe("only", Node.texts, ()),
-        files=table.maybe("files", Node.texts, ()),
-        deep=table.maybe("deep", Node.boolean, False),
-        sample=table.maybe("sample", Node.positive, None),
-        expected=table.maybe("expected", lambda runs: runs.map(_expected), None),
-        place=table.where,
-    )
-
-
-def _expected(table: Node) -> ExpectedRun:
-    table.object(("verdict", *RUN_COUNTS), ("violated",))
-    return ExpectedRun(
-        verdict=table["verdict"].choice(VERDICTS),
-        counts={name: table[name].natural() for name in RUN_COUNTS},
-        violated=table.get("violated", {}).map(Node.natural),
-    )
 
 
 def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:

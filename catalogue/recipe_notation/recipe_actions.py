@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, read_record
+from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, SameTable, read_record
 from elrcheck.catalogue.recipe_notation.recipe_values import (
     Acks,
     Brokers,
@@ -259,7 +259,7 @@ class Wait:
     """Wait for a predicted state. decides: without it the finding is not reproduced."""
 
     partition: Annotated[Partition, From.TAG]
-    seen: Annotated[Seen, From.TABLE]
+    seen: Annotated[Seen, SameTable(Seen)]
     seconds: Seconds = PATIENCE
     decides: bool = False
 

@@ -52,7 +52,6 @@ an error.
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -63,7 +62,17 @@ from typing import Annotated, Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, Natural, Positive, Prose, Reader, read_record, read_value
+from elrcheck.base.typed.records import (
+    From,
+    Key,
+    Natural,
+    Positive,
+    Prose,
+    Reader,
+    matching,
+    read_record,
+    read_value,
+)
 from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Delete, Leaderless, Seen, Wait
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
@@ -75,28 +84,12 @@ Side: TypeAlias = Literal["run", "control"]
 BOTH: tuple[Side, ...] = ("run", "control")
 BESIDES_ACTION = ("in", "note", "finally")
 """Keys of a step that do not say what it does."""
-NAME = re.compile(r"[a-z][a-z0-9-]*")
-FINDING = re.compile(r"F-\d+")
-LOGGER = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 MOST_BROKERS = 5
-
-
-def _finding(node: Node) -> str:
-    if not FINDING.fullmatch(node.text()):
-        node.bad("expected the id of a finding, such as F-20")
-    return node.text()
-
-
-def _name(node: Node) -> str:
-    if not NAME.fullmatch(node.text()):
-        node.bad("small letters, digits and -")
-    return node.text()
-
-
-def _logger(node: Node) -> str:
-    if not LOGGER.fullmatch(node.text()):
-        node.expected("the name of a logger such as kafka.cluster.Partition")
-    return node.text()
+FindingId: TypeAlias = Annotated[str, matching(r"F-\d+", "the id of a finding, such as F-20")]
+Name: TypeAlias = Annotated[str, matching(r"[a-z][a-z0-9-]*", "small letters, digits and -")]
+Logger: TypeAlias = Annotated[
+    str, matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", "the name of a logger such as kafka.cluster.Partition")
+]
 
 
 def _brokers(node: Node) -> int:
@@ -130,7 +123,7 @@ class RecipeCluster:
     features: Mapping[str, Natural] = field(default_factory=dict)
     controller: KafkaSettings = field(default_factory=dict)
     broker: KafkaSettings = field(default_factory=dict)
-    debug: tuple[Annotated[str, Reader(_logger)], ...] = ()
+    debug: tuple[Logger, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -187,8 +180,8 @@ class RecipeControl:
 class Recipe:
     """versions: the oldest and the newest on which it was seen, if any; needs: the oldest that can run it."""
 
-    finding: Annotated[str, Reader(_finding)]
-    name: Annotated[str, Reader(_name)]
+    finding: FindingId
+    name: Name
     title: Prose
     about: Prose
     expects: Literal["lost", "unavailable"]

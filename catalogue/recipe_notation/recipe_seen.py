@@ -16,25 +16,16 @@ busy = true                                    # the machine had other work; lef
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias
 
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import Natural, Positive, Reader
+from elrcheck.base.typed.records import Natural, Positive, matching
 from elrcheck.catalogue.file_values import Release
 
 Outcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
 OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "message": "inconclusive"}
 """Keys that one outcome needs, and no other has."""
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-
-
-def _day(node: Node) -> str:
-    text = node.text()
-    if DAY.fullmatch(text) is None:
-        node.expected("a day such as 2026-11-22")
-    return text
 
 
 @dataclass(frozen=True)
@@ -70,7 +61,7 @@ class SeenRun:
     kafka: Release
     outcome: Outcome
     seconds: Positive
-    day: Annotated[str, Reader(_day)]
+    day: Annotated[str, matching(r"\d{4}-\d{2}-\d{2}", "a day such as 2026-11-22")]
     left: Natural = 0
     acknowledged: Natural = 0
     state: str = ""

@@ -7,27 +7,11 @@ from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import Reader
+from elrcheck.base.typed.records import Reader, matching
 
-TOPIC = re.compile(r"[a-z0-9]+")
-PARTITION = re.compile(r"[a-z0-9]+-\d+")
 NO_LEADER = -1
 CONTROLLER = "controller"
 LONGEST_SLEEP = 600
-
-
-def _partition(node: Node) -> str:
-    name = node.text()
-    if not PARTITION.fullmatch(name):
-        node.expected("a partition such as orders-1")
-    return name
-
-
-def _topic(node: Node) -> str:
-    name = node.text()
-    if not TOPIC.fullmatch(name):
-        node.expected("a name of small letters and digits")
-    return name
 
 
 def _brokers(node: Node) -> tuple[int, ...]:
@@ -90,8 +74,8 @@ def _asleep(node: Node) -> float:
     return float(seconds)
 
 
-Partition: TypeAlias = Annotated[str, Reader(_partition)]
-Topic: TypeAlias = Annotated[str, Reader(_topic)]
+Partition: TypeAlias = Annotated[str, matching(r"[a-z0-9]+-\d+", "a partition such as orders-1")]
+Topic: TypeAlias = Annotated[str, matching(r"[a-z0-9]+", "a name of small letters and digits")]
 Brokers: TypeAlias = Annotated[tuple[int, ...], Reader(_brokers)]
 Leaders: TypeAlias = Annotated[tuple[int, ...], Reader(_leaders)]
 """One broker or one of several; -1 for none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Proof
+from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Proof, Proved
 from elrcheck.catalogue.baseline_notation.baseline_text import natural
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
@@ -81,14 +81,14 @@ def _proof_of(report: ProveReport) -> Proof:
     cells: dict[str, tuple[str, ...]] = {}
     for cell in report.cells:
         cells[cell.action] = (*cells.get(cell.action, ()), cell.lemma)
-    named: dict[str, str] = {f"initially {o.name}": o.verdict for o in report.initiation}
+    named: dict[str, Proved] = {f"initially {o.name}": o.verdict for o in report.initiation}
     named |= {f"{cell.action} x {cell.lemma}": cell.verdict for cell in report.cells}
     named |= {f"implied {o.id or o.name}": o.verdict for o in report.implication}
     return Proof(
         report.verdict,
         tuple(o.name for o in report.initiation),
-        cells,
         tuple(o.id or o.name for o in report.implication),
+        cells,
         {name: verdict for name, verdict in named.items() if verdict != "proved"},
     )
 

@@ -21,6 +21,7 @@ from elrcheck.base.typed.records import (
     OneOrMore,
     Positive,
     Prose,
+    SameTable,
     read_record,
     read_value,
 )
@@ -54,7 +55,7 @@ class Part:
 @dataclass(frozen=True)
 class Whole:
     kind: Literal["plain", "fancy"]
-    size: Annotated[Size, From.TABLE]
+    size: Annotated[Size, SameTable(Size)]
     broker: Annotated[int, From.TAG] = 0
     colour: Colour = Colour.RED
     on: bool = False

@@ -27,7 +27,7 @@ EXPECTED = Expected(
     properties={"P-1": "violated at depth 2", "P-2": "holds", "P-10": "holds", "W-1": "reached at depth 1"},
     actions={"Fence": (4, 1), "Kill": (0, 0)},
     guards={"Fence": ("b is unfenced", 'says "so" \\ \x7f é'), "Kill": ()},
-    proof=Proof("proved", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x A": "unknown"}),
+    proof=Proof("proved", ("A", "B"), ("P-2",), {"Fence": ("A", "P-21")}, {"Fence x A": "unknown"}),
     teeth={"Fence: b is unfenced": "noticed by P-2 at depth 3", "Fence: other": "unnoticed"},
     controller={"FENCE": "proved", "CANCEL": "refuted CT-1 CT-12"},
 )
@@ -147,7 +147,7 @@ def test_how_often_an_action_fires_is_a_count() -> None:
 
 
 def test_obligations_are_compared_one_by_one() -> None:
-    proof = Proof("refuted", ("A", "B"), {"Fence": ("A", "P-21")}, ("P-2",), {"Fence x P-21": "refuted"})
+    proof = Proof("refuted", ("A", "B"), ("P-2",), {"Fence": ("A", "P-21")}, {"Fence x P-21": "refuted"})
     found = told(replace(EXPECTED, proof=proof), "regression")
     assert [(d.what, d.expected, d.found, d.worse, d.fails) for d in found] == [
         ("Fence x A", "unknown", "proved", False, False),
