@@ -11,7 +11,7 @@ import sys
 
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.laboratory.lemma_search import lemma_cases, search_lemmas, with_lemmas
+from elrcheck.laboratory.evidence.lemma_search import lemma_cases, search_lemmas, with_lemmas
 
 
 def main(most: int) -> int:

@@ -1,1 +1,1 @@
-"""Experiments on the rules and the tests themselves: changes that something must notice, lemmas, coverage."""
+"""Experiments on the rules: changes that a property, the proof, a scenario or Kafka must notice."""

@@ -1,1 +1,1 @@
-"""Pages of evidence and the results of hunts, for the scripts in docs/; no verb needs them."""
+"""For documents and tests, not shipped: hunts, pages of evidence, lemmas as properties, coverage."""

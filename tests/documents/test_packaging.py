@@ -15,6 +15,7 @@ from places import ROOT, sources
 
 import elrcheck
 
+NOT_SHIPPED = {"elrcheck.laboratory.evidence"}
 ROOT_MODULES = {"__init__", "__main__", "cli", "pytest_plugin"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
@@ -30,7 +31,16 @@ def folders_with_code() -> set[str]:
 
 
 def test_every_folder_is_listed_as_a_package() -> None:
-    assert set(SETUPTOOLS["packages"]) == folders_with_code() | {"elrcheck"}
+    assert set(SETUPTOOLS["packages"]) == (folders_with_code() | {"elrcheck"}) - NOT_SHIPPED
+
+
+def test_what_is_shipped_imports_nothing_that_is_not() -> None:
+    folders = {folder_of(name) for name in NOT_SHIPPED}
+    shipped = [path for path in sources() if path.parent not in folders]
+    assert len(shipped) < len(sources())
+    for path in shipped:
+        text = path.read_text(encoding="utf-8")
+        assert not [name for name in NOT_SHIPPED if name in text], path
 
 
 def test_the_root_is_the_package() -> None:

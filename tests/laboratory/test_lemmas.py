@@ -9,7 +9,7 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.laboratory.lemma_search import lemma_cases, search_lemmas, with_lemmas
+from elrcheck.laboratory.evidence.lemma_search import lemma_cases, search_lemmas, with_lemmas
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config

@@ -13,7 +13,7 @@ from coverage_suite import cases
 from knob_cases import CASES, TWO
 
 from elrcheck.explorer.search.reference import search
-from elrcheck.laboratory.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
+from elrcheck.laboratory.evidence.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import NotEnabled
