@@ -53,24 +53,33 @@ from enum import Enum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.configuration import build_config, config_fields, config_value, find_scope
+from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
+from elrcheck.base.typed.records import (
+    From,
+    Key,
+    Natural,
+    Positive,
+    Reader,
+    matching,
+    read_record,
+    read_value,
+)
+from elrcheck.catalogue.file_values import Knobs
 from elrcheck.catalogue.select import Selected, find_variant, reject_impossible
 from elrcheck.model.config import Config
 
-KEYS = (
-    "variants", "together", "deep", "max-states", "reaches", "set", "operations", "faults", "configuration",
-    "narrowed", "violates", "walk",
-)  # fmt: skip
-NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
-FINDING = re.compile(r"F-\d+[a-z]?")
 MOST_STATES = 2_000_000
 """The limit of each search of a family that sets no limit of its own."""
+_FORM = "[a-z0-9][a-z0-9-]*"
+Name: TypeAlias = Annotated[str, matching(_FORM, "small letters, digits and -")]
+FindingId: TypeAlias = Annotated[str, matching(r"F-\d+[a-z]?", "the id of a finding, such as F-20")]
+VariantName: TypeAlias = Annotated[str, Reader(lambda node: find_variant(node.text()).name)]
 
 
 @dataclass(frozen=True)
@@ -85,9 +94,9 @@ class Because:
 class Walk:
     """Random walks of a configuration too large to search: how many, and how long they are."""
 
-    walks: int
-    steps: int
-    seed: int = 0
+    walks: Positive
+    steps: Positive
+    seed: Annotated[int, From.ELSEWHERE] = 0
 
 
 @dataclass(frozen=True)
@@ -119,43 +128,72 @@ class Family:
     source: str
 
 
+def _parts(node: Node) -> dict[str, Mapping[str, Any]]:
+    """Operations or faults by name."""
+    for key, part in node.fields():
+        if not re.fullmatch(_FORM, key):
+            part.fail(f"`{key}` is no name of an operation or a fault", "small letters, digits and -")
+    parts: dict[str, Mapping[str, Any]] = read_value(node, Mapping[str, Knobs])
+    return parts
+
+
+Parts: TypeAlias = Annotated[Mapping[str, Mapping[str, Any]], Reader(_parts)]
+Patterns: TypeAlias = Annotated[tuple[str, ...], Key("in")]
+Values: TypeAlias = Annotated[Knobs, Key("set")]
+
+
 @dataclass(frozen=True)
-class _Expected:
+class _Violates:
+    """What breaks in the configurations that fit a pattern, and why."""
+
     properties: tuple[str, ...]
-    patterns: tuple[str, ...]
-    because: Because
-    node: Node
+    patterns: Patterns
+    because: str
+    finding: FindingId | None = None
 
 
 @dataclass(frozen=True)
 class _Narrowed:
     """Values that replace those of the combinations that fit a pattern."""
 
-    patterns: tuple[str, ...]
-    values: Mapping[str, Any]
-    node: Node
+    patterns: Patterns
+    values: Values
 
 
 @dataclass(frozen=True)
 class _Plain:
     """A configuration before the variants of its family: its name and its values beyond the scope."""
 
-    name: str
-    values: Mapping[str, Any]
+    name: Name
+    values: Values = field(default_factory=dict)
     reaches: tuple[str, ...] = ()
-    variant: str | None = None
-    seed: int = 0
+    variant: VariantName | None = None
+    seed: Natural = 0
 
 
 @dataclass(frozen=True)
-class _Defaults:
+class _Written:
+    """A file as it is written. values: those that all configurations share."""
+
+    description: str
     scope: str
-    variants: tuple[str, ...]
-    deep: bool
-    max_states: int
-    reaches: tuple[str, ...]
-    values: Mapping[str, Any] = field(default_factory=dict)
+    variants: tuple[VariantName, ...] = ("kip_full",)
+    together: Positive = 2
+    deep: bool = False
+    max_states: Positive = MOST_STATES
+    reaches: tuple[str, ...] = ()
+    values: Values = field(default_factory=dict)
+    operations: Parts = field(default_factory=dict)
+    faults: Parts = field(default_factory=dict)
+    configuration: tuple[_Plain, ...] = ()
+    narrowed: tuple[_Narrowed, ...] = ()
+    violates: tuple[_Violates, ...] = ()
     walk: Walk | None = None
+
+    def checked(self, node: Node) -> _Written:
+        if self.operations and self.together > len(self.operations):
+            node["together"].bad(f"there are only {len(self.operations)} operations")
+        return self
 
 
 def packaged_suites() -> tuple[Family, ...]:
@@ -170,81 +208,44 @@ def packaged_suites() -> tuple[Family, ...]:
 
 def read_family(file: Path | Traversable) -> Family:
     """The configurations of a file; UsageFault names the line of a mistake."""
-    top = read_toml(file).object(("description", "scope"), KEYS)
+    top = read_toml(file, joint="-")
+    written = read_record(top, _Written)
     name = Path(str(file)).stem
-    fields = config_fields(Config)
-    scope = top["scope"].text()
-    base = find_scope(scope, files("elrcheck.catalogue") / "scopes", fields).values
-    shared = _values(top.get("set", {}), fields)
-    defaults = _Defaults(
-        scope=scope,
-        variants=tuple(find_variant(word).name for word in top.maybe("variants", Node.texts, ("kip_full",))),
-        deep=top.maybe("deep", Node.boolean, False),
-        max_states=top.maybe("max-states", Node.positive, MOST_STATES),
-        reaches=top.maybe("reaches", Node.texts, ()),
-        values={**base, **shared},
-        walk=top.maybe("walk", _walk, None),
-    )
-    plain = [*_combined(top, defaults, fields), *_single(top, fields)]
+    scope = find_scope(written.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config)).values
+    base = {**scope, **written.values}
+    plain = (*_combined(written, base, top), *written.configuration)
     _reject_twice(plain, top)
-    expected = [_expected(node) for node in top.get("violates", []).items()]
     cases = tuple(
-        _case(name, one, variant, shared, defaults, expected)
+        _case(name, one, variant, written, base, top)
         for one in plain
-        for variant in ((one.variant,) if one.variant else defaults.variants)
+        for variant in ((one.variant,) if one.variant else written.variants)
     )
     if not cases:
         top.fail("there is no configuration", "give operations and faults, or [[configuration]]")
-    _reject_stale(name, cases, expected)
-    return Family(name, top["description"].text(), cases, str(file))
+    _reject_stale(name, cases, top)
+    return Family(name, written.description, cases, str(file))
 
 
-def _walk(node: Node) -> Walk:
-    node.object(("walks", "steps"))
-    return Walk(node["walks"].positive(), node["steps"].positive())
-
-
-def _values(node: Node, fields: Mapping[str, type]) -> dict[str, Any]:
-    """Fields of `Config` with values of their types."""
-    node.object((), fields)
-    return {key: config_value(fields[key], part) for key, part in node.fields()}
-
-
-def _parts(node: Node, fields: Mapping[str, type]) -> dict[str, dict[str, Any]]:
-    """Operations or faults by name."""
-    for key, part in node.fields():
-        if not NAME.fullmatch(key):
-            part.fail(f"`{key}` is no name of an operation or a fault", "small letters, digits and -")
-    return node.map(lambda part: _values(part, fields))
-
-
-def _combined(top: Node, defaults: _Defaults, fields: Mapping[str, type]) -> Iterator[_Plain]:
+def _combined(written: _Written, base: Mapping[str, Any], top: Node) -> Iterator[_Plain]:
     """Every combination of as many operations as the family says, with every fault."""
-    narrowed = [_narrowed(node, fields) for node in top.get("narrowed", []).items()]
     fits: set[str] = set()
-    operations = _parts(top.get("operations", {}), fields)
-    faults = _parts(top.get("faults", {}), fields)
-    together = top.maybe("together", Node.positive, 2)
-    if operations and together > len(operations):
-        top["together"].bad(f"there are only {len(operations)} operations")
-    for chosen in itertools.combinations(operations, together) if operations else ():
-        for fault in faults:
-            parts = [*(operations[name] for name in chosen), faults[fault]]
-            name, values = f"{'+'.join(chosen)}/{fault}", _added(defaults.values, parts)
-            for one in narrowed:
-                fitting = {pattern for pattern in one.patterns if fnmatch.fnmatchcase(name, pattern)}
-                values |= one.values if fitting else {}
-                fits |= fitting
-            yield _Plain(name, values)
-    for one in narrowed:
-        for node in one.node["in"].items():
-            if node.text() not in fits:
-                node.fail(f"no combination is called `{node.text()}`")
+    names = itertools.combinations(written.operations, written.together) if written.operations else ()
+    for chosen, fault in itertools.product(names, written.faults):
+        parts = [*(written.operations[name] for name in chosen), written.faults[fault]]
+        name, values = f"{'+'.join(chosen)}/{fault}", _added(base, parts)
+        for one in written.narrowed:
+            fitting = {pattern for pattern in one.patterns if fnmatch.fnmatchcase(name, pattern)}
+            values |= one.values if fitting else {}
+            fits |= fitting
+        yield _Plain(name, values)
+    for pattern in _patterns(top, "narrowed"):
+        if pattern.text() not in fits:
+            pattern.fail(f"no combination is called `{pattern.text()}`")
 
 
-def _narrowed(node: Node, fields: Mapping[str, type]) -> _Narrowed:
-    node.object(("in", "set"))
-    return _Narrowed(node["in"].texts(), _values(node["set"], fields), node)
+def _patterns(top: Node, key: str) -> Iterator[Node]:
+    """The patterns of an array of tables, where they are written."""
+    return (pattern for table in top.get(key, []).items() for pattern in table["in"].items())
 
 
 def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -257,22 +258,6 @@ def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[
     return made
 
 
-def _single(top: Node, fields: Mapping[str, type]) -> Iterator[_Plain]:
-    for node in top.get("configuration", []).items():
-        node.object(("name",), ("set", "reaches", "variant", "seed"))
-        name = node["name"].text()
-        if not NAME.fullmatch(name):
-            node["name"].bad("small letters, digits and -")
-        variant = node.maybe("variant", Node.text, None)
-        yield _Plain(
-            name=name,
-            values=_values(node.get("set", {}), fields),
-            reaches=node.maybe("reaches", Node.texts, ()),
-            variant=None if variant is None else find_variant(variant).name,
-            seed=node.maybe("seed", Node.natural, 0),
-        )
-
-
 def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
     names = [one.name for one in plain]
     for name in names:
@@ -280,36 +265,22 @@ def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
             top.fail(f"two configurations are called `{name}`")
 
 
-def _expected(node: Node) -> _Expected:
-    node.object(("properties", "in", "because"), ("finding",))
-    finding = node.maybe("finding", Node.text, None)
-    if finding is not None and not FINDING.fullmatch(finding):
-        node["finding"].bad("expected the id of a finding, such as F-20")
-    because = Because(node["because"].text(), finding)
-    return _Expected(node["properties"].texts(), node["in"].texts(), because, node)
-
-
 def _case(
-    family: str,
-    one: _Plain,
-    variant: str,
-    shared: Mapping[str, Any],
-    defaults: _Defaults,
-    expected: Sequence[_Expected],
+    family: str, one: _Plain, variant: str, written: _Written, base: Mapping[str, Any], top: Node
 ) -> SuiteCase:
-    values = {**shared, **one.values}
+    values = {**written.values, **one.values}
     knobs = find_variant(variant).knobs
-    selection = Selection(variant, defaults.scope, tuple(f"{k}={_word(v)}" for k, v in values.items()))
-    name = one.name if one.variant or len(defaults.variants) == 1 else f"{one.name}@{variant}"
+    selection = Selection(variant, written.scope, tuple(f"{k}={_word(v)}" for k, v in values.items()))
+    name = one.name if one.variant or len(written.variants) == 1 else f"{one.name}@{variant}"
     violates: dict[str, Because] = {}
-    for rule in expected:
+    for number, rule in enumerate(written.violates):
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in rule.patterns):
             for ident in rule.properties:
                 if ident in violates:
-                    rule.node.fail(f"{ident} in {name} is explained twice")
-                violates[ident] = rule.because
+                    top["violates"].items()[number].fail(f"{ident} in {name} is explained twice")
+                violates[ident] = Because(rule.because, rule.finding)
     try:
-        config = build_config(Config, knobs, defaults.values, values)
+        config = build_config(Config, knobs, base, values)
         reject_impossible(config)
     except UsageFault as fault:
         fault.where = fault.where or f"{family}: {name}"
@@ -317,13 +288,13 @@ def _case(
     return SuiteCase(
         name=f"{family}/{name}",
         family=family,
-        selected=Selected(variant, defaults.scope, config, values),
+        selected=Selected(variant, written.scope, config, values),
         selection=selection,
-        deep=defaults.deep,
-        max_states=defaults.max_states,
+        deep=written.deep,
+        max_states=written.max_states,
         violates=violates,
-        reaches=(*defaults.reaches, *one.reaches),
-        walk=None if defaults.walk is None else replace(defaults.walk, seed=one.seed),
+        reaches=(*written.reaches, *one.reaches),
+        walk=None if written.walk is None else replace(written.walk, seed=one.seed),
     )
 
 
@@ -334,10 +305,9 @@ def _word(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _reject_stale(family: str, cases: Sequence[SuiteCase], expected: Sequence[_Expected]) -> None:
+def _reject_stale(family: str, cases: Sequence[SuiteCase], top: Node) -> None:
     """Every pattern must fit some configuration."""
     names = [case.name.removeprefix(f"{family}/") for case in cases]
-    for rule in expected:
-        for node in rule.node["in"].items():
-            if not any(fnmatch.fnmatchcase(name, node.text()) for name in names):
-                node.fail(f"no configuration is called `{node.text()}`", did_you_mean(node.text(), names))
+    for node in _patterns(top, "violates"):
+        if not any(fnmatch.fnmatchcase(name, node.text()) for name in names):
+            node.fail(f"no configuration is called `{node.text()}`", did_you_mean(node.text(), names))

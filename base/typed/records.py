@@ -52,6 +52,7 @@ class From(enum.Enum):
 
     PLACE = "file and line of the table"
     FILE = "the name of the file"
+    ELSEWHERE = "no table: what uses the record sets the field"
     TAG = "the key that says which kind of record this is"
 
 
@@ -141,7 +142,7 @@ def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, 
     """The keys that the table of a record may hold, and whether it has to."""
     keys: dict[str, bool] = {}
     for part in _fields(kind, joint):
-        if part.name in given or part.source in (From.PLACE, From.FILE):
+        if part.name in given or part.source in (From.PLACE, From.FILE, From.ELSEWHERE):
             continue
         if part.inside is not None:
             keys |= _keys(part.inside, joint, tag, ())
@@ -154,7 +155,7 @@ def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
     """The record, of a table whose keys have been looked at."""
     values = dict(given)
     for part in _fields(kind, node.source.joint):
-        if part.name in given:
+        if part.name in given or part.source is From.ELSEWHERE:
             continue
         key = tag if part.source is From.TAG else part.key
         if part.source is From.PLACE:
