@@ -64,8 +64,11 @@ class SameTable:
 
 
 @dataclass(frozen=True)
-class _Field:
-    """How a field is read. kind: its type, with notes; inside: the record that stands in the same table."""
+class Field:
+    """How a field is read and written. kind: its type, with notes; inside: the record in the same table.
+
+    default: `dataclasses.MISSING` if it has none, or one that is made anew for each record.
+    """
 
     name: str
     key: str
@@ -73,6 +76,7 @@ class _Field:
     source: From | None
     inside: type[Any] | None
     required: bool
+    default: Any
 
 
 # --------------------------------------------------------------------------- values of common form
@@ -141,7 +145,7 @@ def read_record(
 def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, bool]:
     """The keys that the table of a record may hold, and whether it has to."""
     keys: dict[str, bool] = {}
-    for part in _fields(kind, joint):
+    for part in fields_of(kind, joint):
         if part.name in given or part.source in (From.PLACE, From.FILE, From.ELSEWHERE):
             continue
         if part.inside is not None:
@@ -154,7 +158,7 @@ def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, 
 def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
     """The record, of a table whose keys have been looked at."""
     values = dict(given)
-    for part in _fields(kind, node.source.joint):
+    for part in fields_of(kind, node.source.joint):
         if part.name in given or part.source is From.ELSEWHERE:
             continue
         key = tag if part.source is From.TAG else part.key
@@ -171,25 +175,26 @@ def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
 
 
 @functools.cache
-def _fields(kind: Any, joint: str) -> tuple[_Field, ...]:
+def fields_of(kind: Any, joint: str) -> tuple[Field, ...]:
     """The fields of a dataclass, and what is said of each. joint: what joins the words of a key."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(_field(part, hints[part.name], joint) for part in dataclasses.fields(kind))
 
 
-def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> _Field:
+def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> Field:
     notes = hint.__metadata__ if get_origin(hint) is Annotated else ()
     keys = [note.name for note in notes if isinstance(note, Key)]
     sources = [note for note in notes if isinstance(note, From)]
     inside = [note.record for note in notes if isinstance(note, SameTable)]
     missing = dataclasses.MISSING
-    return _Field(
+    return Field(
         name=part.name,
         key=keys[0] if keys else part.name.replace("_", joint),
         kind=hint,
         source=sources[0] if sources else None,
         inside=inside[0] if inside else None,
         required=part.default is missing and part.default_factory is missing,
+        default=part.default,
     )
 
 

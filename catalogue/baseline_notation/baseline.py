@@ -34,7 +34,6 @@ from elrcheck.base.typed.records import (
     Key,
     Natural,
     Positive,
-    Reader,
     SameTable,
     matching,
     read_record,
@@ -44,6 +43,7 @@ from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEnt
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
+JOINT = "-"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 Judged: TypeAlias = Annotated[
     str,
@@ -86,11 +86,6 @@ class Fired:
 
     fired: Natural
     cut: Natural
-
-
-def _fired(node: Node) -> tuple[int, int]:
-    action = read_record(node, Fired)
-    return action.fired, action.cut
 
 
 @dataclass(frozen=True)
@@ -152,8 +147,8 @@ def _tooth_now(tooth: str) -> str:
 class Expected:
     """What was found.
 
-    counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: name ->
-    (how often it was enabled, how many of those steps left the budgets); guards: name -> its conditions;
+    counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: by
+    name; guards: action -> its conditions;
     teeth: `Action: guard` -> which property notices when it is left out. controller: event -> whether every
     rule CT-* is proved of it, as `prove --controller` does.
     """
@@ -161,7 +156,7 @@ class Expected:
     verdict: Literal["holds", "violated", "inconclusive"]
     counts: Annotated[Mapping[str, int], SameTable(Counts)]
     properties: Mapping[str, Judged] = field(default_factory=dict)
-    actions: Mapping[str, Annotated[tuple[int, int], Reader(_fired)]] = field(default_factory=dict)
+    actions: Mapping[str, Fired] = field(default_factory=dict)
     guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     proof: Proof | None = None
     teeth: Mapping[str, Noticed] | None = None
@@ -182,25 +177,25 @@ class Entry:
     by a name of the release before, `Action: old name`; `expected` has today's names.
     """
 
-    name: str
+    name: Annotated[str, From.ELSEWHERE]
     selection: Annotated[Selection, SameTable(Selected)]
     properties: tuple[str, ...] = ()
     liveness: bool = False
+    proof: bool = False
+    teeth: bool = False
+    controller: bool = False
     max_depth: Positive | None = None
     max_states: Positive | None = None
-    proof: bool = False
     proof_timeout: Positive | None = None
-    teeth: bool = False
     expected: Expected | None = None
     place: Annotated[str, From.PLACE] = ""
-    renamed: Annotated[tuple[str, ...], Key("expected"), Reader(_renamed)] = ()
-    controller: bool = False
+    renamed: Annotated[tuple[str, ...], From.ELSEWHERE] = ()
 
     def checked(self, node: Node) -> Entry:
         for key in ("proof", "teeth"):
             if self.liveness and key in node and node[key].boolean():
                 node[key].bad("not for liveness properties", "leave one of the two out")
-        return self
+        return replace(self, renamed=_renamed(node.get("expected", {})))
 
 
 @dataclass(frozen=True)
@@ -223,7 +218,7 @@ def read_baseline(path: Path) -> Baseline:
             f"there is no baseline {path}",
             help=f"make one with `elrcheck gate --baseline {path} --add NAME --scope two-brokers`",
         )
-    top = read_toml(path, toml_codes(CODE), joint="-").object(("schema",), ("entry", "suite"))
+    top = read_toml(path, toml_codes(CODE), JOINT).object(("schema",), ("entry", "suite"))
     if top["schema"].value != SCHEMA:
         top["schema"].expected(SCHEMA)
     entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]

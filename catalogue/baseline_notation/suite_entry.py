@@ -9,7 +9,7 @@ only = ["pairs/elect+*/crash"]      # names, families or globs, as in `elrcheck 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated
@@ -51,7 +51,7 @@ class SuiteEntry:
     expected: by the names of the configurations, None in a new entry. place: ``file:line``.
     """
 
-    name: str
+    name: Annotated[str, From.ELSEWHERE]
     only: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     deep: bool = False
@@ -72,12 +72,3 @@ def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:
 def _found(run: SuiteRun) -> ExpectedRun:
     violated = {one.id: one.depth or 0 for one in run.violations if one.found}
     return ExpectedRun(run.verdict, {name: getattr(run, name) for name in RUN_COUNTS}, violated)
-
-
-def words_of(run: ExpectedRun) -> Iterator[str]:
-    """The fields of a run as TOML, in the one order in which they are written."""
-    yield f'verdict = "{run.verdict}"'
-    yield from (f"{name} = {run.counts[name]}" for name in RUN_COUNTS)
-    if run.violated:
-        parts = (f"{ident} = {depth}" for ident, depth in run.violated.items())
-        yield f"violated = {{ {', '.join(parts)} }}"

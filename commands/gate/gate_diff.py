@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Proof, Proved
-from elrcheck.catalogue.baseline_notation.baseline_text import natural
+from elrcheck.base.typed.record_text import natural
+from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Fired, Proof, Proved
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, DifferenceKind
@@ -44,7 +44,7 @@ def found_in(
         properties={
             p.id: p.verdict + ("" if p.depth is None else f" at depth {p.depth}") for p in check.properties
         },
-        actions={action.name: (action.fired, action.cut) for action in check.actions},
+        actions={action.name: Fired(action.fired, action.cut) for action in check.actions},
         guards={action.name: action.guards for action in check.actions},
         proof=None if proof is None else _proof_of(proof),
         teeth=None if mutations is None else _teeth_of(mutations),
@@ -80,14 +80,14 @@ def _teeth_of(report: MutateReport) -> dict[str, str]:
 def _proof_of(report: ProveReport) -> Proof:
     cells: dict[str, tuple[str, ...]] = {}
     for cell in report.cells:
-        cells[cell.action] = (*cells.get(cell.action, ()), cell.lemma)
+        cells[cell.action] = tuple(sorted((*cells.get(cell.action, ()), cell.lemma), key=natural))
     named: dict[str, Proved] = {f"initially {o.name}": o.verdict for o in report.initiation}
     named |= {f"{cell.action} x {cell.lemma}": cell.verdict for cell in report.cells}
     named |= {f"implied {o.id or o.name}": o.verdict for o in report.implication}
     return Proof(
         report.verdict,
-        tuple(o.name for o in report.initiation),
-        tuple(o.id or o.name for o in report.implication),
+        tuple(sorted((o.name for o in report.initiation), key=natural)),
+        tuple(sorted((o.id or o.name for o in report.implication), key=natural)),
         cells,
         {name: verdict for name, verdict in named.items() if verdict != "proved"},
     )
@@ -191,19 +191,19 @@ def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Diffe
             worse = after != "fires" and before == "fires"
             yield Difference(name, f"action {name}", before, after, "coverage", worse)
             continue
-        for word, index in (("enabled", 0), ("beyond the budgets", 1)):
-            if was is not None and now is not None and was[index] != now[index]:
-                what = f"action {name}, {word}"
-                yield Difference(name, what, str(was[index]), str(now[index]), "count", False)
+        if was is None or now is None:
+            continue
+        for word, one, other in (("enabled", was.fired, now.fired), ("beyond the budgets", was.cut, now.cut)):
+            if one != other:
+                yield Difference(name, f"action {name}, {word}", str(one), str(other), "count", False)
 
 
-def _coverage(counts: tuple[int, int] | None) -> str:
-    if counts is None:
+def _coverage(action: Fired | None) -> str:
+    if action is None:
         return ABSENT
-    fired, cut = counts
-    if fired != cut:
+    if action.fired != action.cut:
         return "fires"
-    return BEYOND if fired else NEVER
+    return BEYOND if action.fired else NEVER
 
 
 def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.catalogue.baseline_notation.baseline_text import natural
+from elrcheck.base.typed.record_text import natural
 from elrcheck.catalogue.baseline_notation.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
 from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, in_order
 from elrcheck.results.gate_report import Difference

@@ -13,6 +13,7 @@ import pytest
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes, Node
+from elrcheck.base.typed.record_text import table_text
 from elrcheck.base.typed.records import (
     From,
     Key,
@@ -138,3 +139,28 @@ def test_a_type_that_nothing_reads_is_a_fault_of_the_program() -> None:
     for hint in (complex, tuple[int, str], list[int]):
         with pytest.raises(TypeError, match="no reader"):
             read_value(node, hint)
+
+
+@dataclass(frozen=True)
+class Kept:
+    word: str
+    most_steps: Positive | None = None
+    names: tuple[str, ...] = ()
+    size: Annotated[Size, SameTable(Size)] = Size(1)
+    depths: Mapping[str, Natural] = field(default_factory=dict)
+    sizes: Mapping[str, Size] = field(default_factory=dict)
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    names = tuple(f"name {number}" for number in range(20))
+    kept = Kept('a "b"', 3, names, Size(2), {"P-10": 1, "P-2": 0}, {"x y": Size(3, 1)})
+    lines = list(table_text("kept", kept, "-"))
+    assert lines[:3] == ["[kept]", 'word = "a \\"b\\""', "most-steps = 3"]
+    assert lines[-6:-3] == ["[kept.depths]", "P-2 = 0", "P-10 = 1"]
+    assert lines[-3:] == ["", "[kept.sizes]", '"x y" = { wide = 3, high-up = 1 }']
+    file = tmp_path / "kept.toml"
+    file.write_text("\n".join(lines))
+    assert read_record(read_toml(file, CODES, joint="-")["kept"], Kept) == kept
+    assert list(table_text("kept", Kept("a"))) == [
+        "[kept]", 'word = "a"', "wide = 1", "", "[kept.depths]", "", "[kept.sizes]",
+    ]  # fmt: skip

@@ -16,7 +16,7 @@ import pytest
 from places import ROOT, SCHEMAS
 
 from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
-from elrcheck.catalogue.baseline_notation.baseline import Expected
+from elrcheck.catalogue.baseline_notation.baseline import Expected, Fired
 from elrcheck.checking.check import failures
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
@@ -154,7 +154,7 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
         verdict="holds",
         counts={"generated": 9, "distinct": 5, "diameter": 3, "cut": 1, "deadlocks": 0},
         properties={"P-1": "holds", "W-2": "unreached"},
-        actions={"Fence": (3, 0), "Crash": (0, 0), "Late": (4, 4)},
+        actions={"Fence": Fired(3, 0), "Crash": Fired(0, 0), "Late": Fired(4, 4)},
         guards={},
     )
     told = differences(expected, expected, {}, ("drift", "unreached-action", "unreached-witness"))

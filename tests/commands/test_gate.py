@@ -16,8 +16,9 @@ from referencing import Registry, Resource
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.baseline_notation.baseline import Entry, Expected, Proof, read_baseline
-from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text, natural
+from elrcheck.base.typed.record_text import natural
+from elrcheck.catalogue.baseline_notation.baseline import Entry, Expected, Fired, Proof, read_baseline
+from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
 
@@ -25,15 +26,15 @@ EXPECTED = Expected(
     verdict="violated",
     counts={"generated": 10, "distinct": 5, "diameter": 3, "cut": 1, "deadlocks": 0},
     properties={"P-1": "violated at depth 2", "P-2": "holds", "P-10": "holds", "W-1": "reached at depth 1"},
-    actions={"Fence": (4, 1), "Kill": (0, 0)},
+    actions={"Fence": Fired(4, 1), "Kill": Fired(0, 0)},
     guards={"Fence": ("b is unfenced", 'says "so" \\ \x7f é'), "Kill": ()},
     proof=Proof("proved", ("A", "B"), ("P-2",), {"Fence": ("A", "P-21")}, {"Fence x A": "unknown"}),
     teeth={"Fence: b is unfenced": "noticed by P-2 at depth 3", "Fence: other": "unnoticed"},
     controller={"FENCE": "proved", "CANCEL": "refuted CT-1 CT-12"},
 )
 ENTRIES = (
-    Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, 5, 100, True, 30,
-          True, EXPECTED, controller=True),
+    Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, True, True, True,
+          5, 100, 30, EXPECTED),
     Entry("plain", Selection("kip_full", "my scopes/a.toml")),
 )  # fmt: skip
 Invoke = Callable[..., tuple[int, str, str]]
@@ -121,7 +122,7 @@ def test_the_most_telling_difference_comes_first() -> None:
         EXPECTED,
         counts={**EXPECTED.counts, "distinct": 6},
         properties={"P-1": "holds", "P-2": "violated at depth 7", "W-1": "unreached", "P-11": "holds"},
-        actions={"Fence": (1, 1), "Kill": (0, 0)},
+        actions={"Fence": Fired(1, 1), "Kill": Fired(0, 0)},
         guards={"Fence": ("b is unfenced", "new"), "Kill": ()},
     )
     assert [(d.what, d.expected, d.found, d.kind, d.worse) for d in told(found)] == [
@@ -139,7 +140,7 @@ def test_the_most_telling_difference_comes_first() -> None:
 
 
 def test_how_often_an_action_fires_is_a_count() -> None:
-    found = replace(EXPECTED, actions={"Fence": (5, 1), "Kill": (0, 0)})
+    found = replace(EXPECTED, actions={"Fence": Fired(5, 1), "Kill": Fired(0, 0)})
     assert [(d.what, d.expected, d.found, d.kind) for d in told(found)] == [
         ("action Fence, enabled", "4", "5", "count")
     ]
