@@ -1,14 +1,15 @@
-"""What the steps of a recipe are: a class for each kind, which also says how the step is written.
+"""What the steps of a recipe are: a class for each kind, whose fields are the keys of the step.
 
-The first key of a step names its kind. What it holds is the field that comes `From.TAG`.
+The first key of a step names its kind (`STEPS`). What it holds is the field that comes `From.TAG`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
+from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, SameTable, read_record
 from elrcheck.catalogue.recipe_notation.recipe_values import (
@@ -317,6 +318,40 @@ Action: TypeAlias = (
     | Unregister | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog
     | Sleep | Wait | Leaderless | Said | LogEnd
 )  # fmt: skip
+STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
+    "create": (Create, {}),
+    "delete": (Delete, {}),
+    "produce": (Produce, {}),
+    "send": (Send, {}),
+    "answered": (Answered, {}),
+    "stream": (Stream, {}),
+    "stream-end": (Stream, {"rate": None}),
+    "reassign": (Reassign, {"absent_if": None}),
+    "cancel": (Reassign, {"to": None}),
+    "elect": (Elect, {}),
+    "configure": (Configure, {}),
+    "throttle": (Throttle, {}),
+    "feature": (Feature, {}),
+    "unregister": (Unregister, {}),
+    "stop": (Signal, {"kind": "stop"}),
+    "kill": (Signal, {"kind": "kill"}),
+    "exited": (Exited, {}),
+    "pause": (Signal, {"kind": "pause", "wait": False, "seconds": STOP}),
+    "resume": (Signal, {"kind": "resume", "wait": False, "seconds": STOP}),
+    "start": (Start, {}),
+    "move": (MoveDirectory, {}),
+    "lose-directory": (Directory, {"kind": "lose"}),
+    "replace-directory": (Directory, {"kind": "replace"}),
+    "drop-directory": (Directory, {"kind": "drop"}),
+    "delete-clean-stop-files": (DeleteCleanStopFiles, {}),
+    "lose-log": (LoseLog, {}),
+    "sleep": (Sleep, {}),
+    "wait": (Wait, {}),
+    "leaderless": (Leaderless, {}),
+    "said": (Said, {}),
+    "log": (LogEnd, {}),
+}
+"""Every kind of step, by the key that it starts with: its class, and fields that the kind gives a value."""
 SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
     "wait": (Wait, {"decides": False}),
     "said": (Said, {"instead": None}),
@@ -335,3 +370,18 @@ def _read_sign(node: Node) -> Sign:
     record, fixed = SIGNS[kind]
     patience = {} if "seconds" in node else {"seconds": INSTEAD_PATIENCE}
     return read_record(node, record, {**fixed, **patience}, tag=kind)
+
+
+def kind_of(node: Node) -> str:
+    """The first key of a step."""
+    first = next(iter(node.fields()), ("", node))[0]
+    if first not in STEPS:
+        node.fail(f"`{first}` is no kind of step", did_you_mean(first, STEPS))
+    return first
+
+
+def read_action(node: Node, others: Collection[str]) -> Action:
+    """Read a step; UsageFault names the line of a mistake. others: keys that do not say what it does."""
+    kind = kind_of(node)
+    record, fixed = STEPS[kind]
+    return read_record(node, record, fixed, tag=kind, others=others)

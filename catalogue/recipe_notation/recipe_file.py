@@ -26,7 +26,7 @@
     features = { "eligible.leader.replicas.version" = 0 }
 
     [[step]]
-    create = "orders"                  # `recipe_steps.py` has the kinds of steps
+    create = "orders"                  # `recipe_actions.py` has the kinds of steps
     partitions = [[0, 1, 2], [0, 1, 2]]
 
     [[step]]
@@ -74,9 +74,17 @@ from elrcheck.base.typed.records import (
     read_value,
 )
 from elrcheck.catalogue.file_values import Release, release
-from elrcheck.catalogue.recipe_notation.recipe_actions import Action, Create, Delete, Leaderless, Seen, Wait
+from elrcheck.catalogue.recipe_notation.recipe_actions import (
+    Action,
+    Create,
+    Delete,
+    Leaderless,
+    Seen,
+    Wait,
+    kind_of,
+    read_action,
+)
 from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
-from elrcheck.catalogue.recipe_notation.recipe_steps import kind_of, read_action
 from elrcheck.catalogue.recipe_notation.recipe_trace import RecipeTrace
 from elrcheck.catalogue.recipe_notation.recipe_values import KafkaSettings, Partition
 
