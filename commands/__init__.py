@@ -1,1 +1,1 @@
-"""What each verb of the command line does: a request in, a report out. Also the Python interface."""
+"""Verbs whose work no other needs: a request in, a report out. Also the Python interface."""
