@@ -25,7 +25,18 @@ import re
 import types
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from elrcheck.base.strict import Node
 
@@ -74,9 +85,14 @@ class Field:
     key: str
     kind: Any
     source: From | None
-    inside: type[Any] | None
+    inside: Any
     required: bool
     default: Any
+
+    @functools.cached_property
+    def read(self) -> ReadValue:
+        """How its value is read; looked up when it is first needed, since some fields are in no table."""
+        return _reader(self.kind)
 
 
 # --------------------------------------------------------------------------- values of common form
@@ -134,43 +150,65 @@ def read_record(
     given: fields that do not come from the table, which then may not hold them. tag: the key of the field
     that comes from `From.TAG`. others: keys of the table that are read elsewhere.
     """
-    fixed = given or {}
-    keys = _keys(kind, node.source.joint, tag, frozenset(fixed))
-    required = [key for key, needed in keys.items() if needed]
-    node.object(required, (*keys, *others))
-    record: R = _filled(node, kind, fixed, tag)
+    fixed, record_kind = given or {}, cast(Any, kind)
+    plan = _plan(record_kind, node.source.joint, tag, frozenset(fixed))
+    node.object(plan.required, (*plan.keys, *others))
+    record: R = _filled(node, plan, fixed)
     return record
 
 
-def _keys(kind: Any, joint: str, tag: str, given: Collection[str]) -> dict[str, bool]:
-    """The keys that the table of a record may hold, and whether it has to."""
-    keys: dict[str, bool] = {}
-    for part in fields_of(kind, joint):
-        if part.name in given or part.source in (From.PLACE, From.FILE, From.ELSEWHERE):
-            continue
-        if part.inside is not None:
-            keys |= _keys(part.inside, joint, tag, ())
-        else:
-            keys[tag if part.source is From.TAG else part.key] = part.required
-    return keys
+@dataclass(frozen=True)
+class _Plan:
+    """How the table of a record is read. inside: of the records whose keys stand in the same table.
+
+    required, keys: that the table has to hold, and may hold. by_key: the fields that have a key of their own.
+    """
+
+    kind: Any
+    required: tuple[str, ...]
+    keys: tuple[str, ...]
+    by_key: tuple[tuple[str, Field], ...]
+    inside: tuple[tuple[str, _Plan], ...]
+    places: tuple[str, ...]
+    files: tuple[str, ...]
 
 
-def _filled(node: Node, kind: Any, given: Mapping[str, Any], tag: str) -> Any:
+@functools.cache
+def _plan(kind: Any, joint: str, tag: str, given: frozenset[str]) -> _Plan:
+    parts = [part for part in fields_of(kind, joint) if part.name not in given]
+    inside = [
+        (part.name, _plan(part.inside, joint, tag, frozenset())) for part in parts if part.inside is not None
+    ]
+    by_key = [
+        (tag if part.source is From.TAG else part.key, part)
+        for part in parts
+        if part.inside is None and part.source in (None, From.TAG)
+    ]
+    needed = [key for key, part in by_key if part.required]
+    return _Plan(
+        kind=kind,
+        required=(*needed, *(key for _, plan in inside for key in plan.required)),
+        keys=(*(key for key, _ in by_key), *(key for _, plan in inside for key in plan.keys)),
+        by_key=tuple(by_key),
+        inside=tuple(inside),
+        places=tuple(part.name for part in parts if part.source is From.PLACE),
+        files=tuple(part.name for part in parts if part.source is From.FILE),
+    )
+
+
+def _filled(node: Node, plan: _Plan, given: Mapping[str, Any]) -> Any:
     """The record, of a table whose keys have been looked at."""
-    values = dict(given)
-    for part in fields_of(kind, node.source.joint):
-        if part.name in given or part.source is From.ELSEWHERE:
-            continue
-        key = tag if part.source is From.TAG else part.key
-        if part.source is From.PLACE:
-            values[part.name] = node.where
-        elif part.source is From.FILE:
-            values[part.name] = node.source.name
-        elif part.inside is not None:
-            values[part.name] = _filled(node, part.inside, {}, tag)
-        elif key in node:
-            values[part.name] = read_value(node[key], part.kind)
-    record = kind(**values)
+    values, table = dict(given), node.value
+    for key, part in plan.by_key:
+        if key in table:
+            values[part.name] = part.read(Node(table[key], node.source, key, node))
+    for name, inner in plan.inside:
+        values[name] = _filled(node, inner, {})
+    for name in plan.places:
+        values[name] = node.where
+    for name in plan.files:
+        values[name] = node.source.name
+    record = plan.kind(**values)
     return record.checked(node) if hasattr(record, "checked") else record
 
 
@@ -248,6 +286,7 @@ def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
     def read(node: Node) -> tuple[Any, ...]:
         if tables and not isinstance(node.value, list):
             node.bad(f"expected an array of tables, written [[{node.key}]]")
-        return tuple(read_value(part, parts[0]) for part in node.items())
+        read_part = _reader(parts[0])
+        return tuple(read_part(part) for part in node.items())
 
     return read
