@@ -28,12 +28,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_fields, config_values, find_scope, parse_overrides
+from elrcheck.base.typed.records import From, Reader, read_record
 from elrcheck.catalogue.select import Selected, find_variant, resolve
 from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
@@ -41,7 +43,6 @@ from elrcheck.model.config import Config
 from elrcheck.results.trace_view import Scalar
 
 MOST_POINTS = 100_000
-TABLES = ("description", "axes", "exclude", "include")
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,62 @@ class Grid:
     excluded: int = 0
 
 
+def _values(node: Node, key: str) -> tuple[str, ...]:
+    """Values in TOML: one, a list, or a text in the notation of --sweep."""
+    words = []
+    for part in node.items() if isinstance(node.value, list) else [node]:
+        if isinstance(part.value, bool):
+            words.append(str(part.value).lower())
+        elif isinstance(part.value, int | str):
+            words.append(str(part.value))
+        else:
+            part.expected("values or a list of them")
+    return parse_values(key, ",".join(words), node.where)
+
+
+def _axes(node: Node) -> tuple[Axis, ...]:
+    """The keys of a table, each with its values."""
+    axes = []
+    for key, part in node.fields():
+        reject_unknown_key(key, part.where)
+        axes.append(Axis(key, _values(part, key)))
+    return tuple(axes)
+
+
+def _points(node: Node) -> tuple[Mapping[str, tuple[str, ...]], ...]:
+    """An array of tables, none of them empty, each as key -> values."""
+    if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
+        node.bad(f"expected tables [[{node.key}]] with at least one key")
+    return tuple({axis.key: axis.values for axis in _axes(part)} for part in node.items())
+
+
+Points: TypeAlias = Annotated[tuple[Mapping[str, tuple[str, ...]], ...], Reader(_points)]
+
+
 @dataclass(frozen=True)
 class _Rules:
-    """A grid before taking the product; excluded and included points as key -> values."""
+    """A grid before taking the product. exclude, include: points as key -> values."""
 
-    axes: tuple[Axis, ...]
-    exclude: tuple[Mapping[str, tuple[str, ...]], ...] = ()
-    include: tuple[Mapping[str, str], ...] = ()
-    source: str = ""
+    description: str = ""
+    axes: Annotated[tuple[Axis, ...], Reader(_axes)] = ()
+    exclude: Points = ()
+    include: Points = ()
+    source: Annotated[str, From.FILE] = ""
+
+    def checked(self, node: Node) -> _Rules:
+        known = [axis.key for axis in self.axes]
+        for rule in node.get("exclude", []).items():
+            for key, part in rule.fields():
+                if key not in known:
+                    why, near = f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, known)
+                    part.fail(why, near, code="config-unknown-key")
+        for number, point in enumerate(self.include):
+            for key, values in point.items():
+                if len(values) != 1:
+                    why = f"[[include]]: `{key}`: expected one value"
+                    part = node["include"].items()[number][key]
+                    part.fail(why, "a list of values belongs into [axes]")
+        return self
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid:
@@ -85,7 +134,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
     _reject_bad_base(base)
-    rules = _Rules(()) if file is None else read_grid(read_toml(file))
+    rules = _Rules() if file is None else read_record(read_toml(file), _Rules)
     axes = (*rules.axes, *(parse_axis(text) for text in sweeps))
     _reject_twice(axes, base)
     if not axes and not rules.include:
@@ -102,7 +151,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
         if not any(_has(point, rule) for point in chosen):
             raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point",
                              where=rules.source)  # fmt: skip
-    kept += [dict(point) for point in rules.include]
+    kept += [{key: value for key, (value,) in point.items()} for point in rules.include]
     every = tuple(dict.fromkeys([*keys, *(key for point in rules.include for key in point)]))
     points = tuple(_point(number, base, point, every) for number, point in enumerate(kept, start=1))
     points = _reject_same(points)
@@ -163,58 +212,6 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
                               f"the same configuration as number {same}")  # fmt: skip
         unique.append(point)
     return tuple(unique)
-
-
-# ------------------------------------------------------------------------------- the grid file
-
-
-def read_grid(document: Node) -> _Rules:
-    """The tables of a grid file; UsageFault names the line."""
-    document.object((), TABLES).maybe("description", Node.text, "")
-    axes = []
-    for key, node in document.get("axes", {}).fields():
-        reject_unknown_key(key, node.where)
-        axes.append(Axis(key, _values(node, key)))
-    known = [axis.key for axis in axes]
-    exclude = []
-    for rule in _tables(document, "exclude"):
-        for key, node in rule.fields():
-            if key not in known:
-                node.fail(f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, known),
-                          code="config-unknown-key")  # fmt: skip
-        exclude.append({key: _values(node, key) for key, node in rule.fields()})
-    include = []
-    for rule in _tables(document, "include"):
-        point: dict[str, str] = {}
-        for key, node in rule.fields():
-            reject_unknown_key(key, node.where)
-            values = _values(node, key)
-            if len(values) != 1:
-                node.fail(f"[[include]]: `{key}`: expected one value", "a list of values belongs into [axes]")
-            point[key] = values[0]
-        include.append(point)
-    return _Rules(tuple(axes), tuple(exclude), tuple(include), document.source.name)
-
-
-def _tables(document: Node, key: str) -> list[Node]:
-    """An array of tables, none of them empty."""
-    node = document.get(key, [])
-    if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
-        node.bad(f"expected tables [[{key}]] with at least one key")
-    return node.items()
-
-
-def _values(node: Node, key: str) -> tuple[str, ...]:
-    """Values in TOML: one, a list, or a text in the notation of --sweep."""
-    words = []
-    for part in node.items() if isinstance(node.value, list) else [node]:
-        if isinstance(part.value, bool):
-            words.append(str(part.value).lower())
-        elif isinstance(part.value, int | str):
-            words.append(str(part.value))
-        else:
-            part.expected("values or a list of them")
-    return parse_values(key, ",".join(words), node.where)
 
 
 def job_of(point: Point, request: SweepRequest) -> Job:
