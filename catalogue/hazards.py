@@ -230,8 +230,8 @@ HAZARDS: tuple[Hazard, ...] = (
         "F-34",
         "KAFKA-15021, KAFKA-13790, KAFKA-15109",
         "Metadata of an equal leader epoch is ignored",
-        # Waiting for former members is safe, so only liveness suffers: a view stays behind and the broker stays
-        # out of the ISR; after a lost response the proposal and the watermark wait for the same metadata.
+        # Waiting for former members is safe, so only liveness suffers: a view stays behind and the broker
+        # stays out of the ISR; after a lost response the proposal and the watermark wait for that metadata.
         expected=("V-2", "V-3", "V-9", "V-10"),
         settings={"fences": 1, "response_loss": True},
         knobs={"applies_equal_epoch": False},
