@@ -23,14 +23,7 @@ if TYPE_CHECKING:
         WhatIfResult,
     )
     from elrcheck.api.searches import check, simulate, sweep
-    from elrcheck.base.errors import (
-        ElrError,
-        EnvironmentFault,
-        ExitCode,
-        Interrupted,
-        NothingChecked,
-        UsageFault,
-    )
+    from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
     from elrcheck.base.requests import SparkRequest
     from elrcheck.base.version import __version__
 
@@ -69,16 +62,22 @@ if not TYPE_CHECKING:  # a type checker would take it to mean that every name ex
         "api.proofs": ("check_certificate", "prove", "prove_controller"),
         "api.questions": ("audit", "risk", "what_if"),
         "api.searches": ("check", "simulate", "sweep"),
-        "base.errors": (
-            "ElrError", "EnvironmentFault", "ExitCode", "Interrupted", "NothingChecked", "UsageFault",
-        ),
+        "base.errors": ("ElrError", "EnvironmentFault", "ExitCode", "Interrupted", "NothingChecked", "UsageFault"),
         "base.requests": ("SparkRequest",),
         "base.version": ("__version__",),
         "api.result_types": (
-            "AuditResult", "CertificateResult", "CheckResult", "ControllerResult", "ProofResult", "Result",
-            "RiskResult", "SimulationResult", "SweepResult", "WhatIfResult",
+            "AuditResult",
+            "CertificateResult",
+            "CheckResult",
+            "ControllerResult",
+            "ProofResult",
+            "Result",
+            "RiskResult",
+            "SimulationResult",
+            "SweepResult",
+            "WhatIfResult",
         ),
-    }  # fmt: skip
+    }
 
     def __getattr__(name):
         place = next((place for place, names in _PLACES.items() if name in names), None)

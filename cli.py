@@ -42,11 +42,22 @@ from elrcheck.console.web_verbs import web
         "max_content_width": 100,
     },
 )
-@click.option("--config", metavar="FILE", type=click.Path(path_type=Path), is_eager=True, expose_value=False,
-              callback=use_settings,
-              help="Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml.")
-@click.option("--color", type=click.Choice(("auto", "always", "never")), default="auto", show_default=True,
-              help="When to colour the output.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    is_eager=True,
+    expose_value=False,
+    callback=use_settings,
+    help="Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml.",
+)
+@click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    show_default=True,
+    help="When to colour the output.",
+)
 @click.option("--quiet", "-q", count=True, help="Print only findings and the verdict.")
 @click.option("--verbose", "-v", count=True, help="Print more detail.")
 @click.option("--progress/--no-progress", default=True, help="Show progress on stderr.")
@@ -58,10 +69,34 @@ def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool
 
 
 for command in (
-    risk, check, simulate, explore, sweep, suite, gate, init, replay, traces, explain, web, runs, config,
-    prove, conform, audit, reproduce, mutate, export, tlc, what_if, scenario, list_, show, doctor,
+    risk,
+    check,
+    simulate,
+    explore,
+    sweep,
+    suite,
+    gate,
+    init,
+    replay,
+    traces,
+    explain,
+    web,
+    runs,
+    config,
+    prove,
+    conform,
+    audit,
+    reproduce,
+    mutate,
+    export,
+    tlc,
+    what_if,
+    scenario,
+    list_,
+    show,
+    doctor,
     completion,
-):  # fmt: skip
+):
     cli.add_command(command)
 
 

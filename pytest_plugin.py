@@ -47,9 +47,7 @@ class Inconclusive(Exception):
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("elrcheck")
     group.addoption("--elrcheck-workers", metavar="N", type=int, help="Number of threads per search.")
-    parser.addini(
-        "elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES)
-    )
+    parser.addini("elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES))
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -197,9 +195,7 @@ class PropertyItem(pytest.Item):
         report = self.parent.report()
         found = next((one for one in report.properties if one.id == self.name), None)
         if found is None:
-            raise NotAsRecorded(
-                f"{self.name}: the baseline expects {self.expected}; there is no such property"
-            )
+            raise NotAsRecorded(f"{self.name}: the baseline expects {self.expected}; there is no such property")
         actual = found_in(report, None, None).properties[self.name]
         if found.verdict == "inconclusive":
             raise Inconclusive(self._undecided(found, report))

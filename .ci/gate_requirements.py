@@ -34,8 +34,19 @@ def wanted(project: dict[str, dict[str, list[str]]]) -> list[str]:
 
 def main() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    command = ["uv", "pip", "compile", "-", "--universal", "--python-version", "3.11", "--generate-hashes",
-               "--no-header", "--no-annotate", "--quiet"]  # fmt: skip
+    command = [
+        "uv",
+        "pip",
+        "compile",
+        "-",
+        "--universal",
+        "--python-version",
+        "3.11",
+        "--generate-hashes",
+        "--no-header",
+        "--no-annotate",
+        "--quiet",
+    ]
     done = subprocess.run(
         command, input="\n".join(wanted(project)), cwd=ROOT, capture_output=True, text=True, check=True
     )

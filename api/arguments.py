@@ -39,9 +39,7 @@ def setting(key: str, value: object) -> str:
             return str(value).lower()
         case int() | str():
             return str(value)
-    raise UsageFault(
-        "override-bad-value", f"`{key}`: expected a boolean, a number or a name, not {value!r}", where=key
-    )
+    raise UsageFault("override-bad-value", f"`{key}`: expected a boolean, a number or a name, not {value!r}", where=key)
 
 
 def words(value: Words) -> tuple[str, ...]:
@@ -50,9 +48,11 @@ def words(value: Words) -> tuple[str, ...]:
 
 
 def limits(
-    max_depth: int | None = None, max_states: int | None = None, time_budget: float | None = None,
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    time_budget: float | None = None,
     memory: int | None = None,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Limits of a search: levels, states, seconds, bytes."""
     at_least("max_depth", max_depth, 0)
     at_least("max_states", max_states, 1)
@@ -79,9 +79,11 @@ def one_of(name: str, value: str, choices: Iterable[str]) -> None:
     known = tuple(choices)
     if value not in known:
         raise UsageFault(
-            "usage-bad-value", f"`{name}`: expected one of {', '.join(known)}, not {value!r}",
-            where=name, help=did_you_mean(str(value), known),
-        )  # fmt: skip
+            "usage-bad-value",
+            f"`{name}`: expected one of {', '.join(known)}, not {value!r}",
+            where=name,
+            help=did_you_mean(str(value), known),
+        )
 
 
 def path(place: Place | None) -> Path | None:

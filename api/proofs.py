@@ -54,9 +54,17 @@ def prove(
     at_least("workers", workers, 1)
     more_than_nothing("timeout", timeout)
     request = ProveRequest(
-        selection(variant, scope, settings), words(properties), workers, timeout, fresh, path(certificate),
-        solver, surviving, needed, chosen,
-    )  # fmt: skip
+        selection(variant, scope, settings),
+        words(properties),
+        workers,
+        timeout,
+        fresh,
+        path(certificate),
+        solver,
+        surviving,
+        needed,
+        chosen,
+    )
     with told(progress) as shown:
         return as_result(ProofResult, run_prove(request, shown))
 

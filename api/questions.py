@@ -62,9 +62,20 @@ def risk(
     if not 1 <= most <= 4:
         raise UsageFault("usage-bad-value", f"`most`: expected 1 to 4 events, not {most}", where="most")
     request = RiskRequest(
-        kafka, replication_factor, min_insync_replicas, acks, elr, unclean_leader_election_enable,
-        first_partition, words(events), most, seconds, workers, fresh, path(run_dir),
-    )  # fmt: skip
+        kafka,
+        replication_factor,
+        min_insync_replicas,
+        acks,
+        elr,
+        unclean_leader_election_enable,
+        first_partition,
+        words(events),
+        most,
+        seconds,
+        workers,
+        fresh,
+        path(run_dir),
+    )
     unread: tuple[str, ...] = ()
     others = [_compared(settings) for settings in compare]
     if describe is None:
@@ -112,9 +123,15 @@ def audit(
         raise UsageFault("usage-option", "`client_config` needs `bootstrap`", where="client_config")
     texts = [str(place) for place in paths]
     request = AuditRequest(
-        tuple(text if "://" in text else Path(text) for text in texts), strict, engine,
-        spark or SparkRequest(), bootstrap, path(client_config), workers, words(repaired),
-    )  # fmt: skip
+        tuple(text if "://" in text else Path(text) for text in texts),
+        strict,
+        engine,
+        spark or SparkRequest(),
+        bootstrap,
+        path(client_config),
+        workers,
+        words(repaired),
+    )
     with told(progress) as shown:
         return as_result(AuditResult, run_audit(request, shown))
 

@@ -103,9 +103,7 @@ class ControllerResult(Result, ControllerReport):
         """As of every result; the cells have a column for the variant."""
         if table not in (None, self.TABLE):
             return super().to_pandas(table)
-        rows = [
-            {"variant": each.variant, **row} for each in self.variants for row in rows_of(each, self.TABLE)
-        ]
+        rows = [{"variant": each.variant, **row} for each in self.variants for row in rows_of(each, self.TABLE)]
         return to_frame(rows, ["variant", *tables_of(VariantReport)[self.TABLE]])
 
 

@@ -116,9 +116,17 @@ def simulate(
     at_least("workers", workers, 1)
     more_than_nothing("time_budget", time_budget)
     request = SimulateRequest(
-        selection(variant, scope, settings), words(properties), seed, walks, depth, time_budget, workers,
-        stop_at_first, path(run_dir), guided,
-    )  # fmt: skip
+        selection(variant, scope, settings),
+        words(properties),
+        seed,
+        walks,
+        depth,
+        time_budget,
+        workers,
+        stop_at_first,
+        path(run_dir),
+        guided,
+    )
     with told(progress) as shown:
         return as_result(SimulationResult, run_simulate(request, shown))
 

@@ -38,9 +38,7 @@ def rows_of(report: object, table: str) -> list[dict[str, Any]]:
     """The rows of a table as column -> value; UsageFault for a table that the report has not."""
     known = tables_of(type(report))
     if table not in known:
-        raise UsageFault(
-            "usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, known)
-        )
+        raise UsageFault("usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, known))
     return [{name: plain(getattr(row, name)) for name in known[table]} for row in getattr(report, table)]
 
 
@@ -59,8 +57,6 @@ def to_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> DataF
         from pandas import DataFrame
     except ModuleNotFoundError as fault:
         raise EnvironmentFault(
-            "package-missing",
-            "pandas, which `to_pandas` needs, is not installed",
-            help="pip install 'pandas>=2.2,<3'",
+            "package-missing", "pandas, which `to_pandas` needs, is not installed", help="pip install 'pandas>=2.2,<3'"
         ) from fault
     return DataFrame(list(rows), columns=list(columns))

@@ -36,9 +36,7 @@ class Draft:
         """name: that of the target, or the start of it. mode: permissions, from which the umask takes."""
         self.folder, self.name = folder, name
         self._hidden = folder / f".{name[:_NAME]}.{secrets.token_hex(4)}.tmp"
-        flags = (
-            os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-        )
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
         self.file: BinaryIO = os.fdopen(os.open(self._hidden, flags, mode), "wb")
 
     def complete(self, mode: int | None = None) -> None:

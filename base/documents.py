@@ -31,9 +31,12 @@ _LONG = re.compile(rf"[0-9]{{{_MOST_DIGITS}}}")
 _BLANK = re.compile(r"[ \t\r\n]*")
 
 SETTINGS = Codes(
-    bad_value="config-bad-value", unknown_key="config-unknown-key", missing_key="config-missing-key",
-    malformed="config-not-toml", unreadable="config-unreadable",
-)  # fmt: skip
+    bad_value="config-bad-value",
+    unknown_key="config-unknown-key",
+    missing_key="config-missing-key",
+    malformed="config-not-toml",
+    unreadable="config-unreadable",
+)
 """Of a settings, scope or grid file."""
 
 

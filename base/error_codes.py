@@ -200,12 +200,8 @@ NOTHING: Mapping[str, str] = {
     "no-rule": "No rule of `prove --controller` is selected.",
     "sweep-empty": "No configuration of the grid can be checked.",
 }
-INTERRUPTED: Mapping[str, str] = {
-    "interrupted": "The run was interrupted; the message says how to resume it.",
-}
-INTERNAL: Mapping[str, str] = {
-    "internal": "A bug in elrcheck; the message names a file to attach to the bug report.",
-}
+INTERRUPTED: Mapping[str, str] = {"interrupted": "The run was interrupted; the message says how to resume it."}
+INTERNAL: Mapping[str, str] = {"internal": "A bug in elrcheck; the message names a file to attach to the bug report."}
 
 BY_EXIT: Mapping[ExitCode, Mapping[str, str]] = {
     ExitCode.DID_NOT_RUN: USAGE,

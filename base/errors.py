@@ -44,13 +44,7 @@ class ElrError(Exception):
     exit_code: ClassVar[int] = ExitCode.DID_NOT_RUN
 
     def __init__(
-        self,
-        code: str,
-        message: str,
-        *,
-        where: str | None = None,
-        help: str | None = None,
-        excerpt: str | None = None,
+        self, code: str, message: str, *, where: str | None = None, help: str | None = None, excerpt: str | None = None
     ) -> None:
         super().__init__(code, message)
         self.code = code

@@ -33,8 +33,12 @@ def checked(url: str, where: str) -> str:
     """The URL. Raises UsageFault unless it pins what it names."""
     if is_pinned(url):
         return url
-    raise UsageFault("unpinned-origin", f"`{url}` does not say which elrcheck it means", where=where,
-                     help=f"name a commit of 40 digits or a hash: {FORMS}")  # fmt: skip
+    raise UsageFault(
+        "unpinned-origin",
+        f"`{url}` does not say which elrcheck it means",
+        where=where,
+        help=f"name a commit of 40 digits or a hash: {FORMS}",
+    )
 
 
 def installed_from() -> str | None:

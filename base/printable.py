@@ -79,9 +79,7 @@ def _walk(value: Any) -> Any:
 
 def _walk_fields(value: Any) -> Any:
     changed = {
-        field.name: new
-        for field in fields(value)
-        if (new := _walk(old := getattr(value, field.name))) is not old
+        field.name: new for field in fields(value) if (new := _walk(old := getattr(value, field.name))) is not old
     }
     if not changed:
         return value

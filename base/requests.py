@@ -24,9 +24,22 @@ TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
 
 KINDS = (
-    "variants", "scopes", "properties", "witnesses", "actions", "knobs", "budgets", "scenarios", "hazards",
-    "findings", "recipes", "rules", "errors", "formats", "terms",
-)  # fmt: skip
+    "variants",
+    "scopes",
+    "properties",
+    "witnesses",
+    "actions",
+    "knobs",
+    "budgets",
+    "scenarios",
+    "hazards",
+    "findings",
+    "recipes",
+    "rules",
+    "errors",
+    "formats",
+    "terms",
+)
 """Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
 
 

@@ -39,9 +39,11 @@ def alone_in(folder: Path, wanted: bool = True, optional: bool = False) -> Itera
     try:
         if lock is None:
             raise EnvironmentFault(
-                "run-in-use", "another elrcheck process is using this folder", where=str(folder),
+                "run-in-use",
+                "another elrcheck process is using this folder",
+                where=str(folder),
                 help="wait until it has finished, or use another folder: --run-dir DIR",
-            )  # fmt: skip
+            )
         yield
     finally:
         with contextlib.suppress(OSError):

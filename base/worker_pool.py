@@ -23,9 +23,7 @@ def useful_workers(asked: int | None, tasks: int) -> int:
     return max(1, min(asked or os.cpu_count() or 1, tasks))
 
 
-def each(
-    function: Callable[[T], R], tasks: Sequence[T], workers: int, *, in_order: bool = True
-) -> Iterator[R]:
+def each(function: Callable[[T], R], tasks: Sequence[T], workers: int, *, in_order: bool = True) -> Iterator[R]:
     """Yield the results in the order of the tasks, or as they come; one worker runs them in this process.
 
     `function` must be a module-level function, and tasks and results must be picklable. Processes are
@@ -44,9 +42,7 @@ def each(
         for answer in answers if in_order else as_completed(answers):
             yield answer.result()
     except BrokenProcessPool as fault:
-        raise EnvironmentFault(
-            "worker-died", "a worker process ended unexpectedly", help="try --workers 1"
-        ) from fault
+        raise EnvironmentFault("worker-died", "a worker process ended unexpectedly", help="try --workers 1") from fault
     finally:
         # Terminate the workers first: a second Ctrl-C during shutdown would otherwise hang the exit.
         masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

@@ -31,9 +31,7 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF
 
 from measure import machine
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-
-from cluster_restarts import Cluster, written_restarts
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
@@ -43,6 +41,7 @@ from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.history import History
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.kafka.log.segments import read_segment
+from support.cluster_restarts import Cluster, written_restarts
 
 
 def cut(path: Path) -> None:

@@ -118,8 +118,9 @@ class _Group:
             f"    const u64 {', '.join(f'w{k} = states[i * {words} + {k}]' for k in range(words))};",
         ]
         self._block(root)
-        return "\n".join([*self.lines, "    fired[i - first] += enabled;", "  }", "  counters->cut += cut;",
-                          "  return out;", "}"])  # fmt: skip
+        return "\n".join(
+            [*self.lines, "    fired[i - first] += enabled;", "  }", "  counters->cut += cut;", "  return out;", "}"]
+        )
 
     def _compute(self, nodes: Iterable[Node]) -> None:
         for node in nodes:

@@ -232,8 +232,7 @@ class Comparison:
             for name, samples in self.samples.items()
             for one in samples
             if one.complete and ours.complete and name not in self.inexact and name != REDUCED
-            if one.distinct != ours.distinct
-            or (one.transitions is not None and one.transitions != ours.transitions)
+            if one.distinct != ours.distinct or (one.transitions is not None and one.transitions != ours.transitions)
         ]
 
     def ratios(self) -> list[dict[str, Any]]:
@@ -305,8 +304,10 @@ def render(report: dict[str, Any]) -> str:
     lines.append(", ".join(str(value) for value in where))
     lines.append("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]))
     lines.append("")
-    lines.append(f"{'engine, cores':28}{'distinct':>13}{'seconds':>10}{'states/s':>12}{'per CPU s':>12}"
-                 f"{'steps/s':>13}{'peak MiB':>10}{'B/state':>12}{'in store':>9}")  # fmt: skip
+    lines.append(
+        f"{'engine, cores':28}{'distinct':>13}{'seconds':>10}{'states/s':>12}{'per CPU s':>12}"
+        f"{'steps/s':>13}{'peak MiB':>10}{'B/state':>12}{'in store':>9}"
+    )
     for row in report["rows"]:
         cpu, store = row["distinct_per_cpu_second"], row["store_bytes_per_state"]
         per_second = row["steps_per_second"]

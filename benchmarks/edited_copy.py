@@ -68,9 +68,7 @@ class EditedCopy:
         }
         command = [sys.executable, "-m", "elrcheck", "--no-progress", *arguments]
         before, started = _processor(), time.perf_counter()
-        done = subprocess.run(
-            command, env=environ, cwd=self.folder, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, env=environ, cwd=self.folder, capture_output=True, text=True, check=False)
         seconds = time.perf_counter() - started
         return Run(done.returncode, done.stdout, done.stderr, seconds, _processor() - before)
 

@@ -43,50 +43,59 @@ PROPOSALS = "model/broker/isr_proposals.py"
 EDITS = {
     "words": Edit(
         "the docstring of a rule in other words",
-        PROPOSALS, "an expansion: HW reached and", "an expansion: the watermark and", frozenset(),
+        PROPOSALS,
+        "an expansion: HW reached and",
+        "an expansion: the watermark and",
+        frozenset(),
     ),
     "may_join": Edit(
         "a rule of one action: a follower joins with the whole log only",
-        PROPOSALS, "and end >= leader.high_watermark", "and end >= len(leader.log)", frozenset(["ExpandIsr"]),
+        PROPOSALS,
+        "and end >= leader.high_watermark",
+        "and end >= len(leader.log)",
+        frozenset(["ExpandIsr"]),
     ),
     "wrong": Edit(
         "the same rule, wrongly: a follower joins by the high watermark alone (F-11)",
-        PROPOSALS, "and (end >= leader.epoch_start or not c.join_requires_epoch_start)", "and end >= 0",
-        frozenset(["ExpandIsr"]), "refuted",
+        PROPOSALS,
+        "and (end >= leader.epoch_start or not c.join_requires_epoch_start)",
+        "and end >= 0",
+        frozenset(["ExpandIsr"]),
+        "refuted",
     ),
     "shrink": Edit(
         "a rule of one action: followers that lag leave one at a time",
-        PROPOSALS, "and out != EMPTY and out <= sender", "and len(out) == 1 and out <= sender",
+        PROPOSALS,
+        "and out != EMPTY and out <= sender",
+        "and len(out) == 1 and out <= sender",
         frozenset(["ShrinkIsr"]),
     ),
     "watermark": Edit(
         "a rule of five actions: no watermark while the leader has not heard of all it waits for",
-        "model/broker/high_watermark.py", "or least <= leader.high_watermark:",
+        "model/broker/high_watermark.py",
+        "or least <= leader.high_watermark:",
         "or heard != quorum or least <= leader.high_watermark:",
         frozenset(["ApplyMetadata", "ApplyMetadataFirst", "Fetch", "LeaderLearns", "Produce"]),
     ),
     "lemma": Edit(
         "a lemma is stronger: EnoughByOldValue speaks of every broker that knows the leader epoch",
-        "invariants/lemmas_changes.py", "            leads_now(s, b)\n            and (\n                (\n",
-        "            s.broker[b].view.leader_epoch == s.partition.leader_epoch\n"
-        "            and (\n                (\n",
+        "invariants/lemmas_changes.py",
+        "            leads_now(s, b)\n            and (\n                (\n",
+        "            s.broker[b].view.leader_epoch == s.partition.leader_epoch\n            and (\n                (\n",
     ),
     "election": Edit(
         "a rule of every action of the controller: the first candidate leads, whoever led before",
         "model/control_plane/partition.py",
-        "    if p.leader in valid:\n        return Choice(leader=p.leader, unclean=False)\n", "",
+        "    if p.leader in valid:\n        return Choice(leader=p.leader, unclean=False)\n",
+        "",
     ),
-}  # fmt: skip
+}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
-    parser.add_argument(
-        "--set", action="append", default=[], metavar="KEY=VALUE", help="as of `elrcheck prove`"
-    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as of `elrcheck prove`")
     parser.add_argument("--compare", action="store_true", help="prove each edit from nothing, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
@@ -126,10 +135,7 @@ class Proofs:
         actions = sorted({cell["action"] for cell in again})
         named = ", ".join(actions) if len(actions) <= MANY else f"{len(actions)} actions"
         times = f"{run.seconds:8.1f} {run.processor:9.1f}"
-        print(
-            f"{label:34} {report['verdict']:12} {len(cells):6} {len(again):6} {times}  {named}",
-            flush=True,
-        )
+        print(f"{label:34} {report['verdict']:12} {len(cells):6} {len(again):6} {times}  {named}", flush=True)
         return report
 
 

@@ -23,25 +23,28 @@ from edited_copy import EditedCopy
 EDITS = {
     "recovery": (
         "the same rule in other words: the operands of a union change places",
-        "model/control_plane/recovery.py", "(p.isr | p.elr) & live", "(p.elr | p.isr) & live",
+        "model/control_plane/recovery.py",
+        "(p.isr | p.elr) & live",
+        "(p.elr | p.isr) & live",
     ),
     "cancel": (
         "a cancellation has to leave one more replica than min ISR",
-        "model/control_plane/reassignment.py", "len(kept) < min(", "len(kept) <= min(",
+        "model/control_plane/reassignment.py",
+        "len(kept) < min(",
+        "len(kept) <= min(",
     ),
     "fence": (
         "an idle broker is fenced for free",
         "model/control_plane/broker_events.py",
-        "s.spent.fences + 1 if alive else", "s.spent.fences + 1 if not alive else",
+        "s.spent.fences + 1 if alive else",
+        "s.spent.fences + 1 if not alive else",
     ),
-}  # fmt: skip
+}
 """Name -> what changes, file, text, new text."""
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sample", type=int, default=40, help="configurations, evenly spread")
     parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
     options = parser.parse_args()

@@ -56,9 +56,7 @@ def compiled(model: Model, config: Any, options: argparse.Namespace) -> dict[str
     started = time.perf_counter()
     program = lowered(model, config, options.checks)
     limits = Limits(max_states=options.max_states)
-    search = Search(
-        program, workers=options.workers, cache=None, limits=limits, leave_out=not options.every_step
-    )
+    search = Search(program, workers=options.workers, cache=None, limits=limits, leave_out=not options.every_step)
     start_up = time.perf_counter() - started
     cpu = time.process_time()
     result = search.run(None, "complete")

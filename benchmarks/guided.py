@@ -46,9 +46,7 @@ class Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hazard", action="append", choices=DEEP, help="by default all of them")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--most", type=int, default=2_000_000, help="limit of a run, in states")
@@ -68,8 +66,7 @@ def main() -> int:
         ratio = median(plain, options.most) / median(guided, options.most)
         more = "> " if "not" in a else ""
         print(
-            f"{name:8} {depth:5} {whole.distinct:9,}  {a:>10} {b:>6} {c:>7}  {x:>9} {y:>6} {z:>7}"
-            f"  {more}{ratio:11.0f}",
+            f"{name:8} {depth:5} {whole.distinct:9,}  {a:>10} {b:>6} {c:>7}  {x:>9} {y:>6} {z:>7}  {more}{ratio:11.0f}",
             flush=True,
         )
     return 0

@@ -95,13 +95,13 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
     program = lower(model, config, (*model.always, *model.sometimes)).program
     if nodes == 0:
-        result = Search(program, workers=1, cache=KernelCache(), limits=Limits()).run(
-            None, "complete"
-        )
+        result = Search(program, workers=1, cache=KernelCache(), limits=Limits()).run(None, "complete")
         return {
-            "distinct": result.distinct, "generated": result.generated, "levels": result.levels,
+            "distinct": result.distinct,
+            "generated": result.generated,
+            "levels": result.levels,
             "seconds": result.seconds,
-        }  # fmt: skip
+        }
 
     words = options.fingerprint // 64
     plans = Plans(blueprint(program), blueprint(program, words) if words else None)
@@ -156,9 +156,13 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
         told.append(vars(level))
         print(len(sizes) - 1, f"{level.states:,}", f"{level.seconds:.1f} s", file=sys.stderr, flush=True)
     return {
-        "distinct": sum(sizes), "generated": generated, "levels": sizes[:-1], "used": used,
-        "seconds": sum(level["seconds"] for level in told), "told": told,
-    }  # fmt: skip
+        "distinct": sum(sizes),
+        "generated": generated,
+        "levels": sizes[:-1],
+        "used": used,
+        "seconds": sum(level["seconds"] for level in told),
+        "told": told,
+    }
 
 
 def planned(point: dict[str, Any], nodes: int, states: int, held: float, options: argparse.Namespace) -> str:
@@ -223,13 +227,7 @@ def main() -> int:
             print(render(nodes, points[nodes], points[0]), flush=True)
     last = max(points)
     print(f"\n{last} nodes of {options.cores} cores, {options.gbit:g} Gbit/s each, planned:")
-    heads = (
-        ("states", 20),
-        ("GiB a node", 14),
-        ("GiB sent each", 16),
-        ("computing min", 14),
-        ("network min", 12),
-    )
+    heads = (("states", 20), ("GiB a node", 14), ("GiB sent each", 16), ("computing min", 14), ("network min", 12))
     print("".join(f"{head:>{width}}" for head, width in (*heads, ("in all min", 12))))
     held = min(point["used"] / point["distinct"] for nodes, point in points.items() if nodes)
     for states in PLANNED:

@@ -18,14 +18,12 @@ from elrcheck.base.progress import Silent
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.kafka.conformance.kafka_source import open_kafka, teams_of
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "support"))
-from planted_knobs import PLANTED
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+from support.planted_knobs import PLANTED
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kafka")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)

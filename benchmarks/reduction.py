@@ -35,10 +35,19 @@ from elrcheck.lang.lowering.program import Program
 
 REDUCE = ("skips_no_news=true", "forgets=true")
 SCOPES = (
-    "two-brokers", "three-brokers-tiny", "min-isr-1", "late-fetches", "recovery-two-brokers",
-    "three-brokers-small", "min-isr-change", "four-brokers-reassign", "three-brokers-lossy-network",
-    "three-brokers-clean-stop", "three-brokers-log", "three-brokers",
-)  # fmt: skip
+    "two-brokers",
+    "three-brokers-tiny",
+    "min-isr-1",
+    "late-fetches",
+    "recovery-two-brokers",
+    "three-brokers-small",
+    "min-isr-change",
+    "four-brokers-reassign",
+    "three-brokers-lossy-network",
+    "three-brokers-clean-stop",
+    "three-brokers-log",
+    "three-brokers",
+)
 
 
 @dataclass(frozen=True)
@@ -56,9 +65,7 @@ class Run:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scope", action="append", choices=SCOPES, help="by default all of them")
     parser.add_argument("--states", type=int, default=20_000_000, help="limit of each search")
     parser.add_argument("--rounds", type=int, default=3)
@@ -103,11 +110,7 @@ def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> 
     seconds = []
     for _ in range(options.rounds):
         search = Search(
-            program,
-            workers=1,
-            cache=KernelCache(),
-            limits=Limits(max_states=options.states),
-            leave_out=leave_out,
+            program, workers=1, cache=KernelCache(), limits=Limits(max_states=options.states), leave_out=leave_out
         )
         found = search.run(None, "complete")
         seconds.append(found.seconds)

@@ -60,9 +60,13 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
         from elrcheck.explorer.search.compiled import Search
 
         search = Search(
-            program, workers=options.threads, cache=cache, limits=limits, fingerprint=options.fingerprint,
+            program,
+            workers=options.threads,
+            cache=cache,
+            limits=limits,
+            fingerprint=options.fingerprint,
             keeper=Folder() if options.fingerprint else None,
-        )  # fmt: skip
+        )
         result = search.run(None, "complete")
         found = {}
     else:
@@ -73,9 +77,7 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
         driver = Driver(options.threads, cache, limits, Folder(), bool, options.fingerprint)
         with spark_search(program, request, driver, Silent()) as on_spark:
             started = time.perf_counter()
-            result = on_spark.run(
-                lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete"
-            )
+            result = on_spark.run(lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete")
             found = {
                 "empty_level": on_spark.placement.floor,
                 "wall": time.perf_counter() - started,
@@ -83,13 +85,19 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
                 "bytes_per_state": on_spark.space.used_bytes / max(1, result.distinct),
             }
     return {
-        **found, "seconds": result.seconds, "peak_bytes": result.peak_bytes,
+        **found,
+        "seconds": result.seconds,
+        "peak_bytes": result.peak_bytes,
         "same": {
-            "generated": result.generated, "distinct": result.distinct, "levels": result.levels,
-            "new_states": result.new_states, "first": result.first, "values": result.leaf_values,
+            "generated": result.generated,
+            "distinct": result.distinct,
+            "levels": result.levels,
+            "new_states": result.new_states,
+            "first": result.first,
+            "values": result.leaf_values,
             "complete": result.complete,
         },
-    }  # fmt: skip
+    }
 
 
 def run(options: argparse.Namespace, arguments: list[str], partitions: str) -> dict[str, Any]:

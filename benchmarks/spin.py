@@ -60,9 +60,7 @@ def spin_version(spin: str) -> str:
     return subprocess.run([spin, "-V"], capture_output=True, text=True).stdout.strip()
 
 
-def build_verifier(
-    source: str, mode: Mode, folder: Path, spin: str, compiler: str, optimise: str = "-O3"
-) -> Path:
+def build_verifier(source: str, mode: Mode, folder: Path, spin: str, compiler: str, optimise: str = "-O3") -> Path:
     """Build the verifier of one mode in the folder; raise CalledProcessError if that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "model.pml").write_text(source)

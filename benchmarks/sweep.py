@@ -33,9 +33,7 @@ from elrcheck.report.json_report import as_data
 from elrcheck.results.sweep_report import SweepReport
 
 SCOPE = "two-brokers-quiet"
-AXES = (
-    "variant=kip_*,code_*,legacy*", "min_isr=1..2", "crashes=0..1", "fences=0..1", "shrinks=0..1",
-)  # fmt: skip
+AXES = ("variant=kip_*,code_*,legacy*", "min_isr=1..2", "crashes=0..1", "fences=0..1", "shrinks=0..1")
 COUNTS = ("generated", "distinct", "diameter", "complete")
 
 

@@ -14,22 +14,13 @@ from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.catalogue.select import release_numbers
 
 WIDTH = 120
-LEVEL = {
-    "model": "the model",
-    "classes": "Kafka's own classes",
-    "brokers": "brokers on loopback",
-}
+LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers on loopback"}
 USUAL = "4.1.2"
 """The release that a command names, if it has the finding."""
-MARK = (
-    "<!-- Written by `python docs/generate_findings.py` from catalogue/findings/{finding}.toml:"
-    " edit that. -->"
-)
+MARK = "<!-- Written by `python docs/generate_findings.py` from catalogue/findings/{finding}.toml: edit that. -->"
 
 
-def finding_page(
-    finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]
-) -> str:
+def finding_page(finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]) -> str:
     """The page in Markdown. flags: the rules under which `audit` flags it, before: those by which it says
     that the finding is one step away; recipes: of `reproduce`.
     """
@@ -57,9 +48,7 @@ def _shown(finding: Finding) -> Iterator[str]:
     yield "|---|---|---|"
     for part in finding.evidence:
         yield f"| {LEVEL[part.level]} | {', '.join(part.versions)} | {' '.join(part.text.split())} |"
-    missing = [
-        words for level, words in LEVEL.items() if level not in {part.level for part in finding.evidence}
-    ]
+    missing = [words for level, words in LEVEL.items() if level not in {part.level for part in finding.evidence}]
     yield ""
     if missing:
         yield from paragraphs(f"Not tried in {' and '.join(missing)}.")
@@ -136,9 +125,7 @@ def _in_model(patch: Patch) -> str:
     return f"The model: {names}; none of the properties breaks in the controls below."
 
 
-def _see(
-    finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]
-) -> Iterator[str]:
+def _see(finding: Finding, flags: Sequence[str], before: Sequence[str], recipes: Sequence[Recipe]) -> Iterator[str]:
     if flags or before or recipes or finding.junit or finding.runs:
         yield from ("## How to see it", "")
     if flags:
@@ -155,9 +142,7 @@ def _see(
         yield from paragraphs("In Kafka's own classes, by a JUnit test that fails as long as it is there:")
         yield from ("```sh", *(_junit(finding, run) for run in finding.junit), "```", "")
     if finding.runs:
-        yield from paragraphs(
-            "In the model, by complete searches; `at` is the length of a shortest counterexample:"
-        )
+        yield from paragraphs("In the model, by complete searches; `at` is the length of a shortest counterexample:")
         yield "```sh"
         for each in finding.runs:
             note = f"{each.note}: " if each.note else ""
@@ -202,7 +187,11 @@ def wrapped(text: str, bullet: str) -> list[str]:
     parts = " ".join(text.split()).split("`")
     kept = "`".join(part.replace(" ", glue) if n % 2 else part for n, part in enumerate(parts))
     lines = textwrap.wrap(
-        kept, WIDTH, initial_indent=bullet, subsequent_indent=" " * len(bullet), break_long_words=False,
+        kept,
+        WIDTH,
+        initial_indent=bullet,
+        subsequent_indent=" " * len(bullet),
+        break_long_words=False,
         break_on_hyphens=False,
-    )  # fmt: skip
+    )
     return [line.replace(glue, " ") for line in lines]

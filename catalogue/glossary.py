@@ -22,8 +22,7 @@ def term_entries() -> list[Entry]:
     for cell, meaning in _rows(files("elrcheck").joinpath(*PLACE).read_text(encoding="utf-8")):
         meanings.setdefault(cell, []).append(meaning)
     return [
-        {"name": cell, "summary": OR.join(told), "aliases": re.split(r"[,;] ", cell)}
-        for cell, told in meanings.items()
+        {"name": cell, "summary": OR.join(told), "aliases": re.split(r"[,;] ", cell)} for cell, told in meanings.items()
     ]
 
 

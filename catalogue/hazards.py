@@ -163,12 +163,7 @@ HAZARDS: tuple[Hazard, ...] = (
         expected=("P-1", "P-6", "P-8"),
         # Under the KIP's rule the lowered min ISR would clear the stored ELR; 4.0 and 4.1 do not, with
         # the feature off.
-        settings={
-            "clean_stops": 2,
-            "feature_changes": 1,
-            "min_isr_changes": 1,
-            "min_isr_change": MinIsrChange.ALWAYS,
-        },
+        settings={"clean_stops": 2, "feature_changes": 1, "min_isr_changes": 1, "min_isr_change": MinIsrChange.ALWAYS},
         knobs={"downgrade_ignores_elr": False},
     ),
     Hazard(
@@ -185,11 +180,7 @@ HAZARDS: tuple[Hazard, ...] = (
         # E-19: a replica that is behind stays in the list, and one of the two that have the record leaves it.
         # If the last one then loses its log, the record is gone: with a crash P-30 breaks at depth 7.
         expected=("P-29",),
-        settings={
-            "broker_count": 3,
-            "reassignments": 1,
-            "fences": 1,
-        },
+        settings={"broker_count": 3, "reassignments": 1, "fences": 1},
         knobs={"reassign_gate": ReassignGate.ADDING},
     ),
     Hazard(
@@ -197,12 +188,7 @@ HAZARDS: tuple[Hazard, ...] = (
         "KAFKA-19975",
         "A reassignment to as many replicas completes with fewer than min ISR members",
         expected=("P-29",),
-        settings={
-            "broker_count": 3,
-            "spare_brokers": 1,
-            "reassignments": 1,
-            "crashes": 1,
-        },
+        settings={"broker_count": 3, "spare_brokers": 1, "reassignments": 1, "crashes": 1},
         knobs={"reassign_gate": ReassignGate.TRUNK_2025},
     ),
     Hazard(
@@ -333,10 +319,7 @@ HAZARDS: tuple[Hazard, ...] = (
         knobs={"alter_retries": False},
     ),
     Hazard(
-        "F-48",
-        "KAFKA-18940, KAFKA-19212",
-        "Unclean elections are not counted",
-        left_out="a metric, not the protocol",
+        "F-48", "KAFKA-18940, KAFKA-19212", "Unclean elections are not counted", left_out="a metric, not the protocol"
     ),
     # ---- a leader that missed an epoch
     Hazard(

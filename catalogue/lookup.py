@@ -41,9 +41,13 @@ if TYPE_CHECKING:
     from elrcheck.lang.load import Model
 
 IDS: Mapping[str, tuple[str, ...]] = {
-    "P": ("properties",), "V": ("properties",), "W": ("witnesses",), "E": ("scenarios",), "CT": ("rules",),
+    "P": ("properties",),
+    "V": ("properties",),
+    "W": ("witnesses",),
+    "E": ("scenarios",),
+    "CT": ("rules",),
     "F": ("hazards", "findings", "recipes"),
-}  # fmt: skip
+}
 """First letters of an id -> the kinds that have such ids, and which no other kind has."""
 WORDS = "terms"
 """The kind of what the glossary explains."""
@@ -172,9 +176,7 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "rules":
             return _rules(wanted)
         case "errors":
-            return [
-                {"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()
-            ]
+            return [{"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()]
         case "formats":
             return [{"name": name, "summary": about} for name, about in FORMATS.items()]
         case "terms":

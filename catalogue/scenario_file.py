@@ -54,16 +54,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import (
-    From,
-    Key,
-    MaybeEmpty,
-    OneOrMore,
-    Prose,
-    Reader,
-    read_record,
-    text_or_texts,
-)
+from elrcheck.base.typed.records import From, Key, MaybeEmpty, OneOrMore, Prose, Reader, read_record, text_or_texts
 from elrcheck.catalogue.file_values import knob_values
 from elrcheck.model.budgets import Spent
 from elrcheck.model.variants import variant_names

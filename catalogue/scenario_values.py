@@ -1,9 +1,9 @@
 """The notation of scenario files for actions, places in a state and values.
 
-    Fetch(f=1, leader=0)              an action as reports write it; a bool left out is false
-    broker.1.high_watermark           a place in the state: fields and broker numbers
-    "r1@1 r2@2(1)"                    a log: record id @ leader epoch, (1) for acks=1
-    [0, 2]   "RECOVERING"   "none"    a set or list of brokers, an enum member, an absent optional
+Fetch(f=1, leader=0)              an action as reports write it; a bool left out is false
+broker.1.high_watermark           a place in the state: fields and broker numbers
+"r1@1 r2@2(1)"                    a log: record id @ leader epoch, (1) for acks=1
+[0, 2]   "RECOVERING"   "none"    a set or list of brokers, an enum member, an absent optional
 """
 
 from __future__ import annotations

@@ -10,13 +10,7 @@ from importlib.resources import files
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import (
-    build_config,
-    config_fields,
-    config_values,
-    find_scope,
-    parse_overrides,
-)
+from elrcheck.base.typed.configuration import build_config, config_fields, config_values, find_scope, parse_overrides
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy

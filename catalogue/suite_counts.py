@@ -77,6 +77,7 @@ def _text(counts: Mapping[str, Counts]) -> str:
 
 def _no_record(file: Path | Traversable, why: str) -> UsageFault:
     return UsageFault(
-        "usage-record", f"{file} is no record of counts: {why}",
+        "usage-record",
+        f"{file} is no record of counts: {why}",
         help="give a file that `elrcheck suite --record` wrote, or a new one",
-    )  # fmt: skip
+    )

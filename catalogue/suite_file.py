@@ -60,16 +60,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
-from elrcheck.base.typed.records import (
-    From,
-    Key,
-    Natural,
-    Positive,
-    Reader,
-    matching,
-    read_record,
-    read_value,
-)
+from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, matching, read_record, read_value
 from elrcheck.catalogue.file_values import Knobs
 from elrcheck.catalogue.select import Selected, find_variant, reject_impossible
 from elrcheck.model.config import Config
@@ -200,9 +191,7 @@ def packaged_suites() -> tuple[Family, ...]:
     """The families of this package, in the order of their names."""
     folder = files("elrcheck.catalogue") / "suites"
     return tuple(
-        read_family(file)
-        for file in sorted(folder.iterdir(), key=lambda f: f.name)
-        if file.name.endswith(".toml")
+        read_family(file) for file in sorted(folder.iterdir(), key=lambda f: f.name) if file.name.endswith(".toml")
     )
 
 
@@ -265,9 +254,7 @@ def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
             top.fail(f"two configurations are called `{name}`")
 
 
-def _case(
-    family: str, one: _Plain, variant: str, written: _Written, base: Mapping[str, Any], top: Node
-) -> SuiteCase:
+def _case(family: str, one: _Plain, variant: str, written: _Written, base: Mapping[str, Any], top: Node) -> SuiteCase:
     values = {**written.values, **one.values}
     knobs = find_variant(variant).knobs
     selection = Selection(variant, written.scope, tuple(f"{k}={_word(v)}" for k, v in values.items()))

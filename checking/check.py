@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from elrcheck.traces.replay import Replayed
 
 
-def run_check(
-    request: CheckRequest, progress: Progress, ending: contextlib.ExitStack | None = None
-) -> CheckReport:
+def run_check(request: CheckRequest, progress: Progress, ending: contextlib.ExitStack | None = None) -> CheckReport:
     """Search and report, also into the run folder if there is one; UsageFault for unknown names.
 
     ending: receives what is left to do once the user has the report: the removal of the checkpoint of a
@@ -190,14 +188,14 @@ def _explore(
 
         if request.fingerprint or saved is not None:
             raise UsageFault(
-                "liveness-option",
-                "--liveness keeps all states in memory: leave out --fingerprint and --resume",
+                "liveness-option", "--liveness keeps all states in memory: leave out --fingerprint and --resume"
             )
         if config.skips_no_news or config.forgets:
             raise UsageFault(
-                "liveness-option", "liveness depends on every step a broker takes: leave out --reduce",
+                "liveness-option",
+                "liveness depends on every step a broker takes: leave out --reduce",
                 help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
-            )  # fmt: skip
+            )
         shards = open_run if request.engine == "spark" else None
         return explore_liveness(model, config, chosen, request, progress, shards)
 

@@ -113,6 +113,7 @@ def _graph(
 def _refuse_unknown(limits: Limits) -> None:
     if limits.max_depth is not None or limits.memory is not None:
         raise UsageFault(
-            "engine-option", "the reference engine only supports --max-states and --time-budget",
+            "engine-option",
+            "the reference engine only supports --max-states and --time-budget",
             help="use the local engine for the other limits",
-        )  # fmt: skip
+        )

@@ -58,13 +58,9 @@ def explore(
     engines, if there is one already. The caller ends the run that `open_run` opened (`RunFolder.closing`).
     """
     if request.engine not in ("local", "spark") and request.fingerprint:
-        raise UsageFault(
-            "engine-option", "--fingerprint needs the engine local or spark", help="leave out --engine"
-        )
+        raise UsageFault("engine-option", "--fingerprint needs the engine local or spark", help="leave out --engine")
     if request.engine not in ("local", "spark") and request.resume is not None:
-        raise UsageFault(
-            "engine-option", "--resume needs the engine local or spark", help="leave out --engine"
-        )
+        raise UsageFault("engine-option", "--resume needs the engine local or spark", help="leave out --engine")
     if request.engine == "reference":
         return _reference(model, config, chosen, request)
     return _compiled(model, config, chosen, request, progress, open_run, family, start, lowered)
@@ -104,10 +100,16 @@ def run_search(
         guess = project(seen)
         progress.level(
             LevelDone(
-                level.depth, level.frontier, level.generated, level.distinct, level.seconds, level.remark,
-                growth_of(seen), None if guess is None else max(guess.states, level.distinct),
+                level.depth,
+                level.frontier,
+                level.generated,
+                level.distinct,
+                level.seconds,
+                level.remark,
+                growth_of(seen),
+                None if guess is None else max(guess.states, level.distinct),
             )
-        )  # fmt: skip
+        )
 
     with contextlib.ExitStack() as stack:
         if request.engine == "numpy":
@@ -131,9 +133,15 @@ def run_search(
                 native = kept_kernel(lowered, cache, words) if family is None else family.native
                 stops = replace(stops, memory_bytes=_room_for_states(limits.memory))  # beside the kernel
                 search = Search(
-                    lowered.program, workers=workers, cache=cache, limits=stops,
-                    fingerprint=request.fingerprint, keeper=folder, interrupted=interrupts, native=native,
-                )  # fmt: skip
+                    lowered.program,
+                    workers=workers,
+                    cache=cache,
+                    limits=stops,
+                    fingerprint=request.fingerprint,
+                    keeper=folder,
+                    interrupted=interrupts,
+                    native=native,
+                )
             how = "kernel from the cache" if search.native.cached else "kernel compiled"
             how = how if family is None else "kernel shared"
             if saved is not None:
@@ -150,12 +158,7 @@ def run_search(
 
 
 def _lowered(
-    model: Model,
-    config: ModelConfig,
-    chosen: Sequence[Fn],
-    progress: Progress,
-    family: Family | None,
-    start: object,
+    model: Model, config: ModelConfig, chosen: Sequence[Fn], progress: Progress, family: Family | None, start: object
 ) -> Lowered:
     from elrcheck.explorer.kernel.kept_program import kept_lowering
 
@@ -197,9 +200,8 @@ def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
     if folder is None or not folder.saved:
         return Interrupted("interrupted", what)
     return Interrupted(
-        "interrupted", what, where=str(folder.folder),
-        help=f"resume with `elrcheck check --resume {folder.folder}`",
-    )  # fmt: skip
+        "interrupted", what, where=str(folder.folder), help=f"resume with `elrcheck check --resume {folder.folder}`"
+    )
 
 
 def _compiled(
@@ -229,9 +231,7 @@ def _compiled(
     progress.stage("rebuilding traces")
     program = ended.lowered.program
     wanted = [
-        check
-        for check in ended.result.first
-        if program.checks[check].kind == "always" or request.run_dir is not None
+        check for check in ended.result.first if program.checks[check].kind == "always" or request.run_dir is not None
     ]
     with no_collection():
         order = family.order(config) if family is not None and wanted else None
@@ -240,8 +240,7 @@ def _compiled(
     if asked is not None:
         keep_outcome(asked, outcome, traces)
     outcome.traces = {
-        program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows)
-        for check, rows in traces.items()
+        program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows) for check, rows in traces.items()
     }
     if ended.folder is not None and ended.folder.saved and not ended.result.complete:
         outcome.resumable = str(ended.folder.folder)
@@ -254,9 +253,10 @@ def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request:
     limits = request.limits
     if limits.max_depth is not None or limits.memory is not None or request.stop_at_first:
         raise UsageFault(
-            "engine-option", "the reference engine only supports --max-states and --time-budget",
+            "engine-option",
+            "the reference engine only supports --max-states and --time-budget",
             help="use the local engine for the other limits",
-        )  # fmt: skip
+        )
     deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
     result = search(model, config, max_states=limits.max_states, deadline=deadline)
     idents = {fn.ident for fn in chosen}

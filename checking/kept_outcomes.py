@@ -37,9 +37,7 @@ def may_be_kept(request: CheckRequest) -> bool:
     )
 
 
-def find_outcome(
-    asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest
-) -> Outcome | None:
+def find_outcome(asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:
     """The outcome of an earlier search, with all traces that this request needs; None if there is none."""
     entry = asked.find()
     limit = request.limits.max_states
@@ -138,6 +136,5 @@ def _in_range(trace: Rows, program: Program) -> bool:
     """Whether every row of a trace has a value for each leaf, and in its range."""
     ranges = [range(leaf.lo, leaf.hi + 1) for leaf in program.leaves]
     return len(trace) > 0 and all(
-        len(row) == len(ranges) and all(value in room for value, room in zip(row, ranges, strict=True))
-        for row in trace
+        len(row) == len(ranges) and all(value in room for value, room in zip(row, ranges, strict=True)) for row in trace
     )

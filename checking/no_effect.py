@@ -27,9 +27,7 @@ SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
 """What bounds a search, as budgets do: their whole point is that counts change."""
 
 
-def with_no_effect(
-    report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
-) -> CheckReport:
+def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress) -> CheckReport:
     """The report, with the settings that made no difference.
 
     Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would

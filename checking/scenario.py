@@ -198,22 +198,14 @@ def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, 
 
 
 def _judge(
-    scenario: Scenario,
-    run: Run,
-    label: str,
-    variant: str,
-    knobs: Mapping[str, Any],
-    model: Model,
-    went: Played,
+    scenario: Scenario, run: Run, label: str, variant: str, knobs: Mapping[str, Any], model: Model, went: Played
 ) -> RunReport:
     known = [fn.ident for fn in (*model.always, *model.sometimes)]
     for ident in (*run.breaks, *run.also_breaks, *run.disputed, *run.reaches):
         if ident not in known:
             raise _fault(f"unknown property `{ident}`", run.where, did_you_mean(ident, known))
     hits = first_hits(model, went)
-    broken = tuple(
-        _broken(model, went, fn, hits[fn.ident]) for fn in model.always if fn.ident in hits
-    )
+    broken = tuple(_broken(model, went, fn, hits[fn.ident]) for fn in model.always if fn.ident in hits)
     found = {one.id: one for one in broken}
     wrong = list(went.mismatches)
     for ident in (*run.breaks, *run.also_breaks):

@@ -62,11 +62,7 @@ class Diagnosis:
         return ExitCode.HOLDS if self.ok else ExitCode.ENVIRONMENT
 
     def to_json(self) -> str:
-        data = {
-            "schema": "elrcheck.doctor/1",
-            "ok": self.ok,
-            "items": [asdict(item) for item in self.items],
-        }
+        data = {"schema": "elrcheck.doctor/1", "ok": self.ok, "items": [asdict(item) for item in self.items]}
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def print(self, page: Page) -> None:

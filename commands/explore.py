@@ -46,8 +46,13 @@ if TYPE_CHECKING:
 GRAPH_STATES = 500_000
 """Beyond this many states no graph is built, so there are no strongly connected components."""
 FORMATS: Mapping[str, GraphFormat] = {
-    ".graphml": "graphml", ".xml": "graphml", ".dot": "dot", ".gv": "dot", ".json": "json", ".svg": "svg",
-}  # fmt: skip
+    ".graphml": "graphml",
+    ".xml": "graphml",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".json": "json",
+    ".svg": "svg",
+}
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
@@ -90,9 +95,10 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
     """The properties whose violations the graph marks."""
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
-            "explore-liveness", "no single state violates a liveness property (V-*)",
+            "explore-liveness",
+            "no single state violates a liveness property (V-*)",
             help="use `elrcheck check --liveness`",
-        )  # fmt: skip
+        )
     return tuple(fn for fn in chosen if fn.kind == "always")
 
 
@@ -103,18 +109,17 @@ def _format(request: ExploreRequest) -> GraphFormat | None:
         if wanted is not None:
             raise UsageFault("explore-option", "--graph-format needs --graph", help="add --graph FILE")
         if request.properties and not request.drawn:
-            raise UsageFault(
-                "explore-option", "--property needs --graph or the HTML report", help="add --graph FILE"
-            )
+            raise UsageFault("explore-option", "--property needs --graph or the HTML report", help="add --graph FILE")
         return None
     if path.is_dir():
         raise UsageFault("graph-file", f"{path} is a folder, not a file")
     form = wanted or FORMATS.get(path.suffix.lower())
     if form is None:
         raise UsageFault(
-            "graph-format", f"the name {path.name} implies no graph format",
+            "graph-format",
+            f"the name {path.name} implies no graph format",
             help="give --graph-format, or a name that ends in .graphml, .dot, .json or .svg",
-        )  # fmt: skip
+        )
     return form
 
 
@@ -137,9 +142,10 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
         if outcome.complete:
             return
         raise UsageFault(
-            "graph-incomplete", f"a graph needs all states, but {outcome.reason} stopped the search",
+            "graph-incomplete",
+            f"a graph needs all states, but {outcome.reason} stopped the search",
             help="leave out the limit, or choose a smaller scope",
-        )  # fmt: skip
+        )
     known = "" if outcome.complete else "at least "
     help = "raise --max-nodes, choose a smaller --scope, or lower budgets with --set"
     if form == "svg" and most == MOST_STATES:
@@ -238,10 +244,7 @@ def _report(
         mean_degree=round(steps / outcome.distinct, 3) if outcome.distinct else 0.0,
         actions=tuple(
             ExploredAction(
-                name,
-                outcome.enabled.get(name, 0),
-                outcome.new_states.get(name, 0),
-                outcome.beyond.get(name, 0),
+                name, outcome.enabled.get(name, 0), outcome.new_states.get(name, 0), outcome.beyond.get(name, 0)
             )
             for name in actions
         ),

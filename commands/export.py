@@ -23,9 +23,7 @@ def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
     return (out / f"{name}.tla", out / f"{name}.cfg")
 
 
-def export_trace(
-    path: Path | None, repro: str | None, selection: Selection, form: str, out: Path
-) -> tuple[Path, ...]:
+def export_trace(path: Path | None, repro: str | None, selection: Selection, form: str, out: Path) -> tuple[Path, ...]:
     """A trace in another notation; the paths written, the one to start TLC on first."""
     if path is not None:
         return export_loaded(load_trace(path), form, out)

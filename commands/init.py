@@ -113,9 +113,11 @@ def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Pa
     existing = [name for name in wanted if (folder / name).exists()]
     if len(existing) == len(wanted) and not force:
         raise UsageFault(
-            "init-exists", f"all of these files exist already: {', '.join(existing)}", where=str(folder),
+            "init-exists",
+            f"all of these files exist already: {', '.join(existing)}",
+            where=str(folder),
             help="use --force to overwrite them",
-        )  # fmt: skip
+        )
     done = []
     for name, text in wanted.items():
         path = folder / name

@@ -15,13 +15,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.strict import Codes, Node
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now
 from elrcheck.checking.runs.folders import REPORT
-from elrcheck.results.coverage_report import (
-    CoverageReport,
-    CoveredAction,
-    CoveredGuard,
-    CoveredRun,
-    CoveredWitness,
-)
+from elrcheck.results.coverage_report import CoverageReport, CoveredAction, CoveredGuard, CoveredRun, CoveredWitness
 
 CODES = Codes("report-file")
 CHECK, MUTATE = "elrcheck.report/1", "elrcheck.mutate/1"

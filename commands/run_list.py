@@ -54,9 +54,7 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
     if not folder.is_dir():
         return ()
     places = sorted(place for place in folder.iterdir() if place.is_dir() and not place.is_symlink())
-    return tuple(
-        _run(place, now) for place in places if any(_ours(p.relative_to(place)) for p in _files(place))
-    )
+    return tuple(_run(place, now) for place in places if any(_ours(p.relative_to(place)) for p in _files(place)))
 
 
 def newest_resumable(folder: Path) -> Path:
@@ -65,9 +63,10 @@ def newest_resumable(folder: Path) -> Path:
     found = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
     if not found:
         raise UsageFault(
-            "no-checkpoint", f"there is no resumable run in {folder}",
+            "no-checkpoint",
+            f"there is no resumable run in {folder}",
             help="`elrcheck runs` lists the runs; --resume DIR names another folder",
-        )  # fmt: skip
+        )
     return max(found, key=lambda manifest: manifest.stat().st_mtime).parent
 
 

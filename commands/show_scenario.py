@@ -31,9 +31,7 @@ def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
         return report
     stored = () if scenario.start else played
     runs = tuple(
-        replace(run, traces=_store(run_dir, model, report.id, run, played[run.label]))
-        if run.label in stored
-        else run
+        replace(run, traces=_store(run_dir, model, report.id, run, played[run.label])) if run.label in stored else run
         for run in report.runs
     )
     return replace(report, runs=runs, run_dir=str(run_dir))

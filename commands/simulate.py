@@ -28,13 +28,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.results.simulation_report import (
-    SeenProperty,
-    SeenVerdict,
-    SimulationReport,
-    WalkedAction,
-    WalksReport,
-)
+from elrcheck.results.simulation_report import SeenProperty, SeenVerdict, SimulationReport, WalkedAction, WalksReport
 from elrcheck.traces.replay import Replayed, replay_finding
 
 WALKS = 100_000
@@ -48,9 +42,10 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     chosen = select_properties(model, request.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
-            "simulate-liveness", "a walk is finite, so it cannot check liveness (V-*)",
+            "simulate-liveness",
+            "a walk is finite, so it cannot check liveness (V-*)",
             help="use `elrcheck check --liveness`",
-        )  # fmt: skip
+        )
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     seed = secrets.randbits(32) if request.seed is None else request.seed
@@ -85,9 +80,8 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
 
 
 def _guided(
-    request: SimulateRequest, selected: Selected, model: Model, chosen: Sequence[Fn], seed: int,
-    progress: Progress,
-) -> SimulationReport:  # fmt: skip
+    request: SimulateRequest, selected: Selected, model: Model, chosen: Sequence[Fn], seed: int, progress: Progress
+) -> SimulationReport:
     """The same by a guided run, which has one thread."""
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
@@ -104,9 +98,7 @@ def _guided(
         for check, found in result.first.items()
         if (fn := chosen[check]).kind == "always"
     }
-    folder = request.run_dir or (
-        run_folder(selected, "guided", seed, request.depth) if findings else None
-    )
+    folder = request.run_dir or (run_folder(selected, "guided", seed, request.depth) if findings else None)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     properties = []
     for number, fn in enumerate(chosen):
@@ -166,12 +158,7 @@ def _walk(walks: Walks, request: SimulateRequest, seed: int, progress: Progress)
 
 
 def _replayed(
-    model: Model,
-    selected: Selected,
-    chosen: Sequence[Fn],
-    lowered: Lowered,
-    walks: Walks,
-    first: dict[int, Place],
+    model: Model, selected: Selected, chosen: Sequence[Fn], lowered: Lowered, walks: Walks, first: dict[int, Place]
 ) -> dict[str, Replayed]:
     """The walks that violate a property, made once more and replayed in plain Python."""
     findings = {}

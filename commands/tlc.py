@@ -43,9 +43,7 @@ def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
 # ---------------------------------------------------------------------------- traces
 
 
-def _confirm_all(
-    paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress
-) -> TlcReport:
+def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
     seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):

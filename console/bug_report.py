@@ -25,8 +25,7 @@ from click.core import ParameterSource
 from elrcheck.base.version import __version__
 
 FOLDER = Path(".elrcheck")
-PACKAGES = ("click", "rich", "numpy", "llvmlite", "pyarrow", "z3-solver", "networkx", "jinja2", "pyspark",
-            "pandas")  # fmt: skip
+PACKAGES = ("click", "rich", "numpy", "llvmlite", "pyarrow", "z3-solver", "networkx", "jinja2", "pyspark", "pandas")
 SECRET = re.compile(r"secret|passw|token|credential|api_?key|access[._]?key|account[._]?key|private", re.I)
 HIDDEN = "(hidden)"
 SHORTEST = 6

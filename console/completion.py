@@ -22,9 +22,7 @@ Words: TypeAlias = Iterable[tuple[str, str]]
 Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
 
 
-def completer(
-    source: Callable[[click.Context], Words], otherwise: Literal["", "file", "dir"] = ""
-) -> Complete:
+def completer(source: Callable[[click.Context], Words], otherwise: Literal["", "file", "dir"] = "") -> Complete:
     """Returns a `shell_complete` that offers the words of `source` with the typed prefix, ignoring case.
 
     otherwise: what the shell completes when no word matches.
@@ -36,9 +34,7 @@ def completer(
         except Exception:
             words = []
         found = [
-            CompletionItem(word, help=about or None)
-            for word, about in words
-            if word.lower().startswith(typed.lower())
+            CompletionItem(word, help=about or None) for word, about in words if word.lower().startswith(typed.lower())
         ]
         return found if found or not otherwise else [CompletionItem(typed, type=otherwise)]
 
@@ -162,10 +158,7 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
     """Completes `--set`: the key, then a value it can take."""
     key, equals, _ = typed.partition("=")
     if not equals:
-        return [
-            CompletionItem(f"{item.value}=", help=item.help)
-            for item in completer(settings)(ctx, param, typed)
-        ]
+        return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
 
     def values(_: click.Context) -> Words:
         from elrcheck.commands.sweep.axes import keys, names_of

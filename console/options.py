@@ -14,14 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import (
-    DEFAULT_SCOPE,
-    DEFAULT_VARIANT,
-    FAIL_ON,
-    GUARD_SCOPE,
-    Selection,
-    SparkRequest,
-)
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, FAIL_ON, GUARD_SCOPE, Selection, SparkRequest
 from elrcheck.console.completion import (
     actions,
     complete_setting,
@@ -60,15 +53,31 @@ def _stack(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
 def _selection(scope: str) -> Callable[[F], F]:
     """Options that select a model; `scope` is the default scope."""
     return _stack(
-        click.option("--variant", metavar="NAME", shell_complete=completer(variants),
-                     default=DEFAULT_VARIANT, show_default=True,
-                     help="Version of the protocol; see `elrcheck list variants`."),
-        click.option("--scope", metavar="NAME|FILE", shell_complete=completer(scopes, "file"), default=scope,
-                     show_default=True, help="Sizes and budgets: a packaged name or a TOML file."),
-        click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True,
-                     shell_complete=complete_setting,
-                     help="Override one size, budget or knob; may be repeated."),
-    )  # fmt: skip
+        click.option(
+            "--variant",
+            metavar="NAME",
+            shell_complete=completer(variants),
+            default=DEFAULT_VARIANT,
+            show_default=True,
+            help="Version of the protocol; see `elrcheck list variants`.",
+        ),
+        click.option(
+            "--scope",
+            metavar="NAME|FILE",
+            shell_complete=completer(scopes, "file"),
+            default=scope,
+            show_default=True,
+            help="Sizes and budgets: a packaged name or a TOML file.",
+        ),
+        click.option(
+            "--set",
+            "overrides",
+            metavar="KEY=VALUE",
+            multiple=True,
+            shell_complete=complete_setting,
+            help="Override one size, budget or knob; may be repeated.",
+        ),
+    )
 
 
 selection_options = _selection(DEFAULT_SCOPE)
@@ -85,40 +94,93 @@ def named_selection() -> frozenset[str]:
     return frozenset(n for n in ("variant", "scope") if ctx.get_parameter_source(n) is command_line)
 
 
-
 mutation_options = _stack(
-    click.option("--hazard", "hazards", metavar="ID", multiple=True,
-                 shell_complete=completer(hazards),
-                 help="Run only this hazard, such as F-1; may be repeated."),
-    click.option("--guards", is_flag=True,
-                 help="Guard survey: remove each guard of each action once, in the model selected below."),
-    click.option("--rules", is_flag=True,
-                 help="Change each comparison, set operation, constant and condition of the rules, one at a "
-                      "time, over the suite and `prove --controller`; the same command resumes."),
-    click.option("--function", "functions", metavar="NAME", multiple=True,
-                 help="Change only this function (implies --rules); may be repeated."),
-    click.option("--configuration", "configurations", metavar="NAME|GLOB", multiple=True,
-                 shell_complete=completer(configurations),
-                 help="With --rules: only these configurations of the suite; may be repeated."),
-    click.option("--sample", metavar="N", type=click.IntRange(min=1),
-                 help="With --rules: only N changes, drawn at random."),
-    click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True,
-                 help="With --sample: which ones."),
-    click.option("--controller/--no-controller", default=True,
-                 help="With --rules: also ask the proof of controller steps about what the suite does not "
-                      "catch."),
-    click.option("--answers/--no-answers", default=True,
-                 help="With --rules: first compare with Kafka's answers, as `conform --answers packaged`."),
-    click.option("--proof", is_flag=True,
-                 help="Also put each hazard, or change of --rules, that a property catches to the proof."),
-    click.option("--action", "actions", metavar="NAME", multiple=True, shell_complete=completer(actions),
-                 help="Survey only the guards of this action (implies --guards); may be repeated."),
+    click.option(
+        "--hazard",
+        "hazards",
+        metavar="ID",
+        multiple=True,
+        shell_complete=completer(hazards),
+        help="Run only this hazard, such as F-1; may be repeated.",
+    ),
+    click.option(
+        "--guards",
+        is_flag=True,
+        help="Guard survey: remove each guard of each action once, in the model selected below.",
+    ),
+    click.option(
+        "--rules",
+        is_flag=True,
+        help="Change each comparison, set operation, constant and condition of the rules, one at a "
+        "time, over the suite and `prove --controller`; the same command resumes.",
+    ),
+    click.option(
+        "--function",
+        "functions",
+        metavar="NAME",
+        multiple=True,
+        help="Change only this function (implies --rules); may be repeated.",
+    ),
+    click.option(
+        "--configuration",
+        "configurations",
+        metavar="NAME|GLOB",
+        multiple=True,
+        shell_complete=completer(configurations),
+        help="With --rules: only these configurations of the suite; may be repeated.",
+    ),
+    click.option(
+        "--sample", metavar="N", type=click.IntRange(min=1), help="With --rules: only N changes, drawn at random."
+    ),
+    click.option(
+        "--seed",
+        metavar="N",
+        type=click.IntRange(0, 2**64 - 1),
+        default=1,
+        show_default=True,
+        help="With --sample: which ones.",
+    ),
+    click.option(
+        "--controller/--no-controller",
+        default=True,
+        help="With --rules: also ask the proof of controller steps about what the suite does not catch.",
+    ),
+    click.option(
+        "--answers/--no-answers",
+        default=True,
+        help="With --rules: first compare with Kafka's answers, as `conform --answers packaged`.",
+    ),
+    click.option(
+        "--proof",
+        is_flag=True,
+        help="Also put each hazard, or change of --rules, that a property catches to the proof.",
+    ),
+    click.option(
+        "--action",
+        "actions",
+        metavar="NAME",
+        multiple=True,
+        shell_complete=completer(actions),
+        help="Survey only the guards of this action (implies --guards); may be repeated.",
+    ),
     _selection(GUARD_SCOPE),
-    click.option("--timeout", metavar="30s|5m", type=duration, default="60s", show_default=True,
-                 help="Time limit of each search; inconclusive when reached."),
-    click.option("--max-states", metavar="N", type=click.IntRange(min=1), default=5_000_000,
-                 show_default="5000000", help="State limit of each search; inconclusive when reached."),
-)  # fmt: skip
+    click.option(
+        "--timeout",
+        metavar="30s|5m",
+        type=duration,
+        default="60s",
+        show_default=True,
+        help="Time limit of each search; inconclusive when reached.",
+    ),
+    click.option(
+        "--max-states",
+        metavar="N",
+        type=click.IntRange(min=1),
+        default=5_000_000,
+        show_default="5000000",
+        help="State limit of each search; inconclusive when reached.",
+    ),
+)
 
 
 def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
@@ -126,35 +188,49 @@ def reject_given(ctx: click.Context, names: Iterable[str], only: str) -> None:
     for name in names:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             option = next(part.opts[0] for part in ctx.command.params if part.name == name)
-            raise UsageFault(
-                "usage-option", f"{option} requires {only}", help=f"see `{ctx.command_path} --help`"
-            )
+            raise UsageFault("usage-option", f"{option} requires {only}", help=f"see `{ctx.command_path} --help`")
 
 
 fresh_option = click.option(
     "--fresh", is_flag=True, help="Search again what an earlier run with the same program has answered."
 )
 property_option = click.option(
-    "--property", "-p", "properties", metavar="GLOB", multiple=True, shell_complete=completer(properties),
+    "--property",
+    "-p",
+    "properties",
+    metavar="GLOB",
+    multiple=True,
+    shell_complete=completer(properties),
     help="Check only these properties, by id, name or glob; may be repeated.",
-)  # fmt: skip
+)
 
 workers_option = click.option(
-    "--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
+    "--workers",
+    metavar="N|auto",
+    type=WorkerCount(),
+    default="auto",
+    show_default=True,
     help="Number of threads for a search, or processes for a proof.",
-)  # fmt: skip
+)
 
 limit_options = _stack(
-    click.option("--max-depth", metavar="N", type=click.IntRange(min=1),
-                 help="Stop at this depth (steps from the initial state); inconclusive when reached."),
-    click.option("--max-states", metavar="N", type=click.IntRange(min=1),
-                 help="Stop beyond this many distinct states; inconclusive when reached."),
-    click.option("--time-budget", metavar="90s|5m|1h", type=duration,
-                 help="Stop after this long; inconclusive when reached."),
-    click.option("--memory", metavar="4GiB", type=size,
-                 help="Memory limit; states beyond it spill to disk."),
-)  # fmt: skip
-
+    click.option(
+        "--max-depth",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Stop at this depth (steps from the initial state); inconclusive when reached.",
+    ),
+    click.option(
+        "--max-states",
+        metavar="N",
+        type=click.IntRange(min=1),
+        help="Stop beyond this many distinct states; inconclusive when reached.",
+    ),
+    click.option(
+        "--time-budget", metavar="90s|5m|1h", type=duration, help="Stop after this long; inconclusive when reached."
+    ),
+    click.option("--memory", metavar="4GiB", type=size, help="Memory limit; states beyond it spill to disk."),
+)
 
 
 def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
@@ -169,18 +245,19 @@ def fail_on_option(known: Sequence[str], default: str = "") -> Callable[[F], F]:
 
     def complete(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem[str]]:
         before, comma, last = typed.rpartition(",")
-        return [
-            CompletionItem(before + comma + word, help=FAIL_ON[word])
-            for word in known
-            if word.startswith(last)
-        ]
+        return [CompletionItem(before + comma + word, help=FAIL_ON[word]) for word in known if word.startswith(last)]
 
     lead = "Fail (exit code 1) on" if default else "Also fail (exit code 1) on"
     meant = "; ".join(f"{word} ({FAIL_ON[word]})" for word in known)
     return click.option(
-        "--fail-on", metavar="LIST", type=words, default=default, show_default=bool(default),
-        shell_complete=complete, help=f"{lead} these, separated by commas: {meant}.",
-    )  # fmt: skip
+        "--fail-on",
+        metavar="LIST",
+        type=words,
+        default=default,
+        show_default=bool(default),
+        shell_complete=complete,
+        help=f"{lead} these, separated by commas: {meant}.",
+    )
 
 
 REDUCTIONS = ("skips_no_news=true", "forgets=true")
@@ -203,21 +280,39 @@ def _resumed(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Pat
 
 
 run_options = _stack(
-    click.option("--reduce", is_flag=True,
-                 help="Merge indistinguishable states: fewer states, the same findings."),
-    click.option("--fingerprint", type=click.Choice(("64", "128")),
-                 help="Store a fingerprint of this many bits instead of each state; the report bounds the "
-                 "probability of an omission."),
-    click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-                 help="Run folder: stores traces, and checkpoints for a later --resume."),
-    click.option("--resume", metavar="[DIR]", type=click.Path(file_okay=False, path_type=Path),
-                 is_flag=False, flag_value=NEWEST, callback=_resumed,
-                 shell_complete=completer(resumable_runs, "dir"),
-                 help="Resume the run in this folder, by default the newest in .elrcheck/runs; variant, "
-                 "scope and properties come from the run."),
-    click.option("--checkpoint-every", metavar="30s|5m", type=duration, default="5m", show_default=True,
-                 help="How often a long search writes a checkpoint."),
-)  # fmt: skip
+    click.option("--reduce", is_flag=True, help="Merge indistinguishable states: fewer states, the same findings."),
+    click.option(
+        "--fingerprint",
+        type=click.Choice(("64", "128")),
+        help="Store a fingerprint of this many bits instead of each state; the report bounds the "
+        "probability of an omission.",
+    ),
+    click.option(
+        "--run-dir",
+        metavar="DIR",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Run folder: stores traces, and checkpoints for a later --resume.",
+    ),
+    click.option(
+        "--resume",
+        metavar="[DIR]",
+        type=click.Path(file_okay=False, path_type=Path),
+        is_flag=False,
+        flag_value=NEWEST,
+        callback=_resumed,
+        shell_complete=completer(resumable_runs, "dir"),
+        help="Resume the run in this folder, by default the newest in .elrcheck/runs; variant, "
+        "scope and properties come from the run.",
+    ),
+    click.option(
+        "--checkpoint-every",
+        metavar="30s|5m",
+        type=duration,
+        default="5m",
+        show_default=True,
+        help="How often a long search writes a checkpoint.",
+    ),
+)
 
 
 def run_choices(options: dict[str, Any]) -> dict[str, Any]:
@@ -236,21 +331,42 @@ def run_choices(options: dict[str, Any]) -> dict[str, Any]:
         "selected": click.core.ParameterSource.COMMANDLINE in named,
     }
 
+
 ENGINES = ("local", "spark", "reference", "numpy")
 engine_options = _stack(
-    click.option("--engine", type=click.Choice(ENGINES), default="local", show_default=True,
-                 help="local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python."),
-    click.option("--master", metavar="URL", default="local[*]", show_default=True,
-                 help="Spark master: local[N], spark://HOST:PORT, yarn or k8s://..."),
-    click.option("--partitions", metavar="N", type=click.IntRange(1, 32_000),
-                 help="Number of partitions of the states; by default one per concurrent Spark task."),
-    click.option("--handover", metavar="STATES", type=click.IntRange(min=1),
-                 help="Expand levels with this many states or more on Spark; by default as measured."),
-    click.option("--storage", metavar="PATH|URI",
-                 help="Where a Spark run stores its states; every executor must be able to access it."),
-    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
-                 help="Set a Spark property; may be repeated."),
-)  # fmt: skip
+    click.option(
+        "--engine",
+        type=click.Choice(ENGINES),
+        default="local",
+        show_default=True,
+        help="local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python.",
+    ),
+    click.option(
+        "--master",
+        metavar="URL",
+        default="local[*]",
+        show_default=True,
+        help="Spark master: local[N], spark://HOST:PORT, yarn or k8s://...",
+    ),
+    click.option(
+        "--partitions",
+        metavar="N",
+        type=click.IntRange(1, 32_000),
+        help="Number of partitions of the states; by default one per concurrent Spark task.",
+    ),
+    click.option(
+        "--handover",
+        metavar="STATES",
+        type=click.IntRange(min=1),
+        help="Expand levels with this many states or more on Spark; by default as measured.",
+    ),
+    click.option(
+        "--storage",
+        metavar="PATH|URI",
+        help="Where a Spark run stores its states; every executor must be able to access it.",
+    ),
+    click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, help="Set a Spark property; may be repeated."),
+)
 SPARK = ("master", "partitions", "handover", "storage", "spark_conf")
 
 
@@ -306,9 +422,14 @@ def _real(path: Path | str) -> str:
 
 def _format_option(forms: Sequence[str]) -> Callable[[F], F]:
     return click.option(
-        "--format", "-f", "form", type=click.Choice(forms), default="text", show_default=True,
+        "--format",
+        "-f",
+        "form",
+        type=click.Choice(forms),
+        default="text",
+        show_default=True,
         help="Format of the report on stdout.",
-    )  # fmt: skip
+    )
 
 
 format_option = _format_option(REPORT_FORMATS)
@@ -316,19 +437,25 @@ format_option = _format_option(REPORT_FORMATS)
 
 def report_options(forms: Sequence[str]) -> Callable[[F], F]:
     """Output options of a command whose report supports these formats."""
+
     def to_file(text: str) -> tuple[str, Path]:
         return output_file(forms, text)
 
     return _stack(
         _format_option(forms),
         *([html_option] if "html" in forms else []),
-        click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
-                     help="Also write the report to a file; without FORMAT its extension decides, else text; "
-                     "may be repeated."),
-        click.option("--exit-zero", is_flag=True,
-                     help="Exit with 0 instead of 1 when there are findings."),
+        click.option(
+            "--output",
+            "-o",
+            "outputs",
+            metavar="[FORMAT:]FILE",
+            multiple=True,
+            type=to_file,
+            help="Also write the report to a file; without FORMAT its extension decides, else text; may be repeated.",
+        ),
+        click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there are findings."),
         apart,
-    )  # fmt: skip
+    )
 
 
 def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -341,8 +468,13 @@ def html_option(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any, html: Sequence[tuple[str, Path]], outputs: Sequence[Any], **given: Any) -> Any:
         return function(*args, outputs=(*outputs, *html), **given)
 
-    return click.option("--html", metavar="FILE", multiple=True, type=to_file,
-                        help="Also write the report as a page; short for -o html:FILE.")(call)  # fmt: skip
+    return click.option(
+        "--html",
+        metavar="FILE",
+        multiple=True,
+        type=to_file,
+        help="Also write the report as a page; short for -o html:FILE.",
+    )(call)
 
 
 def has_page(form: str, outputs: Sequence[tuple[str, Path]]) -> bool:

@@ -31,32 +31,71 @@ from elrcheck.console.shell import Shell
 @selection_options
 @property_option
 @workers_option
-@click.option("--timeout", metavar="30s|5m", type=duration,
-              help="Time limit of each obligation; one that reaches it is unknown.")
+@click.option(
+    "--timeout", metavar="30s|5m", type=duration, help="Time limit of each obligation; one that reaches it is unknown."
+)
 @click.option("--fresh", is_flag=True, help="Prove again what an earlier run with the same rules has proved.")
-@click.option("--controller", is_flag=True,
-              help="Prove instead that every controller event preserves the rules CT-1 to CT-20.")
+@click.option(
+    "--controller", is_flag=True, help="Prove instead that every controller event preserves the rules CT-1 to CT-20."
+)
 @click.option("--all-variants", is_flag=True, help="With --controller: prove every variant.")
-@click.option("--brokers", metavar="N", type=click.IntRange(1, 8),
-              help="With --controller: number of brokers; by default that of the scope.")
-@click.option("--assume", "assumed", multiple=True, type=click.Choice(get_args(ProofAssumption)),
-              help="Also cover unclean elections and recoveries, under this assumption on who wins.")
-@click.option("--certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Write what was proved as SMT-LIB text into this folder.")
-@click.option("--check-certificate", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Prove nothing: say whether this certificate fits the model as it is now.")
-@click.option("--solver", type=click.Choice(get_args(ProofSolver)),
-              help="Then ask this solver again about everything that was proved, or is in the certificate.")
-@click.option("--surviving", is_flag=True,
-              help="Where a lemma is not preserved, say which properties the others still prove.")
+@click.option(
+    "--brokers",
+    metavar="N",
+    type=click.IntRange(1, 8),
+    help="With --controller: number of brokers; by default that of the scope.",
+)
+@click.option(
+    "--assume",
+    "assumed",
+    multiple=True,
+    type=click.Choice(get_args(ProofAssumption)),
+    help="Also cover unclean elections and recoveries, under this assumption on who wins.",
+)
+@click.option(
+    "--certificate",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write what was proved as SMT-LIB text into this folder.",
+)
+@click.option(
+    "--check-certificate",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Prove nothing: say whether this certificate fits the model as it is now.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(get_args(ProofSolver)),
+    help="Then ask this solver again about everything that was proved, or is in the certificate.",
+)
+@click.option(
+    "--surviving", is_flag=True, help="Where a lemma is not preserved, say which properties the others still prove."
+)
 @click.option("--needed", is_flag=True, help="Say of each lemma which obligation is open without it.")
 @located_options
 @click.pass_context
-def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          properties: tuple[str, ...], workers: int | None, timeout: float | None, fresh: bool,
-          controller: bool, all_variants: bool, brokers: int | None, certificate: Path | None,
-          check_certificate: Path | None, solver: ProofSolver | None, surviving: bool, needed: bool,
-          assumed: tuple[ProofAssumption, ...], **options: Any) -> ExitCode:  # fmt: skip
+def prove(
+    ctx: click.Context,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    properties: tuple[str, ...],
+    workers: int | None,
+    timeout: float | None,
+    fresh: bool,
+    controller: bool,
+    all_variants: bool,
+    brokers: int | None,
+    certificate: Path | None,
+    check_certificate: Path | None,
+    solver: ProofSolver | None,
+    surviving: bool,
+    needed: bool,
+    assumed: tuple[ProofAssumption, ...],
+    **options: Any,
+) -> ExitCode:
     """Prove the properties by induction, with unbounded epochs (Z3).
 
     With --controller, proves that every controller event preserves the rules CT-1 to CT-20 from any legal
@@ -68,8 +107,17 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
         option = "--all-variants" if all_variants else "--brokers"
         raise UsageFault("usage-controller", f"{option} needs --controller", help="or use --set")
     if check_certificate is not None:
-        whole = ("variant", "scope", "overrides", "properties", "controller", "certificate", "surviving",
-                 "needed", "assumed")  # fmt: skip
+        whole = (
+            "variant",
+            "scope",
+            "overrides",
+            "properties",
+            "controller",
+            "certificate",
+            "surviving",
+            "needed",
+            "assumed",
+        )
         reject_given(ctx, whole, "a proof, and --check-certificate makes none")
         from elrcheck.base.proof_requests import CertificateRequest
         from elrcheck.proving.check_certificate import run_check_certificate
@@ -106,13 +154,27 @@ def prove(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]],
 @fresh_option
 @property_option
 @workers_option
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for the trace of each detected hazard.")
+@click.option(
+    "--run-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the trace of each detected hazard.",
+)
 @case_options
 @click.pass_context
-def mutate(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-           hazards: tuple[str, ...], guards: bool, actions: tuple[str, ...], rules: bool,
-           functions: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
+def mutate(
+    ctx: click.Context,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    hazards: tuple[str, ...],
+    guards: bool,
+    actions: tuple[str, ...],
+    rules: bool,
+    functions: tuple[str, ...],
+    **options: Any,
+) -> ExitCode:
     """Break a rule on purpose and see which property catches it.
 
     Runs every hazard with and without its one change; with --guards, removes each guard of each action once

@@ -21,13 +21,11 @@ from elrcheck.console.shell import Shell
 @click.command(name="list", cls=Verb)
 @click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
 @click.option(
-    "--by-version",
-    is_flag=True,
-    help="Of findings: what was shown in which release of Kafka, and what repeats it.",
+    "--by-version", is_flag=True, help="Of findings: what was shown in which release of Kafka, and what repeats it."
 )
 @format_option
 @click.pass_obj
-def list_(shell: Shell, /, kind: str, by_version: bool, form: str) -> ExitCode:  # fmt: skip
+def list_(shell: Shell, /, kind: str, by_version: bool, form: str) -> ExitCode:
     """List names of one kind with one-line summaries."""
     import json
 
@@ -96,8 +94,7 @@ def _with_value(word: str) -> bool:
 )
 @format_option
 @click.pass_obj
-def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None,
-         form: str) -> ExitCode:  # fmt: skip
+def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None, form: str) -> ExitCode:
     """Show everything known about one name.
 
     NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
@@ -186,15 +183,21 @@ def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
 
 @click.command(cls=Verb, name="what-if")
 @click.option(
-    "--template", metavar="OP", is_flag=False, flag_value="fence",
+    "--template",
+    metavar="OP",
+    is_flag=False,
+    flag_value="fence",
     help="Print a whole question about this operation to begin from; fence, if none is named.",
 )
 @click.option(
-    "--format", "-f", "form", type=click.Choice(("text", "json")),
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(("text", "json")),
     help="Format of an answer: json, a line for each; text for people, also when a person types.",
 )
 @click.pass_obj
-def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode:  # fmt: skip
+def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode:
     """Answer what the controller would do (JSON on stdin).
 
     Reads JSON objects, one after the other, and answers each as soon as its end is read.  Stops at the first
@@ -251,7 +254,9 @@ def _template(name: str) -> dict[str, Any]:
     known = operation_names()
     if name not in known:
         raise UsageFault(
-            "what-if-unknown-op", f"`{name}` is not supported",
-            help=did_you_mean(name, known) or f"supported: {', '.join(known)}", where="--template",
-        )  # fmt: skip
+            "what-if-unknown-op",
+            f"`{name}` is not supported",
+            help=did_you_mean(name, known) or f"supported: {', '.join(known)}",
+            where="--template",
+        )
     return template(name, Selection().variant)

@@ -26,9 +26,13 @@ FOLDER = ".elrcheck/runs"
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
 folder_option = click.option(
-    "--folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), default=FOLDER,
-    show_default=True, help="Folder that contains the runs.",
-)  # fmt: skip
+    "--folder",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=FOLDER,
+    show_default=True,
+    help="Folder that contains the runs.",
+)
 
 
 @click.group(cls=Commands, invoke_without_command=True)
@@ -75,8 +79,7 @@ def runs(ctx: click.Context, /, folder: Path, form: str) -> ExitCode | None:
 @click.option("--all", "every", is_flag=True, help="Also resumable and unfinished runs.")
 @click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
 @click.pass_obj
-def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
-          dry_run: bool) -> ExitCode:  # fmt: skip
+def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool, dry_run: bool) -> ExitCode:
     """Remove finished runs with their traces.
 
     Skips any folder that contains files elrcheck did not write.
@@ -107,8 +110,16 @@ def clean(shell: Shell, /, folder: Path, older_than: float | None, every: bool,
 @click.option("--strict", is_flag=True, help="Exit with 1 if no run covers some action or witness.")
 @output_options
 @click.pass_obj
-def coverage(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-             paths: tuple[Path, ...], folder: Path, strict: bool) -> ExitCode:  # fmt: skip
+def coverage(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    paths: tuple[Path, ...],
+    folder: Path,
+    strict: bool,
+) -> ExitCode:
     """Combined coverage of runs: actions that never fired, witnesses that no run reached.
 
     RUN is a run folder, FILE a JSON report of `check` or `mutate --guards`; by default all runs in --folder
@@ -203,9 +214,7 @@ def config(ctx: click.Context, /, form: str, command: str, arguments: tuple[str,
     return ExitCode.HOLDS
 
 
-def _chosen(
-    ctx: click.Context, name: str, arguments: tuple[str, ...]
-) -> tuple[tuple[Chosen, ...], Selection | None]:
+def _chosen(ctx: click.Context, name: str, arguments: tuple[str, ...]) -> tuple[tuple[Chosen, ...], Selection | None]:
     """The options of a command with their effective values, and its selection if it has one."""
     group, above = ctx.find_root().command, ctx.find_root()
     assert isinstance(group, click.Group)
@@ -222,9 +231,7 @@ def _chosen(
         has_selection = {"variant", "scope", "overrides"} <= set(given)
         reductions = REDUCTIONS if given.get("reduce") else ()
         selection = (
-            Selection(given["variant"], given["scope"], (*reductions, *given["overrides"]))
-            if has_selection
-            else None
+            Selection(given["variant"], given["scope"], (*reductions, *given["overrides"])) if has_selection else None
         )
     return chosen, selection
 

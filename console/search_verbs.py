@@ -15,14 +15,7 @@ from typing import Any
 import click
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import (
-    CHECK_FAIL_ON,
-    CheckFailOn,
-    CheckRequest,
-    ExploreRequest,
-    Limits,
-    SimulateRequest,
-)
+from elrcheck.base.requests import CHECK_FAIL_ON, CheckFailOn, CheckRequest, ExploreRequest, Limits, SimulateRequest
 from elrcheck.console.help import Verb
 from elrcheck.console.option_values import duration
 from elrcheck.console.options import (
@@ -54,18 +47,33 @@ GRAPH_FORMATS = ("graphml", "dot", "json", "svg")
 @limit_options
 @click.option("--stop-at-first", is_flag=True, help="Stop after the level of the first violation.")
 @click.option("--liveness", is_flag=True, help="Check the liveness properties (V-*) instead of the others.")
-@click.option("--all", "every", is_flag=True,
-              help="Print every counterexample, not only the shortest, and every table, as -v does.")
+@click.option(
+    "--all",
+    "every",
+    is_flag=True,
+    help="Print every counterexample, not only the shortest, and every table, as -v does.",
+)
 @fail_on_option(CHECK_FAIL_ON)
 @fresh_option
 @run_options
 @engine_options
 @located_options
 @click.pass_obj
-def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          properties: tuple[str, ...], workers: int | None, stop_at_first: bool, liveness: bool,
-          every: bool, fail_on: tuple[CheckFailOn, ...], fresh: bool,
-          **options: Any) -> ExitCode:  # fmt: skip
+def check(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    properties: tuple[str, ...],
+    workers: int | None,
+    stop_at_first: bool,
+    liveness: bool,
+    every: bool,
+    fail_on: tuple[CheckFailOn, ...],
+    fresh: bool,
+    **options: Any,
+) -> ExitCode:
     """Explore every reachable state and check the properties."""
     from elrcheck.checking.check import run_check
 
@@ -92,24 +100,36 @@ def check(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_
 @click.command(cls=Verb, epilog=EXIT_CODES)
 @selection_options
 @property_option
-@click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
-              help="Random seed; by default a fresh one, which the report prints.")
-@click.option("--walks", metavar="N", type=click.IntRange(1, 10**12),
-              help="Number of walks; by default 100000, or as many as --time-budget allows.")
-@click.option("--depth", metavar="N", type=click.IntRange(1, 1_000_000), default=40, show_default=True,
-              help="Maximum number of steps in a walk.")
+@click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, 2**64 - 1),
+    help="Random seed; by default a fresh one, which the report prints.",
+)
+@click.option(
+    "--walks",
+    metavar="N",
+    type=click.IntRange(1, 10**12),
+    help="Number of walks; by default 100000, or as many as --time-budget allows.",
+)
+@click.option(
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=40,
+    show_default=True,
+    help="Maximum number of steps in a walk.",
+)
 @click.option("--time-budget", metavar="90s|5m|1h", type=duration, help="Stop after this long.")
 @workers_option
-@click.option("--stop-at-first", is_flag=True,
-              help="Stop after the block of 4096 walks with the first violation.")
-@click.option("--guided", is_flag=True,
-              help="Prefer rarely visited states close to a violation; never repeat a walk.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for traces.")
+@click.option("--stop-at-first", is_flag=True, help="Stop after the block of 4096 walks with the first violation.")
+@click.option("--guided", is_flag=True, help="Prefer rarely visited states close to a violation; never repeat a walk.")
+@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path), help="Folder for traces.")
 @page_options
 @click.pass_obj
-def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-             **options: Any) -> ExitCode:  # fmt: skip
+def simulate(
+    shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, **options: Any
+) -> ExitCode:
     """Walk at random through a scope too large to explore.
 
     Exits with 1 when a walk violates a property, else with 3: walks cannot show that a property holds. The
@@ -129,17 +149,40 @@ def simulate(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 @property_option
 @workers_option
 @limit_options
-@click.option("--graph", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write the state graph, with violations of the properties marked.")
-@click.option("--graph-format", type=click.Choice(GRAPH_FORMATS),
-              help="Format of --graph; by default taken from the extension of FILE.")
-@click.option("--max-nodes", metavar="N", type=click.IntRange(1, 1_000_000), default=2000, show_default=True,
-              help="Largest graph to write, in states (SVG: 200).")
+@click.option(
+    "--graph",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the state graph, with violations of the properties marked.",
+)
+@click.option(
+    "--graph-format",
+    type=click.Choice(GRAPH_FORMATS),
+    help="Format of --graph; by default taken from the extension of FILE.",
+)
+@click.option(
+    "--max-nodes",
+    metavar="N",
+    type=click.IntRange(1, 1_000_000),
+    default=2000,
+    show_default=True,
+    help="Largest graph to write, in states (SVG: 200).",
+)
 @page_options
 @click.pass_obj
-def explore(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-            properties: tuple[str, ...], workers: int | None, graph: Path | None, graph_format: Any,
-            max_nodes: int, **options: Any) -> ExitCode:  # fmt: skip
+def explore(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    properties: tuple[str, ...],
+    workers: int | None,
+    graph: Path | None,
+    graph_format: Any,
+    max_nodes: int,
+    **options: Any,
+) -> ExitCode:
     """Describe a scope: levels, steps, actions, values.
 
     Gives no verdict: the exit code is 0 when all states were explored, even if the graph marks violations.

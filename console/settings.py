@@ -97,8 +97,7 @@ def _read_group(table: Node, group: click.Group) -> dict[str, Any]:
 
 def _read_command(table: Node, command: click.Command) -> dict[str, Any]:
     options = _options(command)
-    return {_name(options[key]): _convert(node, options[key])
-            for key, node in table.object((), options).fields()}  # fmt: skip
+    return {_name(options[key]): _convert(node, options[key]) for key, node in table.object((), options).fields()}
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:

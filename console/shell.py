@@ -40,9 +40,23 @@ if TYPE_CHECKING:
 LANGUAGE = "docs/reading-the-model.md describes the language"
 PIECE = 65536
 _MACHINE_FAULTS = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE,
-     errno.ENOMEM, errno.EIO, errno.EFBIG, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG, errno.ELOOP}
-)  # fmt: skip
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.EIO,
+        errno.EFBIG,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.ENAMETOOLONG,
+        errno.ELOOP,
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -98,12 +112,7 @@ class Shell:
             _say(printable_line(text))
 
     def deliver(
-        self,
-        report: Report,
-        form: str,
-        outputs: Sequence[tuple[str, Path]] = (),
-        *,
-        exit_zero: bool = False,
+        self, report: Report, form: str, outputs: Sequence[tuple[str, Path]] = (), *, exit_zero: bool = False
     ) -> ExitCode:
         """Writes the report to its files, then to stdout; returns the exit code of the report."""
         from elrcheck.base.atomic import write_file

@@ -34,9 +34,20 @@ TEXT_FORMS = ("text", "json", "csv", "markdown", "html")
 FORMS = (*TEXT_FORMS, "parquet")
 ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html", ".parquet": "parquet"}
 GRID = (
-    "variant", "scope", "overrides", "reduce", "sweeps", "grid", "properties", "max_depth", "max_states",
-    "time_budget", "memory", "stop_at_first", "large",
-)  # fmt: skip
+    "variant",
+    "scope",
+    "overrides",
+    "reduce",
+    "sweeps",
+    "grid",
+    "properties",
+    "max_depth",
+    "max_states",
+    "time_budget",
+    "memory",
+    "stop_at_first",
+    "large",
+)
 """Options that define the sweep; --resume needs none of them."""
 
 
@@ -45,48 +56,111 @@ def to_file(text: str) -> tuple[str, Path]:
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
-@click.option("--sweep", "sweeps", metavar="KEY=VALUES", multiple=True, shell_complete=complete_axis,
-              help="An axis of the grid: variant, scope, or a key of --set; values as 1..3, a,b,c or code_*. "
-                   "May be repeated.")
-@click.option("--grid", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-              help="A TOML file with [axes], [[exclude]] and [[include]].")
+@click.option(
+    "--sweep",
+    "sweeps",
+    metavar="KEY=VALUES",
+    multiple=True,
+    shell_complete=complete_axis,
+    help="An axis of the grid: variant, scope, or a key of --set; values as 1..3, a,b,c or code_*. May be repeated.",
+)
+@click.option(
+    "--grid",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="A TOML file with [axes], [[exclude]] and [[include]].",
+)
 @selection_options
-@click.option("--reduce", is_flag=True,
-              help="Merge indistinguishable states: fewer states, the same findings.")
+@click.option("--reduce", is_flag=True, help="Merge indistinguishable states: fewer states, the same findings.")
 @property_option
 @limit_options
-@click.option("--stop-at-first", is_flag=True,
-              help="Stop each search after the level of its first violation.")
-@click.option("--engine", type=click.Choice(("local", "spark")), default="local", show_default=True,
-              help="local: processes on this machine; spark: tasks on a cluster.")
-@click.option("--workers", metavar="N|auto", type=WorkerCount(), default="auto", show_default=True,
-              help="Number of processes of the local engine, and of threads for a large search.")
+@click.option("--stop-at-first", is_flag=True, help="Stop each search after the level of its first violation.")
+@click.option(
+    "--engine",
+    type=click.Choice(("local", "spark")),
+    default="local",
+    show_default=True,
+    help="local: processes on this machine; spark: tasks on a cluster.",
+)
+@click.option(
+    "--workers",
+    metavar="N|auto",
+    type=WorkerCount(),
+    default="auto",
+    show_default=True,
+    help="Number of processes of the local engine, and of threads for a large search.",
+)
 @click.option("--master", metavar="URL", help="Spark master; by default local[*].")
-@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True,
-              help="Set a Spark property; may be repeated.")
-@click.option("--storage", metavar="PATH|URI",
-              help="Where large configurations store their states; every executor must be able to access it.")
-@click.option("--large", metavar="STATES", type=click.IntRange(min=1), default=2_000_000,
-              show_default="2000000",
-              help="A configuration with more states runs later, on its own, with all workers.")
-@click.option("--run-dir", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Run folder: stores traces, and the ledger for a later --resume.")
-@click.option("--resume", metavar="DIR", type=click.Path(file_okay=False, path_type=Path),
-              help="Resume the sweep in this folder; grid and limits come from the sweep.")
-@click.option("--format", "-f", "form", type=click.Choice(TEXT_FORMS), default="text", show_default=True,
-              help="Format of the report on stdout; markdown and html show a matrix.")
-@click.option("--output", "-o", "outputs", metavar="[FORMAT:]FILE", multiple=True, type=to_file,
-              help="Also write the report to a file, in the format of its extension (.json, .csv, .parquet, "
-                   ".md, .html); may be repeated.")
+@click.option("--spark-conf", metavar="KEY=VALUE", multiple=True, help="Set a Spark property; may be repeated.")
+@click.option(
+    "--storage",
+    metavar="PATH|URI",
+    help="Where large configurations store their states; every executor must be able to access it.",
+)
+@click.option(
+    "--large",
+    metavar="STATES",
+    type=click.IntRange(min=1),
+    default=2_000_000,
+    show_default="2000000",
+    help="A configuration with more states runs later, on its own, with all workers.",
+)
+@click.option(
+    "--run-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Run folder: stores traces, and the ledger for a later --resume.",
+)
+@click.option(
+    "--resume",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Resume the sweep in this folder; grid and limits come from the sweep.",
+)
+@click.option(
+    "--format",
+    "-f",
+    "form",
+    type=click.Choice(TEXT_FORMS),
+    default="text",
+    show_default=True,
+    help="Format of the report on stdout; markdown and html show a matrix.",
+)
+@click.option(
+    "--output",
+    "-o",
+    "outputs",
+    metavar="[FORMAT:]FILE",
+    multiple=True,
+    type=to_file,
+    help="Also write the report to a file, in the format of its extension (.json, .csv, .parquet, "
+    ".md, .html); may be repeated.",
+)
 @html_option
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 instead of 1 when there are findings.")
 @apart
 @click.pass_context
-def sweep(ctx: click.Context, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-          reduce: bool, sweeps: tuple[str, ...], grid: Path | None, properties: tuple[str, ...],
-          stop_at_first: bool, engine: Any, workers: int | None, master: str | None,
-          spark_conf: tuple[str, ...], storage: str | None, large: int, run_dir: Path | None,
-          resume: Path | None, **options: Any) -> ExitCode:  # fmt: skip
+def sweep(
+    ctx: click.Context,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    reduce: bool,
+    sweeps: tuple[str, ...],
+    grid: Path | None,
+    properties: tuple[str, ...],
+    stop_at_first: bool,
+    engine: Any,
+    workers: int | None,
+    master: str | None,
+    spark_conf: tuple[str, ...],
+    storage: str | None,
+    large: int,
+    run_dir: Path | None,
+    resume: Path | None,
+    **options: Any,
+) -> ExitCode:
     """Check a grid of configurations, the smallest breaking one first.
 
     Checks each configuration as `check` does; limits apply to each configuration. Lists configurations that

@@ -32,10 +32,15 @@ if TYPE_CHECKING:
 
 FROM_FORMATS = ("elrcheck", "itf", "tlc-json", "tlc-text")
 
-file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path),
-                               shell_complete=completer(stored_traces, "file"))  # fmt: skip
-from_option = click.option("--from", "source_format", type=click.Choice(FROM_FORMATS),
-                           help="Notation of FILE; by default detected from its content.")  # fmt: skip
+file_argument = click.argument(
+    "path", metavar="FILE", type=click.Path(path_type=Path), shell_complete=completer(stored_traces, "file")
+)
+from_option = click.option(
+    "--from",
+    "source_format",
+    type=click.Choice(FROM_FORMATS),
+    help="Notation of FILE; by default detected from its content.",
+)
 
 
 def _given(options: dict[str, Any]) -> Given:
@@ -51,8 +56,16 @@ def _given(options: dict[str, Any]) -> Given:
 @selection_options
 @case_options
 @click.pass_obj
-def replay(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, path: Path,
-           source_format: Any, **options: Any) -> ExitCode:  # fmt: skip
+def replay(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    path: Path,
+    source_format: Any,
+    **options: Any,
+) -> ExitCode:
     """Replay a recorded trace in the model.
 
     Reads stored traces, ITF (Apalache, Quint), TLC's -dumpTrace json and TLC's printed output. A trace that
@@ -75,16 +88,30 @@ def traces() -> None:
     """Show, compare, shorten, sample and build traces."""
 
 
-subject_argument = click.argument("path", metavar="[FILE]", required=False, type=click.Path(path_type=Path),
-                                  shell_complete=completer(stored_traces, "file"))  # fmt: skip
+subject_argument = click.argument(
+    "path",
+    metavar="[FILE]",
+    required=False,
+    type=click.Path(path_type=Path),
+    shell_complete=completer(stored_traces, "file"),
+)
 repro_option = click.option("--repro", metavar="0/3/1", help="The trace as action indices, instead of FILE.")
-save_option = click.option("--save", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
-                           help="Store the trace in the format `check` uses.")  # fmt: skip
-seed_option = click.option("--seed", metavar="N", type=click.IntRange(0, 2**64 - 1),
-                           help="Random seed; by default a fresh one, which the report prints.")  # fmt: skip
+save_option = click.option(
+    "--save",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Store the trace in the format `check` uses.",
+)
+seed_option = click.option(
+    "--seed",
+    metavar="N",
+    type=click.IntRange(0, 2**64 - 1),
+    help="Random seed; by default a fresh one, which the report prints.",
+)
 NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
-notation_option = click.option("--as", "notation", type=click.Choice(NOTATIONS),
-                               help="Print the trace in this notation instead of a report.")  # fmt: skip
+notation_option = click.option(
+    "--as", "notation", type=click.Choice(NOTATIONS), help="Print the trace in this notation instead of a report."
+)
 
 
 def filter_options(function: Any) -> Any:
@@ -93,20 +120,31 @@ def filter_options(function: Any) -> Any:
         click.option("--to", "last", metavar="N", type=int, help="Show steps up to this one."),
         click.option("--from", "first", metavar="N", type=int, help="Show steps from this one on."),
         click.option("--hide", metavar="LEAF", multiple=True, help="Hide these leaves; may be repeated."),
-        click.option("--only", metavar="LEAF", multiple=True,
-                     help="Show only these leaves of the state: isr, broker[1], or a glob; may be repeated."),
-    ):  # fmt: skip
+        click.option(
+            "--only",
+            metavar="LEAF",
+            multiple=True,
+            help="Show only these leaves of the state: isr, broker[1], or a glob; may be repeated.",
+        ),
+    ):
         function = option(function)
     return function
 
 
 eval_option = click.option(
-    "--eval", "expressions", metavar="EXPR", multiple=True,
+    "--eval",
+    "expressions",
+    metavar="EXPR",
+    multiple=True,
     help="Also show the value of EXPR, in the modelling language over the state s, such as "
     "len(s.partition.isr); may be repeated.",
-)  # fmt: skip
-format_file_option = click.option("--file-format", "source_format", type=click.Choice(FROM_FORMATS),
-                                  help="Notation of FILE; by default detected from its content.")  # fmt: skip
+)
+format_file_option = click.option(
+    "--file-format",
+    "source_format",
+    type=click.Choice(FROM_FORMATS),
+    help="Notation of FILE; by default detected from its content.",
+)
 
 
 def _filters(options: dict[str, Any]) -> Filters:
@@ -126,9 +164,20 @@ def _filters(options: dict[str, Any]) -> Filters:
 @selection_options
 @output_options
 @click.pass_obj
-def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-         path: Path | None, repro: str | None, source_format: Any, notation: str | None, save: Path | None,
-         expressions: tuple[str, ...], **options: Any) -> ExitCode:  # fmt: skip
+def show(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    path: Path | None,
+    repro: str | None,
+    source_format: Any,
+    notation: str | None,
+    save: Path | None,
+    expressions: tuple[str, ...],
+    **options: Any,
+) -> ExitCode:
     """Show a trace, step by step, with the changes of each step.
 
     Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
@@ -152,15 +201,14 @@ def show(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 
 
 @traces.command(epilog=EXIT_CODES)
-@click.argument("a", metavar="A", type=click.Path(path_type=Path),
-                shell_complete=completer(stored_traces, "file"))
-@click.argument("b", metavar="B", type=click.Path(path_type=Path),
-                shell_complete=completer(stored_traces, "file"))
+@click.argument("a", metavar="A", type=click.Path(path_type=Path), shell_complete=completer(stored_traces, "file"))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path), shell_complete=completer(stored_traces, "file"))
 @selection_options
 @output_options
 @click.pass_obj
-def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, a: Path, b: Path,
-         **options: Any) -> ExitCode:  # fmt: skip
+def diff(
+    shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool, a: Path, b: Path, **options: Any
+) -> ExitCode:
     """Show where two traces diverge, and how they differ from there on.
 
     Exits with 1 when they differ.
@@ -176,19 +224,43 @@ def diff(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_z
 @traces.command(epilog=EXIT_CODES)
 @subject_argument
 @repro_option
-@click.option("--property", "-p", "wanted", metavar="ID", shell_complete=completer(properties),
-              help="Property that the shorter trace must still violate.")
+@click.option(
+    "--property",
+    "-p",
+    "wanted",
+    metavar="ID",
+    shell_complete=completer(properties),
+    help="Property that the shorter trace must still violate.",
+)
 @click.option("--search", is_flag=True, help="Then search exhaustively for a shorter trace.")
-@click.option("--time-budget", metavar="90s|5m", type=duration, default="60s", show_default=True,
-              help="Number of threads for that search.")
+@click.option(
+    "--time-budget",
+    metavar="90s|5m",
+    type=duration,
+    default="60s",
+    show_default=True,
+    help="Number of threads for that search.",
+)
 @notation_option
 @save_option
 @selection_options
 @output_options
 @click.pass_obj
-def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-             path: Path | None, repro: str | None, wanted: str | None, search: bool, time_budget: float,
-             notation: str | None, save: Path | None, **options: Any) -> ExitCode:  # fmt: skip
+def minimise(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    path: Path | None,
+    repro: str | None,
+    wanted: str | None,
+    search: bool,
+    time_budget: float,
+    notation: str | None,
+    save: Path | None,
+    **options: Any,
+) -> ExitCode:
     """Remove what is not needed to violate a property: steps, then brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
@@ -206,17 +278,32 @@ def minimise(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], ex
 
 @traces.command(epilog=EXIT_CODES)
 @seed_option
-@click.option("--depth", metavar="N", type=click.IntRange(1, 100_000), default=20, show_default=True,
-              help="Number of steps; fewer if no action is enabled within the budgets.")
+@click.option(
+    "--depth",
+    metavar="N",
+    type=click.IntRange(1, 100_000),
+    default=20,
+    show_default=True,
+    help="Number of steps; fewer if no action is enabled within the budgets.",
+)
 @filter_options
 @notation_option
 @save_option
 @selection_options
 @output_options
 @click.pass_obj
-def sample(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-           seed: int | None, depth: int, notation: str | None, save: Path | None,
-           **options: Any) -> ExitCode:  # fmt: skip
+def sample(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    seed: int | None,
+    depth: int,
+    notation: str | None,
+    save: Path | None,
+    **options: Any,
+) -> ExitCode:
     """Show a random trace; the same seed gives the same trace."""
     import secrets
 
@@ -273,16 +360,35 @@ def step(shell: Shell, /, path: Path | None, repro: str | None, **options: Any) 
 @repro_option
 @format_file_option
 @property_option
-@click.option("--action", metavar="NAME[(ARGS)]", shell_complete=completer(actions),
-              help="Explain why this action is not enabled, instead of a property.")
-@click.option("--at", metavar="N", type=int,
-              help="State to explain, from 0; by default where the property first fails, else the last.")
+@click.option(
+    "--action",
+    metavar="NAME[(ARGS)]",
+    shell_complete=completer(actions),
+    help="Explain why this action is not enabled, instead of a property.",
+)
+@click.option(
+    "--at",
+    metavar="N",
+    type=int,
+    help="State to explain, from 0; by default where the property first fails, else the last.",
+)
 @selection_options
 @page_options
 @click.pass_obj
-def explain(shell: Shell, /, form: str, outputs: Sequence[tuple[str, Path]], exit_zero: bool,
-            path: Path | None, repro: str | None, source_format: Any, properties: tuple[str, ...],
-            action: str | None, at: int | None, **options: Any) -> ExitCode:  # fmt: skip
+def explain(
+    shell: Shell,
+    /,
+    form: str,
+    outputs: Sequence[tuple[str, Path]],
+    exit_zero: bool,
+    path: Path | None,
+    repro: str | None,
+    source_format: Any,
+    properties: tuple[str, ...],
+    action: str | None,
+    at: int | None,
+    **options: Any,
+) -> ExitCode:
     """Explain why a property fails or holds in a state, or why an action is not enabled there.
 
     Shows the deciding part of the formula, for which broker or offset, and the values it reads. Exits with 1

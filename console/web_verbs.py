@@ -15,17 +15,26 @@ from elrcheck.console.shell import Shell
 
 
 @click.command(cls=Verb, epilog=EXIT_CODES)
-@click.option("--trace", metavar="FILE", type=click.Path(path_type=Path),
-              shell_complete=completer(stored_traces, "file"),
-              help="Begin with this trace, in any notation of `replay`, or the first one of a run folder.")
+@click.option(
+    "--trace",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    shell_complete=completer(stored_traces, "file"),
+    help="Begin with this trace, in any notation of `replay`, or the first one of a run folder.",
+)
 @click.option("--repro", metavar="0/3/1", help="Begin at the end of this path of action indices.")
-@click.option("--port", metavar="N", type=click.IntRange(0, 65535), default=0, show_default="a free one",
-              help="Port on this machine.")
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=0,
+    show_default="a free one",
+    help="Port on this machine.",
+)
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
 @selection_options
 @click.pass_obj
-def web(shell: Shell, /, trace: Path | None, repro: str | None, port: int, opens: bool,
-        **options: Any) -> ExitCode:  # fmt: skip
+def web(shell: Shell, /, trace: Path | None, repro: str | None, port: int, opens: bool, **options: Any) -> ExitCode:
     """Explore a scope in the browser: click actions, see the state, run to a violation.
 
     Prints the address of the page and serves it until Ctrl-C (exit code 130). Only this machine can reach it,

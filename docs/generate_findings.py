@@ -135,9 +135,7 @@ def searched(run: FindingRun) -> Iterator[str]:
     yield from item(f"{note}`{command(run)}`: {broken(run)}")
     if run.control is not None:
         why = f"{run.control.note}: " if run.control.note else ""
-        others = (
-            f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
-        )
+        others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
         text = f"control: {why}`{command(run, control=True)}`: none of these breaks{others}"
         yield from (f"  {line}" for line in item(text))
     yield ""

@@ -38,9 +38,15 @@ from elrcheck.proving.prove import DEFAULT_TIMEOUT, Proof
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 SIZES = ("log_slots=1",)
 WALKS = (
-    "broker_count=3", "unclean_recovery_strategy=DISABLED", "crashes=2", "kills=2", "fences=1", "elections=1",
-    "unregistrations=1", "directory_changes=1",
-)  # fmt: skip
+    "broker_count=3",
+    "unclean_recovery_strategy=DISABLED",
+    "crashes=2",
+    "kills=2",
+    "fences=1",
+    "elections=1",
+    "unregistrations=1",
+    "directory_changes=1",
+)
 """Three brokers and disturbances of most kinds that a proof covers, one record of which can be lost."""
 SEED, NUMBER, DEPTH = 7, 200_000, 40
 
@@ -98,9 +104,13 @@ def _walked(name: str) -> tuple[dict[str, int], str]:
     """Property -> steps of the shortest walk that breaks it, and the command."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-proofs-") as folder:
         request = SimulateRequest(
-            Selection(name, "two-brokers-quiet", WALKS), seed=SEED, walks=NUMBER, depth=DEPTH, workers=1,
+            Selection(name, "two-brokers-quiet", WALKS),
+            seed=SEED,
+            walks=NUMBER,
+            depth=DEPTH,
+            workers=1,
             run_dir=Path(folder) / "run",
-        )  # fmt: skip
+        )
         report = run_simulate(request, Silent())
     found = {one.id: one.steps for one in report.properties if one.verdict == "violated"}
     sizes = f"--seed {SEED} --walks {NUMBER} --depth {DEPTH}"

@@ -39,10 +39,15 @@ def searched(search: ReleasedSearch) -> FindingSearch:
     repaired, _ = (broken, states) if repairs_nothing(search) else _found(search, control=True)
     own = {name: broken[name] for name in search.run.breaks if name in broken}
     return FindingSearch(
-        search.finding, search.variant, *commands_of(search), own,
-        tuple(name for name in own if name in repaired), states,
-        datetime.now(UTC).date().isoformat(), model_digest(),
-    )  # fmt: skip
+        search.finding,
+        search.variant,
+        *commands_of(search),
+        own,
+        tuple(name for name in own if name in repaired),
+        states,
+        datetime.now(UTC).date().isoformat(),
+        model_digest(),
+    )
 
 
 def repairs_nothing(search: ReleasedSearch) -> bool:
@@ -54,17 +59,13 @@ def _selection(search: ReleasedSearch, control: bool) -> Selection:
     run = search.run
     assert run.control is not None
     knobs = {**run.knobs, **(run.control.knobs if control else {})}
-    return Selection(
-        search.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in knobs.items())
-    )
+    return Selection(search.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in knobs.items()))
 
 
 def _found(search: ReleasedSearch, control: bool) -> tuple[dict[str, int], int]:
     """Property -> depth, of what breaks, and the number of states."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-findings-") as folder:
-        request = CheckRequest(
-            _selection(search, control), liveness=search.run.liveness, run_dir=Path(folder) / "run"
-        )
+        request = CheckRequest(_selection(search, control), liveness=search.run.liveness, run_dir=Path(folder) / "run")
         report = run_check(request, Silent())
     assert report.search.complete, commands_of(search)[control]
     broken = {found.id: found.depth for found in report.properties if found.verdict == "violated"}

@@ -62,9 +62,7 @@ class Bench:
         if config not in self.done:
             family, _, result = self._searched(config)
             broken = {family.program.checks[check].name: depth for check, depth in result.first.items()}
-            self.done[config] = Found(
-                dict(sorted(broken.items(), key=number)), result.complete, result.distinct
-            )
+            self.done[config] = Found(dict(sorted(broken.items(), key=number)), result.complete, result.distinct)
         return self.done[config]
 
     def last_steps(self, selection: Selection) -> dict[str, str]:
@@ -134,9 +132,7 @@ def add_missing(bench: Bench) -> None:
 
 def repeat(names: Sequence[str], bench: Bench) -> int:
     """Search the configurations of these names again, and compare with the file."""
-    wanted = [
-        case for case in hunted_cases() if any(fnmatch.fnmatchcase(short(case), name) for name in names)
-    ]
+    wanted = [case for case in hunted_cases() if any(fnmatch.fnmatchcase(short(case), name) for name in names)]
     if not wanted:
         print(f"no configuration of the hunt is called {' or '.join(names)}", file=sys.stderr)
         return 2

@@ -86,10 +86,7 @@ def AckDurability(c: Config, s: State, t: State) -> bool:
         min_isr_copies=all(
             implies(
                 still_leads(s, t, b) and c.strict_hwm,
-                all(
-                    implies(acked_now(c, s, t, b, k), enough_copies(c, t, b, k))
-                    for k in range(len(t.broker[b].log))
-                ),
+                all(implies(acked_now(c, s, t, b, k), enough_copies(c, t, b, k)) for k in range(len(t.broker[b].log))),
             )
             for b in c.brokers
         )

@@ -113,15 +113,12 @@ def last_known_is_legal(c: Config, s: Controller) -> bool:
     p = s.partition
     separate = c.lkl_storage == LklStorage.SEPARATE
     return conj(
-        feature_exists=c.elr_enabled
-        or c.shadow_isr
-        or (p.last_known_elr == EMPTY and p.last_known_leader is None),
+        feature_exists=c.elr_enabled or c.shadow_isr or (p.last_known_elr == EMPTY and p.last_known_leader is None),
         leader_is_replica=p.last_known_leader is None or p.last_known_leader in frozenset(p.replicas),
         without_leader=implies(p.leader is not None, p.last_known_leader is None),
         no_candidates=implies(separate, p.last_known_elr & members(p) == EMPTY),
         none_stored=implies(
-            p.last_known_none,
-            c.lkl_stores_none and c.elr_enabled and p.leader is None and p.last_known_elr == EMPTY,
+            p.last_known_none, c.lkl_stores_none and c.elr_enabled and p.leader is None and p.last_known_elr == EMPTY
         ),
         overload=separate
         or (

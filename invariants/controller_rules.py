@@ -151,11 +151,7 @@ def unclean_is_permitted(c: Config, e: AnyEvent, leader: Replica | None) -> bool
         return True
     if e.kind == EventKind.DESIGNATE or e.kind == EventKind.FINISH_RECOVERY:
         return leader == e.broker
-    if (
-        e.kind == EventKind.ELECT_PREFERRED
-        or e.kind == EventKind.BALANCE_PREFERRED
-        or e.kind == EventKind.REASSIGN
-    ):
+    if e.kind == EventKind.ELECT_PREFERRED or e.kind == EventKind.BALANCE_PREFERRED or e.kind == EventKind.REASSIGN:
         return False
     return c.unclean_leader_election_enable
 
@@ -185,10 +181,7 @@ def LeaderAllowed(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     from_elr = leader in eligible(s, e) and asked_isr(s, e) & free == EMPTY
     uncleanly = unclean_is_permitted(c, e, leader) and eligible(s, e) & free == EMPTY
     created = e.kind == EventKind.CREATE_PARTITION and leader in t.partition.isr
-    return implies(
-        elects(s, t),
-        from_isr or from_elr or uncleanly or last_known_is_permitted(c, s, e, t) or created,
-    )
+    return implies(elects(s, t), from_isr or from_elr or uncleanly or last_known_is_permitted(c, s, e, t) or created)
 
 
 @rule("CT-13", "B.2, KAFKA-19522")
@@ -259,8 +252,7 @@ def CandidatesKept(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool
     kept = candidates & frozenset(t.partition.replicas)
     bound = t.settings.elr_enabled and not enough(t) and e.kind != EventKind.CREATE_PARTITION
     return implies(
-        bound and not elects_uncleanly(s, e, t),
-        kept - (just(e.broker) if gone else EMPTY) <= members(t.partition),
+        bound and not elects_uncleanly(s, e, t), kept - (just(e.broker) if gone else EMPTY) <= members(t.partition)
     )
 
 
@@ -290,20 +282,16 @@ def RecoveryState(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bool:
     stranger = t.partition.leader not in members(s.partition)
     return conj(
         marked=implies(
-            elects_uncleanly(s, e, t) and stranger and c.recovery_state_supported,
-            now == Recovery.RECOVERING,
+            elects_uncleanly(s, e, t) and stranger and c.recovery_state_supported, now == Recovery.RECOVERING
         ),
         marked_only_then=implies(
             before == Recovery.RECOVERED and now == Recovery.RECOVERING, elects_uncleanly(s, e, t)
         ),
         cleared=implies(
-            before == Recovery.RECOVERING and now == Recovery.RECOVERED,
-            new or e.kind == EventKind.ALTER_PARTITION,
+            before == Recovery.RECOVERING and now == Recovery.RECOVERED, new or e.kind == EventKind.ALTER_PARTITION
         ),
         reported=implies(
-            e.kind == EventKind.ALTER_PARTITION
-            and s.partition != t.partition
-            and not elects_uncleanly(s, e, t),
+            e.kind == EventKind.ALTER_PARTITION and s.partition != t.partition and not elects_uncleanly(s, e, t),
             now == e.request.recovery,
         ),
     )
@@ -327,11 +315,8 @@ def ReassignmentGate(c: Config, s: Controller, e: AnyEvent, t: Controller) -> bo
     granted = e.kind == EventKind.REASSIGN and p != q
     return conj(
         min_isr_members=implies(ended and not excepted and not new, enough(t)),
-        wish=implies(
-            granted and c.retarget_overwrites, frozenset(q.replicas) - q.removing == frozenset(e.wanted)
-        ),
+        wish=implies(granted and c.retarget_overwrites, frozenset(q.replicas) - q.removing == frozenset(e.wanted)),
         called_off=implies(
-            cancels and p != q,
-            frozenset(q.replicas) == frozenset(p.replicas) - p.adding and not is_reassigning(q),
+            cancels and p != q, frozenset(q.replicas) == frozenset(p.replicas) - p.adding and not is_reassigning(q)
         ),
     )

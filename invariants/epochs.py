@@ -23,8 +23,7 @@ def EpochsMonotonic(c: Config, s: State, t: State) -> bool:
         or any(
             s.registration[b] != t.registration[b]
             and s.partition.partition_epoch < t.partition.partition_epoch
-            and t.partition.partition_epoch
-            <= s.partition.partition_epoch + 1 + s.registration[b].stale_entries
+            and t.partition.partition_epoch <= s.partition.partition_epoch + 1 + s.registration[b].stale_entries
             for b in c.brokers
         ),
         broker_epochs_never_back=all(s.registration[b].epoch <= t.registration[b].epoch for b in c.brokers),
@@ -38,9 +37,7 @@ def OneLeaderPerEpoch(c: Config, s: State) -> bool:
         one_leader=all(
             all(
                 implies(
-                    leads(s, a)
-                    and leads(s, b)
-                    and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
+                    leads(s, a) and leads(s, b) and s.broker[a].view.leader_epoch == s.broker[b].view.leader_epoch,
                     a == b,
                 )
                 for b in c.brokers

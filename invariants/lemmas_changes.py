@@ -101,18 +101,13 @@ def ViewReplicas(c: Config, s: State) -> bool:
             s.broker[b].view.replicas == frozenset(s.partition.replicas),
         )
         and s.broker[b].view.isr <= s.broker[b].view.replicas
+        and implies(s.broker[b].view.leader == b and counts(s, b), s.broker[b].alter.isr <= s.broker[b].view.replicas)
         and implies(
-            s.broker[b].view.leader == b and counts(s, b),
-            s.broker[b].alter.isr <= s.broker[b].view.replicas,
-        )
-        and implies(
-            s.broker[b].alter.stage == Stage.SENT
-            and s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
+            s.broker[b].alter.stage == Stage.SENT and s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
             s.broker[b].alter.isr <= frozenset(s.partition.replicas),
         )
         and all(
-            implies(s.broker[b].peers[f].log_end_offset is not None, f in s.broker[b].view.replicas)
-            for f in c.brokers
+            implies(s.broker[b].peers[f].log_end_offset is not None, f in s.broker[b].view.replicas) for f in c.brokers
         )
         for b in c.brokers
     )
@@ -142,9 +137,7 @@ def PromisesInOrder(c: Config, s: State) -> bool:
 @lemma
 def NewestPromised(c: Config, s: State) -> bool:
     """If min ISR may change, some promise is about every committed record, up to the newest."""
-    return implies(
-        min_isr_may_vary(c) and len(s.committed) > 0, any(p.length == len(s.committed) for p in s.promised)
-    )
+    return implies(min_isr_may_vary(c) and len(s.committed) > 0, any(p.length == len(s.committed) for p in s.promised))
 
 
 @lemma
@@ -167,10 +160,7 @@ def LastReplicaStopsCleanly(c: Config, s: State, t: State) -> bool:
     return not (
         c.feature_changes > 0
         and not s.settings.elr_enabled
-        and any(
-            registered_anew(s, t, b) and uncleanly(s, b) and s.partition.isr == frozenset({b})
-            for b in c.brokers
-        )
+        and any(registered_anew(s, t, b) and uncleanly(s, b) and s.partition.isr == frozenset({b}) for b in c.brokers)
     )
 
 
@@ -204,8 +194,7 @@ ASSUMPTIONS = (LastReplicaStopsCleanly, SwitchedOnWithLeader, ReadBeforeGrant)
 def RegistersCleanly(c: Config, s: State, t: State) -> bool:
     """while ELR is off, the last ISR member registers after a clean shutdown"""
     return not s.settings.elr_enabled and any(
-        registered_anew(s, t, b) and not uncleanly(s, b) and s.partition.isr == frozenset({b})
-        for b in c.brokers
+        registered_anew(s, t, b) and not uncleanly(s, b) and s.partition.isr == frozenset({b}) for b in c.brokers
     )
 
 
@@ -213,10 +202,7 @@ def RegistersCleanly(c: Config, s: State, t: State) -> bool:
 def RegistersAmongOthers(c: Config, s: State, t: State) -> bool:
     """while ELR is off, an ISR member registers after an unclean shutdown, and another member is left"""
     return not s.settings.elr_enabled and any(
-        registered_anew(s, t, b)
-        and uncleanly(s, b)
-        and b in s.partition.isr
-        and s.partition.isr != frozenset({b})
+        registered_anew(s, t, b) and uncleanly(s, b) and b in s.partition.isr and s.partition.isr != frozenset({b})
         for b in c.brokers
     )
 

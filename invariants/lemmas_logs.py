@@ -21,10 +21,7 @@ def LogEpochs(c: Config, s: State) -> bool:
         all(
             s.broker[b].log[k].epoch >= 1
             and s.broker[b].log[k].epoch <= s.partition.leader_epoch
-            and (
-                s.broker[b].view.partition_epoch == 0
-                or s.broker[b].log[k].epoch <= s.broker[b].view.leader_epoch
-            )
+            and (s.broker[b].view.partition_epoch == 0 or s.broker[b].log[k].epoch <= s.broker[b].view.leader_epoch)
             and all(s.broker[b].log[i].epoch <= s.broker[b].log[k].epoch for i in range(k))
             for k in range(len(s.broker[b].log))
         )
@@ -38,8 +35,7 @@ def log_matches(a: Log, b: Log) -> bool:
     return all(
         all(
             implies(
-                a[k].epoch == b[j].epoch and k <= j,
-                all(i < len(b) and a[i] == b[i] for i in range(len(a)) if i <= k),
+                a[k].epoch == b[j].epoch and k <= j, all(i < len(b) and a[i] == b[i] for i in range(len(a)) if i <= k)
             )
             for j in range(len(b))
         )
@@ -197,8 +193,7 @@ def FreshFollows(c: Config, s: State) -> bool:
                     s.broker[f].view.leader_epoch == s.broker[leader].view.leader_epoch
                     or (s.broker[f].status != Status.RUNNING and leads_now(s, leader))
                 ),
-                is_prefix(s.broker[f].log, s.broker[leader].log)
-                and acked(s, leader, f) <= len(s.broker[f].log),
+                is_prefix(s.broker[f].log, s.broker[leader].log) and acked(s, leader, f) <= len(s.broker[f].log),
             )
             for f in c.brokers
         )

@@ -109,8 +109,7 @@ def QuorumKeeps(c: Config, s: State, seen: Seen) -> bool:
     """A broker that lost nothing has what it acknowledged, as far as the leader can still commit that."""
     return all(
         all(
-            b == leader
-            or upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader)))
+            b == leader or upto(s.broker[leader].log, s.broker[b].log, min(acked(s, leader, b), ceiling(c, s, leader)))
             for b in c.brokers - seen.lost
         )
         for leader in c.brokers

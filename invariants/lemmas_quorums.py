@@ -111,8 +111,7 @@ def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
     return b == leader or (
         upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
         if counted(c, s, leader, b) and not moved(s, b, leader)
-        else frozen(c, s, leader) != EMPTY
-        and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
+        else frozen(c, s, leader) != EMPTY and upto(s.broker[leader].log, s.broker[b].log, ceiling(c, s, leader))
     )
 
 
@@ -120,9 +119,7 @@ def covered(c: Config, s: State, leader: Replica, b: Replica) -> bool:
 def ContendersCover(c: Config, s: State) -> bool:
     """Every record leader can still commit is in every contender's log, or will be before the commit."""
     return all(
-        all(covered(c, s, leader, b) for b in contenders(c, s))
-        for leader in c.brokers
-        if may_commit(c, s, leader)
+        all(covered(c, s, leader, b) for b in contenders(c, s)) for leader in c.brokers if may_commit(c, s, leader)
     )
 
 
@@ -148,8 +145,7 @@ def LaterLeaderCovers(c: Config, s: State) -> bool:
 def CommittedBelowStart(c: Config, s: State) -> bool:
     """For the current leader every committed record is below its watermark or its epoch start."""
     return all(
-        len(s.committed) <= s.broker[leader].high_watermark
-        or len(s.committed) <= s.broker[leader].epoch_start
+        len(s.committed) <= s.broker[leader].high_watermark or len(s.committed) <= s.broker[leader].epoch_start
         for leader in c.brokers
         if leads_now(s, leader)
     )
@@ -191,9 +187,7 @@ def AckValid(c: Config, s: State) -> bool:
     """A contender has what it acknowledged to the current leader, or to one it follows that may commit."""
     return all(
         all(
-            b == leader
-            or moved(s, b, leader)
-            or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
+            b == leader or moved(s, b, leader) or upto(s.broker[leader].log, s.broker[b].log, acked(s, leader, b))
             for b in contenders(c, s)
         )
         for leader in c.brokers

@@ -41,8 +41,7 @@ def keeps_all(c: Config, s: State, winner: Replica) -> bool:
         s.broker[winner].view.leader_epoch == s.partition.leader_epoch
         and is_prefix(s.committed, s.broker[winner].log)
         and all(
-            frozen(c, s, leader) != EMPTY
-            and upto(s.broker[leader].log, s.broker[winner].log, ceiling(c, s, leader))
+            frozen(c, s, leader) != EMPTY and upto(s.broker[leader].log, s.broker[winner].log, ceiling(c, s, leader))
             for leader in c.brokers
             if leader != winner and may_commit(c, s, leader)
         )

@@ -46,8 +46,7 @@ def ControllerRecord(c: Config, s: State) -> bool:
             s.partition.leader is None,
             s.partition.isr & may_lead(c, s.registration) == EMPTY
             and implies(
-                s.partition.isr & offline(c, s) == EMPTY,
-                eligible(c, s) & may_lead(c, s.registration) == EMPTY,
+                s.partition.isr & offline(c, s) == EMPTY, eligible(c, s) & may_lead(c, s.registration) == EMPTY
             ),
         )
         and all(s.registration[b].registered for b in s.partition.elr)
@@ -137,8 +136,7 @@ def ViewEpochs(c: Config, s: State) -> bool:
             )
             and implies(s.broker[b].view.partition_epoch > 0, s.broker[b].view.leader_epoch > 0)
             and implies(
-                s.broker[b].status == Status.RUNNING and s.broker[b].view.partition_epoch == 0,
-                s.registration[b].fenced,
+                s.broker[b].status == Status.RUNNING and s.broker[b].view.partition_epoch == 0, s.registration[b].fenced
             )
             for b in c.brokers
         )
@@ -154,8 +152,7 @@ def ViewCurrent(c: Config, s: State) -> bool:
             s.broker[b].view.leader_epoch == s.partition.leader_epoch,
         )
         and implies(
-            s.broker[b].view.leader_epoch == s.partition.leader_epoch,
-            s.broker[b].view.leader == s.partition.leader,
+            s.broker[b].view.leader_epoch == s.partition.leader_epoch, s.broker[b].view.leader == s.partition.leader
         )
         and implies(
             s.broker[b].view.partition_epoch == s.partition.partition_epoch and s.partition.leader == b,
@@ -266,12 +263,10 @@ def NothingPending(c: Config, s: State) -> bool:
     return all(
         implies(
             s.broker[b].alter.stage == Stage.IDLE,
-            s.broker[b].alter.isr == EMPTY
-            and all(s.broker[b].alter.member_epochs[f] == 0 for f in c.brokers),
+            s.broker[b].alter.isr == EMPTY and all(s.broker[b].alter.member_epochs[f] == 0 for f in c.brokers),
         )
         and implies(
-            s.broker[b].alter.stage == Stage.WAITING,
-            s.broker[b].view.partition_epoch < s.partition.partition_epoch,
+            s.broker[b].alter.stage == Stage.WAITING, s.broker[b].view.partition_epoch < s.partition.partition_epoch
         )
         and implies(
             s.broker[b].alter.stage == Stage.ANSWERED
@@ -323,8 +318,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
             and s.broker[b].alter.leader_epoch <= s.partition.leader_epoch
             and implies(
                 s.broker[b].alter.partition_epoch == s.partition.partition_epoch,
-                s.partition.leader_epoch == s.broker[b].alter.leader_epoch
-                and s.partition.isr == s.broker[b].alter.isr,
+                s.partition.leader_epoch == s.broker[b].alter.leader_epoch and s.partition.isr == s.broker[b].alter.isr,
             )
             and all(
                 implies(
@@ -332,8 +326,7 @@ def AnswerIsRecord(c: Config, s: State) -> bool:
                     s.broker[a].view.leader_epoch == s.broker[b].alter.leader_epoch,
                 )
                 and implies(
-                    applied(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch,
-                    a == b,
+                    applied(s, a) and s.broker[a].alter.partition_epoch == s.broker[b].alter.partition_epoch, a == b
                 )
                 for a in c.brokers
             ),
@@ -352,8 +345,7 @@ def ShutdownKnown(c: Config, s: State) -> bool:
             and implies(granted(s, b), s.broker[b].alter.partition_epoch < s.registration[b].shutdown_offset)
             and all(
                 implies(
-                    s.broker[f].view.partition_epoch >= s.registration[b].shutdown_offset,
-                    s.broker[f].view.leader != b,
+                    s.broker[f].view.partition_epoch >= s.registration[b].shutdown_offset, s.broker[f].view.leader != b
                 )
                 for f in c.brokers
             ),
@@ -376,8 +368,7 @@ def MemberEpochs(c: Config, s: State) -> bool:
         all(
             s.broker[leader].peers[f].broker_epoch <= s.registration[f].epoch
             and implies(
-                s.broker[leader].peers[f].log_end_offset is not None,
-                s.broker[leader].peers[f].broker_epoch >= 1,
+                s.broker[leader].peers[f].log_end_offset is not None, s.broker[leader].peers[f].broker_epoch >= 1
             )
             and s.broker[leader].alter.member_epochs[f] <= s.registration[f].epoch
             and implies(

@@ -27,8 +27,7 @@ def ElrOnlyBelowMinIsr(c: Config, s: State) -> bool:
     """The ELR exists only while the ISR is below min ISR."""
     return conj(
         below_min_isr=implies(
-            eligible(c, s) != EMPTY,
-            len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas),
+            eligible(c, s) != EMPTY, len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas)
         )
     )
 

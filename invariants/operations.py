@@ -6,13 +6,7 @@ on every step needs no memory of the past. The statements follow `docs/semantics
 
 from __future__ import annotations
 
-from elrcheck.invariants.membership import (
-    granted_now,
-    proposed_now,
-    registered_anew,
-    sender_died,
-    uncleanly,
-)
+from elrcheck.invariants.membership import granted_now, proposed_now, registered_anew, sender_died, uncleanly
 from elrcheck.invariants.properties import eligible, holds_at, kept_by_replica
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
 from elrcheck.lang.types import Replica, RSet
@@ -76,8 +70,7 @@ def MinIsrQuorum(c: Config, s: State, t: State) -> bool:
     after = t.partition.isr | t.partition.elr
     armed = s.settings.elr_enabled and not operated(s, t) and not elected_outside(c, s, t)
     unclean = any(
-        registered_anew(s, t, b) and (uncleanly(s, b) or s.broker[b].log_dir != LogDir.PRESENT)
-        for b in c.brokers
+        registered_anew(s, t, b) and (uncleanly(s, b) or s.broker[b].log_dir != LogDir.PRESENT) for b in c.brokers
     )
     return conj(
         stays=implies(armed and not unclean, len(after) >= min(len(before), min_isr_of(s))),
@@ -106,9 +99,7 @@ def RecoveryQuorumKept(c: Config, s: State, t: State) -> bool:
     after = t.partition.isr | t.partition.elr | t.partition.last_known_elr
     armed = s.settings.elr_enabled and not operated(s, t)
     return conj(
-        stays=implies(
-            armed and c.lkl_storage == LklStorage.SEPARATE, len(after) >= min(len(before), min_isr_of(s))
-        )
+        stays=implies(armed and c.lkl_storage == LklStorage.SEPARATE, len(after) >= min(len(before), min_isr_of(s)))
     )
 
 
@@ -152,10 +143,7 @@ def ShutdownGrantedInTime(c: Config, s: State, t: State) -> bool:
     return conj(
         leads_nothing=all(implies(shutdown_granted(s, t, b), t.partition.leader != b) for b in c.brokers),
         nobody_follows=all(
-            implies(
-                shutdown_granted(s, t, b),
-                all(t.broker[f].view.leader != b for f in active(c, t.registration)),
-            )
+            implies(shutdown_granted(s, t, b), all(t.broker[f].view.leader != b for f in active(c, t.registration)))
             for b in c.brokers
         ),
     )
@@ -206,12 +194,10 @@ def UncleanLeadersMarked(c: Config, s: State, t: State) -> bool:
     """A leader that was not a candidate is RECOVERING until it reports its recovery (KIP-704)."""
     return conj(
         marked=implies(
-            c.recovery_state_supported and elected_outside(c, s, t),
-            t.partition.recovery == Recovery.RECOVERING,
+            c.recovery_state_supported and elected_outside(c, s, t), t.partition.recovery == Recovery.RECOVERING
         ),
         until_it_reports=implies(
-            s.partition.recovery == Recovery.RECOVERING and t.partition.recovery == Recovery.RECOVERED,
-            alters(c, s, t),
+            s.partition.recovery == Recovery.RECOVERING and t.partition.recovery == Recovery.RECOVERED, alters(c, s, t)
         ),
     )
 
@@ -243,9 +229,7 @@ def LastKnownLeaderLed(c: Config, s: State, t: State) -> bool:
     return conj(
         led_until_now=stored <= last_known(c, s.partition) | led_last(c, s.partition),
         forgotten_with_a_leader=implies(t.partition.leader is not None, stored == EMPTY),
-        not_by_preferred_election=implies(
-            s.spent.elections != t.spent.elections, not elected_outside(c, s, t)
-        ),
+        not_by_preferred_election=implies(s.spent.elections != t.spent.elections, not elected_outside(c, s, t)),
     )
 
 
@@ -320,8 +304,7 @@ def ReassignmentKeepsCopies(c: Config, s: State, t: State) -> bool:
             ),
         ),
         nobody_added=implies(
-            ends and not c.unclean_leader_election_enable and not alters(c, s, t),
-            t.partition.isr <= s.partition.isr,
+            ends and not c.unclean_leader_election_enable and not alters(c, s, t), t.partition.isr <= s.partition.isr
         ),
     )
 
@@ -365,10 +348,7 @@ def Tolerance(c: Config, s: State) -> bool:
     """
     return conj(
         survives=all(
-            implies(
-                not may_elect_uncleanly(c, s) and promised_to_survive(c, s, k, losses(s)),
-                kept_by_replica(c, s, k),
-            )
+            implies(not may_elect_uncleanly(c, s) and promised_to_survive(c, s, k, losses(s)), kept_by_replica(c, s, k))
             for k in range(len(s.committed))
         )
     )

@@ -46,9 +46,7 @@ def AppendedRecordKept(c: Config, s: State) -> bool:
         leader_has_it=implies(
             s.spent.acks_one > 0, all(has_acks_one(s.broker[b]) for b in c.brokers if leads_now(s, b))
         ),
-        some_replica_has_it=implies(
-            s.spent.acks_one > 0, any(has_acks_one(s.broker[b]) for b in s.partition.replicas)
-        ),
+        some_replica_has_it=implies(s.spent.acks_one > 0, any(has_acks_one(s.broker[b]) for b in s.partition.replicas)),
     )
 
 

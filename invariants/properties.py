@@ -135,17 +135,14 @@ def LogMatchingBelowWatermark(c: Config, s: State) -> bool:
 def matches(a: Log, b: Log) -> bool:
     """If two logs have a record of the same leader epoch at an offset, they agree up to that offset."""
     return all(
-        implies(a[k].epoch == b[k].epoch, all(a[j] == b[j] for j in range(k + 1)))
-        for k in range(min(len(a), len(b)))
+        implies(a[k].epoch == b[k].epoch, all(a[j] == b[j] for j in range(k + 1))) for k in range(min(len(a), len(b)))
     )
 
 
 @always("P-5")
 def LogMatching(c: Config, s: State) -> bool:
     """Same leader epoch at the same offset: same record there and everywhere before (KIP-101, KIP-279)."""
-    return conj(
-        same_prefix=all(all(matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers)
-    )
+    return conj(same_prefix=all(all(matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers))
 
 
 @always("P-6")
@@ -169,8 +166,7 @@ def LeaderWatermarkMonotonic(c: Config, s: State, t: State) -> bool:
     """A leader's high watermark never goes back within an epoch."""
     return conj(
         never_back=all(
-            implies(still_leads(s, t, b), s.broker[b].high_watermark <= t.broker[b].high_watermark)
-            for b in c.brokers
+            implies(still_leads(s, t, b), s.broker[b].high_watermark <= t.broker[b].high_watermark) for b in c.brokers
         )
     )
 
@@ -189,9 +185,7 @@ def holds_at(log: Log, committed: Log, k: Offset) -> bool:
 @op
 def kept_by_replica(c: Config, s: State, k: Offset) -> bool:
     """A replica, as the controller lists them, has the committed record at offset k."""
-    return any(
-        b in frozenset(s.partition.replicas) and holds_at(s.broker[b].log, s.committed, k) for b in c.brokers
-    )
+    return any(b in frozenset(s.partition.replicas) and holds_at(s.broker[b].log, s.committed, k) for b in c.brokers)
 
 
 @always("P-8")
@@ -211,9 +205,7 @@ def VisibleIsCommitted(c: Config, s: State) -> bool:
     """
     return conj(
         never_rewritten=all(
-            is_prefix(s.broker[b].log[: s.broker[b].high_watermark], s.committed)
-            for b in c.brokers
-            if leads(s, b)
+            is_prefix(s.broker[b].log[: s.broker[b].high_watermark], s.committed) for b in c.brokers if leads(s, b)
         )
     )
 

@@ -98,9 +98,7 @@ def zombie(s: State, b: Replica) -> bool:
 @sometimes("W-9")
 def ZombieAppends(c: Config, s: State, t: State) -> bool:
     """A replaced leader appends a record before it learns of its replacement."""
-    return any(
-        zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers
-    )
+    return any(zombie(s, b) and zombie(t, b) and len(s.broker[b].log) < len(t.broker[b].log) for b in c.brokers)
 
 
 @op
@@ -116,8 +114,7 @@ def answered(c: Config, s: State, t: State, b: Replica, answer: ProduceAnswer) -
 def WriteRefused(c: Config, s: State) -> bool:
     """A leader would refuse an acks=all write with NOT_ENOUGH_REPLICAS."""
     return any(
-        produce_error(c, s.settings, s.broker[b], b, Acks.ALL) == ProduceAnswer.NOT_ENOUGH_REPLICAS
-        for b in c.brokers
+        produce_error(c, s.settings, s.broker[b], b, Acks.ALL) == ProduceAnswer.NOT_ENOUGH_REPLICAS for b in c.brokers
     )
 
 

@@ -95,10 +95,13 @@ def read_answers(data: bytes, where: str) -> Answers:
         except (wire.WireError, IndexError, ValueError) as fault:
             raise _bad(where, str(fault) or "a step before the setup", number) from None
     return Answers(
-        head["kafka"], "broker" if head["level"] == "broker" else "controller", head["day"], tuple(builder),
+        head["kafka"],
+        "broker" if head["level"] == "broker" else "controller",
+        head["day"],
+        tuple(builder),
         tuple((setup, tuple(steps), tuple(answers)) for setup, steps, answers in walks),
         tuple((tuple(events), tuple(answers)) for events, answers in broker),
-    )  # fmt: skip
+    )
 
 
 def _header(lines: Sequence[bytes], where: str) -> Iterator[tuple[str, str]]:
@@ -113,7 +116,8 @@ def _header(lines: Sequence[bytes], where: str) -> Iterator[tuple[str, str]]:
 
 def _bad(where: str, what: str, line: int | None = None) -> UsageFault:
     return UsageFault(
-        "answers-damaged", f"not a file of Kafka's answers: {what}",
+        "answers-damaged",
+        f"not a file of Kafka's answers: {what}",
         where=where if line is None else f"{where}:{line}",
         help="give a file that `elrcheck conform --keep-answers FILE` wrote",
-    )  # fmt: skip
+    )

@@ -68,9 +68,7 @@ class ControllerOracle:
 
 
 @contextlib.contextmanager
-def open_oracle(
-    class_path: ClassPath, mode: Mode = "kept", keep: Pairs | None = None
-) -> Iterator[ControllerOracle]:
+def open_oracle(class_path: ClassPath, mode: Mode = "kept", keep: Pairs | None = None) -> Iterator[ControllerOracle]:
     """Start the process, compiling the driver if that was not done before; it ends with the block.
 
     keep: gets every question with its answer.

@@ -71,9 +71,7 @@ def from_home(home: Path, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
     return ClassPath(versions[0], jars, f"--kafka-home {home}")
 
 
-def from_maven(
-    version: str, wanted: Jars = Jars.CONTROLLER, environ: Mapping[str, str] | None = None
-) -> ClassPath:
+def from_maven(version: str, wanted: Jars = Jars.CONTROLLER, environ: Mapping[str, str] | None = None) -> ClassPath:
     """Return the class path that Maven resolves for a release, or resolved before."""
     environ = os.environ if environ is None else environ
     if VERSION.fullmatch(version) is None:

@@ -81,18 +81,14 @@ def find_jdk(environ: Mapping[str, str] | None = None) -> Jdk:
     raise EnvironmentFault("javac-missing", f"{java.path} comes without a compiler (javac)", help=JDK)
 
 
-def compiled(
-    program: JavaProgram, class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None
-) -> Path:
+def compiled(program: JavaProgram, class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None) -> Path:
     """Return a jar with the program's classes, compiling them if they are not kept.
 
     A jar and not a folder, because class data sharing takes no folders.
     """
     environ = os.environ if environ is None else environ
     files = FileStore("java", ".jar", environ)
-    key = digests.key(
-        program=program.digest(), jars=class_path.digest(), java=jdk.java.version, javac=str(jdk.javac)
-    )
+    key = digests.key(program=program.digest(), jars=class_path.digest(), java=jdk.java.version, javac=str(jdk.javac))
     jar = files.get(key)
     if jar is not None:
         return jar

@@ -27,18 +27,20 @@ MADE_FOR = "the page of the finding says for which releases the patch was made"
 LIBRARY = re.compile(r"scala-library-(2\.13\.\d+)\.jar")
 
 
-def patched_jar(
-    name: str, edits: Sequence[Edit], kafka: ClassPath, environ: Mapping[str, str] | None = None
-) -> Path:
+def patched_jar(name: str, edits: Sequence[Edit], kafka: ClassPath, environ: Mapping[str, str] | None = None) -> Path:
     """Return the jar with the classes of the edited sources. name: whose patch it is, such as F-20."""
     environ = os.environ if environ is None else environ
     jdk = find_jdk(environ)
     sources = edited_sources(edits, kafka.version, environ)
     files = FileStore("patches", ".jar", environ)
     key = digests.key(
-        patch=name, release=kafka.version, jars=kafka.digest(), java=jdk.java.version, javac=str(jdk.javac),
+        patch=name,
+        release=kafka.version,
+        jars=kafka.digest(),
+        java=jdk.java.version,
+        javac=str(jdk.javac),
         sources=dict(sources),
-    )  # fmt: skip
+    )
     jar = files.get(key)
     if jar is not None:
         return jar
@@ -46,9 +48,7 @@ def patched_jar(
         return files.place(key, jar_bytes(_compiled(sources, kafka, jdk, Path(draft), environ)))
 
 
-def edited_sources(
-    edits: Sequence[Edit], version: str, environ: Mapping[str, str] | None = None
-) -> Mapping[str, str]:
+def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Return path -> text of the sources that the edits change; a fault names an edit that does not fit."""
     sources: dict[str, str] = {}
     for edit in edits:
@@ -61,9 +61,7 @@ def edited_sources(
     return sources
 
 
-def _compiled(
-    sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, draft: Path, environ: Mapping[str, str]
-) -> Path:
+def _compiled(sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, draft: Path, environ: Mapping[str, str]) -> Path:
     """The folder of the classes. Java first: Scala's may use them."""
     out, files = draft / "classes", []
     out.mkdir()

@@ -11,12 +11,7 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from elrcheck.kafka.asked import (
-    BuilderAnswer,
-    BuilderQuestion,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-)
+from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 

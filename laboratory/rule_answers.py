@@ -22,9 +22,7 @@ from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.mutation.rule_mutants import Changed
 
-RULE_FAULTS = (
-    ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, NotEnabled,
-)  # fmt: skip
+RULE_FAULTS = (ArithmeticError, LookupError, TypeError, ValueError, AttributeError, AssertionError, NotEnabled)
 """What a rule may raise when what protected it is changed."""
 MOST = 3000
 """Cases for one function, an even part of those that call it."""
@@ -50,9 +48,7 @@ class _Known:
 class AnswerBench:
     """The packaged answers or others, by the functions of the model that work on them."""
 
-    def __init__(
-        self, functions: frozenset[str], releases: Sequence[AnsweredRelease] | None = None
-    ) -> None:
+    def __init__(self, functions: frozenset[str], releases: Sequence[AnsweredRelease] | None = None) -> None:
         calling: dict[str, list[_Known]] = {name: [] for name in functions}
         for release in packaged_releases() if releases is None else releases:
             for case in release.cases():

@@ -151,9 +151,7 @@ class RuleBench:
     def __init__(self) -> None:
         self.model: Model = load_whole_model()
         self.mutants = RuleMutants(self.model)
-        self.cases: Mapping[str, SuiteCase] = {
-            case.name: case for family in packaged_suites() for case in family.cases
-        }
+        self.cases: Mapping[str, SuiteCase] = {case.name: case for family in packaged_suites() for case in family.cases}
         self.bases: OrderedDict[str, Base] = OrderedDict()
         self.controller: ControllerBench | None = None
 
@@ -200,18 +198,25 @@ class RuleBench:
         started = time.perf_counter()
         variation = self.mutants.find(task.function, task.name)
         plain = MutantAnswer(
-            name=variation.name, function=variation.function, place=self.mutants.place(variation),
-            kind=variation.kind, before=variation.before, after=variation.after,
-        )  # fmt: skip
+            name=variation.name,
+            function=variation.function,
+            place=self.mutants.place(variation),
+            kind=variation.kind,
+            before=variation.before,
+            after=variation.after,
+        )
         changed = self.mutants.make(variation)
         if changed is None:
             return _with(plain, typed=False)
         other = self.answers.other_answer(changed) if task.answers else None
         if other is not None:
             return _with(
-                plain, verdict="found", by=f"Kafka {other.kafka}", configuration=f"conform, {other.event}",
+                plain,
+                verdict="found",
+                by=f"Kafka {other.kafka}",
+                configuration=f"conform, {other.event}",
                 seconds=round(time.perf_counter() - started, 3),
-            )  # fmt: skip
+            )
         answer = self._over_suite(plain, changed, task.configurations, task.seconds)
         if answer.verdict == "unaffected":
             answer = _both(answer, self._over_suite(plain, changed, task.wider, task.seconds))
@@ -225,9 +230,7 @@ class RuleBench:
             answer = self._by_induction(answer, variation)
         return _with(answer, seconds=round(time.perf_counter() - started, 3))
 
-    def _over_suite(
-        self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float
-    ) -> MutantAnswer:
+    def _over_suite(self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float) -> MutantAnswer:
         started = time.perf_counter()
         compared = differing = same = tried = 0
         kept: MutantAnswer | None = None
@@ -245,9 +248,15 @@ class RuleBench:
             differing += 1
             tried += verdict.verdict != "unaffected"  # as many steps here may be more of them elsewhere
             answer = _with(
-                plain, verdict=verdict.verdict, by=verdict.by, depth=verdict.depth, reason=verdict.reason,
-                configuration=name, compared=compared, differs=differing,
-            )  # fmt: skip
+                plain,
+                verdict=verdict.verdict,
+                by=verdict.by,
+                depth=verdict.depth,
+                reason=verdict.reason,
+                configuration=name,
+                compared=compared,
+                differs=differing,
+            )
             if verdict.verdict == "found":
                 return _with(answer, same=same)
             if kept is None or TOLD.index(answer.verdict) > TOLD.index(kept.verdict):
@@ -284,9 +293,7 @@ class RuleBench:
         config = base.case.selected.config
         change = relower(base.lowered, changed.model, changed.affected)
         limits = Limits(max_states=max(10_000, 2 * base.result.distinct), seconds=seconds)
-        broken = frozenset(
-            check for check in base.result.first if base.lowered.program.checks[check].kind == "always"
-        )
+        broken = frozenset(check for check in base.result.first if base.lowered.program.checks[check].kind == "always")
         search: VectorSearch | Search
         if change is None:
             with planted(changed.original, changed.plain):
@@ -303,9 +310,8 @@ class RuleBench:
         return self._told(base, changed, lowered, search, result)
 
     def _told(
-        self, base: Base, changed: Changed, lowered: Lowered, search: VectorSearch | Search,
-        result: SearchResult,
-    ) -> Verdict:  # fmt: skip
+        self, base: Base, changed: Changed, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
+    ) -> Verdict:
         program: Program = search.program
         names = {k: program.checks[k].name for k in result.first}
         before = base.first
@@ -348,10 +354,13 @@ class RuleBench:
         if broken is None:
             return answer
         return _with(
-            answer, verdict="found", by=broken.rule, configuration=f"prove --controller, {broken.event}",
-            depth=None, reason=None,
-        )  # fmt: skip
-
+            answer,
+            verdict="found",
+            by=broken.rule,
+            configuration=f"prove --controller, {broken.event}",
+            depth=None,
+            reason=None,
+        )
 
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
         """The same change, put to the proof: a hole if that proves what a search it covers refutes."""

@@ -66,8 +66,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     compared = (*names, *wider, *walks)
     seconds = request.timeout or 60.0
     tasks = [
-        MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers,
-                   request.proof)
+        MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers, request.proof)
         for function, name in chosen
     ]
     place = request.run_dir or RUNS / f"rules-{_digest(compared, request)}"
@@ -110,9 +109,10 @@ def _configurations(
     odd = [run.name for run in report.runs if not run.as_expected and run.verdict != "inconclusive"]
     if odd:
         raise UsageFault(
-            "suite-unexpected", f"the suite is not as expected without a change: {', '.join(odd[:3])}",
+            "suite-unexpected",
+            f"the suite is not as expected without a change: {', '.join(odd[:3])}",
             help="see `elrcheck suite`",
-        )  # fmt: skip
+        )
     size = {run.name: run.distinct for run in report.runs if run.verdict in ("holds", "violated")}
     largest = request.max_states or LARGEST
     names = [case.name for case in selected_cases(asked) if case.name in size]
@@ -160,12 +160,24 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
         caught = verdict in ("found", "counted", "undefined")
         verdict, reason = ("contradicted", because) if caught else ("equivalent", because)
     return RuleMutant(
-        name=answer.name, function=answer.function, place=answer.place, kind=answer.kind,
-        before=answer.before, after=answer.after, verdict=verdict, by=answer.by,
-        configuration=answer.configuration, depth=answer.depth, reason=reason,
-        compared=answer.compared, differs=answer.differs, seconds=answer.seconds,
-        proof=answer.proof, open=answer.open, hole=answer.hole,
-    )  # fmt: skip
+        name=answer.name,
+        function=answer.function,
+        place=answer.place,
+        kind=answer.kind,
+        before=answer.before,
+        after=answer.after,
+        verdict=verdict,
+        by=answer.by,
+        configuration=answer.configuration,
+        depth=answer.depth,
+        reason=reason,
+        compared=answer.compared,
+        differs=answer.differs,
+        seconds=answer.seconds,
+        proof=answer.proof,
+        open=answer.open,
+        hole=answer.hole,
+    )
 
 
 def _tell(
@@ -175,10 +187,14 @@ def _tell(
     spent = sum(answer.seconds for answer in known)
     progress.points(
         PointsDone(
-            done=len(known), total=len(tasks), current=(f"{last.verdict}: {last.name}",), states=0,
-            seconds=spent, left=spent / max(1, len(known)) * (len(tasks) - len(known)),
+            done=len(known),
+            total=len(tasks),
+            current=(f"{last.verdict}: {last.name}",),
+            states=0,
+            seconds=spent,
+            left=spent / max(1, len(known)) * (len(tasks) - len(known)),
         )
-    )  # fmt: skip
+    )
 
 
 # ------------------------------------------------------------------------------------ the ledger
@@ -186,9 +202,12 @@ def _tell(
 
 def _identity(names: Sequence[str], request: MutateRequest) -> dict[str, object]:
     return {
-        "model": digests.rules(), "configurations": list(names), "controller": request.controller,
-        "answers": request.answers, **({"proof": True} if request.proof else {}),
-    }  # fmt: skip
+        "model": digests.rules(),
+        "configurations": list(names),
+        "controller": request.controller,
+        "answers": request.answers,
+        **({"proof": True} if request.proof else {}),
+    }
 
 
 def _digest(names: Sequence[str], request: MutateRequest) -> str:
@@ -211,9 +230,11 @@ class _Ledger:
         lines = whole.decode().splitlines()
         if not lines or lines[0] != head:
             raise UsageFault(
-                "resume-mismatch", "the answers there belong to another model or other configurations",
-                where=str(self.file), help="choose another --run-dir",
-            )  # fmt: skip
+                "resume-mismatch",
+                "the answers there belong to another model or other configurations",
+                where=str(self.file),
+                help="choose another --run-dir",
+            )
         if whole != data:  # a killed run leaves at most an incomplete last line
             with open(self.file, "r+b") as opened:
                 opened.truncate(len(whole))
@@ -222,9 +243,11 @@ class _Ledger:
                 answer = from_text(line, MutantAnswer)
             except ValueError as fault:
                 raise UsageFault(
-                    "checkpoint-damaged", f"not an answer: {fault}", where=f"{self.file}:{number}",
+                    "checkpoint-damaged",
+                    f"not an answer: {fault}",
+                    where=f"{self.file}:{number}",
                     help="remove the line, and its change is tried again",
-                ) from fault  # fmt: skip
+                ) from fault
             self.done[answer.name] = answer
 
     def add(self, answer: MutantAnswer) -> None:

@@ -133,8 +133,7 @@ class Calls(Scope):
                 said = f"there is no field of this name in {limits.ty}"
                 raise error_in_field(used.ty.cls, name, said, f"declare it in {limits.ty}, with a default")
         parts = tuple(
-            Compare("le", Field(ty, used, name), ConfigField(known[name], name))
-            for name, ty in used.ty.fields.items()
+            Compare("le", Field(ty, used, name), ConfigField(known[name], name)) for name, ty in used.ty.fields.items()
         )
         return NamedConjunction(tuple(used.ty.fields), parts)
 
@@ -182,9 +181,7 @@ class Calls(Scope):
 
     def _field(self, keyword: ast.keyword, known: dict[str, Ty], what: str) -> Ty:
         if keyword.arg not in known:
-            self.source.error(
-                keyword.value, f"{what} has no field '{keyword.arg}'", near(str(keyword.arg), known)
-            )
+            self.source.error(keyword.value, f"{what} has no field '{keyword.arg}'", near(str(keyword.arg), known))
         return known[keyword.arg]
 
     def _construct(self, node: ast.Call, cls: type, env: Env) -> Value:
@@ -228,9 +225,7 @@ class Calls(Scope):
         expected = fn.has_config + len(fn.states) + len(fn.params)
         if node.keywords or len(args) != expected:
             takes = ["c"] * fn.has_config + fn.states + [name for name, _ in fn.params]
-            self.source.error(
-                node, f"{fn.name} takes {expected} positional arguments: {fn.name}({', '.join(takes)})"
-            )
+            self.source.error(node, f"{fn.name} takes {expected} positional arguments: {fn.name}({', '.join(takes)})")
         rest = list(zip(args, node.args, strict=True))
         if fn.has_config:
             first = rest.pop(0)
@@ -249,9 +244,7 @@ class Calls(Scope):
             return self.state_made(node, fn, views, values)
         return Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
-    def state_made(
-        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
-    ) -> View:
+    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
         """Return the state that an operator makes. A single expression, such as a query, cannot use one."""
         self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 
@@ -307,15 +300,8 @@ class Calls(Scope):
             if kind != "set":
                 self.source.error(loop.iter, "a set of brokers is filtered from a set of brokers")
             return Filter(variable, kind, domain, condition)
-        if (
-            kind != "seq"
-            or domain.ty.elem.kind != "replica"
-            or len(node.args) != 2
-            or not _is_none(node.args[1])
-        ):
-            self.source.error(
-                node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers"
-            )
+        if kind != "seq" or domain.ty.elem.kind != "replica" or len(node.args) != 2 or not _is_none(node.args[1]):
+            self.source.error(node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers")
         return First(opt(REPLICA), variable, kind, domain, condition)
 
     def _only(self, name: str, node: ast.Call) -> None:
@@ -339,9 +325,7 @@ class Calls(Scope):
         if kind == "seq" and same(body, variable):
             return SequenceFilter(domain.ty, variable, kind, domain, condition)
         if not isinstance(domain, AllBrokers) or condition is not None:
-            self.source.error(
-                node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence"
-            )
+            self.source.error(node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence")
         return VectorOf(Ty("vec", "Vec", body.ty), variable, body)
 
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Env]:
@@ -357,9 +341,7 @@ class Calls(Scope):
             elif domain.ty.kind == "seq":
                 kind, ty = "seq", domain.ty.elem
             else:
-                self.source.error(
-                    node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}"
-                )
+                self.source.error(node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}")
         variable = Variable(ty, local)
         return variable, domain, kind, {**env, name: variable}
 

@@ -82,9 +82,7 @@ class Evaluator:
                     return [], {f: self.ev(e, env) for f, e in value.fields.items()}
                 return [], self.ev(value, env)
 
-    def _branch(
-        self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty
-    ) -> tuple[list[tuple[str, Any]], Any]:
+    def _branch(self, c: Any, then: Block, orelse: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
         if isinstance(c, bool):
             return self._block(then if c else orelse, env, ty)
         (ga, a), (gb, b) = self._block(then, env, ty), self._block(orelse, env, ty)

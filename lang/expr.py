@@ -390,11 +390,46 @@ class Extreme(Binder):
 
 Comprehension: TypeAlias = Quantifier | Count | Filter | SequenceFilter | First | Extreme
 Expression: TypeAlias = (
-    Constant | ConfigField | Configuration | EnumMember | NoneLiteral | AllBrokers | BrokerList
-    | EmptySequence | Variable | StateVariable | Some | Get | IsNone | Field | Record | Update
-    | Not | Junction | NamedConjunction | Implies | Equal | IfElse | LetIn | Call | Compare | Arithmetic
-    | Member | Subset | SetLiteral | SetOperation | Elements | Cardinality
-    | VectorGet | VectorPut | VectorOf | Length | SequenceGet | Prefix | Append | Concatenation
+    Constant
+    | ConfigField
+    | Configuration
+    | EnumMember
+    | NoneLiteral
+    | AllBrokers
+    | BrokerList
+    | EmptySequence
+    | Variable
+    | StateVariable
+    | Some
+    | Get
+    | IsNone
+    | Field
+    | Record
+    | Update
+    | Not
+    | Junction
+    | NamedConjunction
+    | Implies
+    | Equal
+    | IfElse
+    | LetIn
+    | Call
+    | Compare
+    | Arithmetic
+    | Member
+    | Subset
+    | SetLiteral
+    | SetOperation
+    | Elements
+    | Cardinality
+    | VectorGet
+    | VectorPut
+    | VectorOf
+    | Length
+    | SequenceGet
+    | Prefix
+    | Append
+    | Concatenation
     | Comprehension
-)  # fmt: skip
+)
 """Any node; a `match` over it ends in `tree.unsupported`."""

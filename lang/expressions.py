@@ -185,9 +185,7 @@ class Expressions(Calls):
             if isinstance(left, Constant):
                 left = self.coerce(left, REPLICA, node)
             if right.ty.kind != "set" or left.ty.kind not in ("replica", "opt"):
-                self.source.error(
-                    node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}"
-                )
+                self.source.error(node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}")
             member = Member(left, right)
             return member if operator == "In" else Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
@@ -231,9 +229,7 @@ class Expressions(Calls):
         right = self.part(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):
-                self.source.error(
-                    node.left, "write frozenset({x}): a plain set on the left gives a mutable set"
-                )
+                self.source.error(node.left, "write frozenset({x}): a plain set on the left gives a mutable set")
             if operator in SET_OPERATORS:
                 return SetOperation(SET_OPERATORS[operator], left, right)
         if left.ty.kind in ("nat", "opt") and right.ty.kind in ("nat", "opt") and operator in ("Add", "Sub"):

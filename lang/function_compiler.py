@@ -59,9 +59,7 @@ class FunctionCompiler(Expressions):
         self.function = function
         self.env: Env = {}
 
-    def state_made(
-        self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]
-    ) -> View:
+    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
         """See `Calls.state_made`. The operator's body is compiled in place of the call.
 
         So back ends meet no call that returns a state, and a step stays one expression for each field.
@@ -87,8 +85,7 @@ class FunctionCompiler(Expressions):
             case Let(name=name, value=value, rest=rest):
                 view = self._state_of(rest)
                 fields = {
-                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e
-                    for f, e in view.fields.items()
+                    f: LetIn(e.ty, name, value, e) if name in free_names(e) else e for f, e in view.fields.items()
                 }
                 return View(view.moment, fields, False)
             case If(condition=condition, then=then, orelse=orelse):
@@ -212,9 +209,7 @@ class FunctionCompiler(Expressions):
             case ast.If():
                 return self._if(first, rest, env, fn)
             case ast.Assign():
-                self.source.error(
-                    first, "only 'name = expression': values are immutable, use replace() or put()"
-                )
+                self.source.error(first, "only 'name = expression': values are immutable, use replace() or put()")
             case ast.Expr():
                 self.ex(first.value, env)  # errors in the expression itself come first
                 self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
@@ -222,8 +217,7 @@ class FunctionCompiler(Expressions):
                 name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
                 self.source.error(
                     first,
-                    f"{name} is not in the modelling language: "
-                    "write assignments, if/elif/else, require() and return",
+                    f"{name} is not in the modelling language: write assignments, if/elif/else, require() and return",
                     help,
                 )
 
@@ -260,9 +254,7 @@ class FunctionCompiler(Expressions):
             orelse = self._block(node.orelse + ([] if else_returns else rest), dict(env), fn)
             return If(condition, then, orelse)
         env_then, env_else = dict(env), dict(env)
-        names = list(
-            dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else))
-        )
+        names = list(dict.fromkeys(self._straight(node.body, env_then) + self._straight(node.orelse, env_else)))
 
         def join(index: int, env: Env) -> Block:
             if index == len(names):
@@ -322,6 +314,4 @@ def _returns(body: list[ast.stmt]) -> bool:
     if not body:
         return False
     last = body[-1]
-    return isinstance(last, ast.Return) or (
-        isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse)
-    )
+    return isinstance(last, ast.Return) or (isinstance(last, ast.If) and _returns(last.body) and _returns(last.orelse))

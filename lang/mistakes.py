@@ -60,7 +60,5 @@ def _syntax(fault: SyntaxError, owned: Sequence[Path]) -> ModelError | None:
     margin = len(text) - len(text.lstrip())
     mark = " " * max(0, (fault.offset or 1) - 1 - margin) + "^"
     return ModelError(
-        f"not valid Python: {fault.msg}",
-        where=f"{file}:{fault.lineno}",
-        excerpt=f"{textwrap.dedent(text)}\n{mark}",
+        f"not valid Python: {fault.msg}", where=f"{file}:{fault.lineno}", excerpt=f"{textwrap.dedent(text)}\n{mark}"
     )

@@ -87,9 +87,7 @@ class Scope:
         made = self.ex(node, env)
         if isinstance(made, View) or made.ty.kind != "bool":
             what = "the state" if isinstance(made, View) else str(made.ty)
-            self.source.error(
-                node, f"a condition must be a bool, this is {what}: write an explicit comparison"
-            )
+            self.source.error(node, f"a condition must be a bool, this is {what}: write an explicit comparison")
         return made
 
     def number(self, node: ast.expr, env: Env) -> Expression:
@@ -131,10 +129,7 @@ class Scope:
         """One of two values; of two whole states, field by field."""
         if isinstance(a, View) and isinstance(b, View):
             both = {name: (value, b.fields[name]) for name, value in a.fields.items()}
-            fields = {
-                name: x if same(x, y) else self._either(condition, x, y, node)
-                for name, (x, y) in both.items()
-            }
+            fields = {name: x if same(x, y) else self._either(condition, x, y, node) for name, (x, y) in both.items()}
             return View(a.moment, fields, False)
         if isinstance(a, View) or isinstance(b, View):
             self.source.error(node, "one side is a whole state, the other is not")

@@ -180,9 +180,7 @@ def _read_dispatch(function: Callable[..., Any]) -> Dispatch:
     return Dispatch(function, names.index(subject), len(names), chosen)
 
 
-def _case(
-    source: Source, function: Callable[..., Any], case: ast.match_case, names: list[str]
-) -> tuple[type, str]:
+def _case(source: Source, function: Callable[..., Any], case: ast.match_case, names: list[str]) -> tuple[type, str]:
     """One case: the record, and the operator that takes it."""
     match case:
         case ast.match_case(
@@ -204,9 +202,7 @@ def _refuse(source: Source, case: ast.match_case) -> NoReturn:
     source.error(case.pattern, "this case is not the call of an operator with the same parameters", SHAPE)
 
 
-def _demand_every(
-    source: Source, function: Callable[..., Any], subject: str, chosen: dict[type, str]
-) -> None:
+def _demand_every(source: Source, function: Callable[..., Any], subject: str, chosen: dict[type, str]) -> None:
     """Require that the cases are the members of the union."""
     union = get_args(get_type_hints(function)[subject])
     for kind in union:

@@ -62,10 +62,7 @@ from elrcheck.lang.expr import (
     VectorPut,
 )
 
-TruthNode: TypeAlias = (
-    Junction | Equal | Not | Compare | Member | Implies
-    | NamedConjunction | IsNone | Subset
-)  # fmt: skip
+TruthNode: TypeAlias = Junction | Equal | Not | Compare | Member | Implies | NamedConjunction | IsNone | Subset
 SetNode: TypeAlias = SetOperation | Elements | SetLiteral | AllBrokers | Cardinality
 Collecting: TypeAlias = Count | Filter | SequenceFilter | First | Extreme
 """Nodes by their value: a truth; a set of brokers, or its size; what a domain is collected into."""

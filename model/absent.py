@@ -7,16 +7,7 @@ from elrcheck.lang.types import Vec
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
-from elrcheck.model.state import (
-    Exchange,
-    InfoStage,
-    LogInfo,
-    Peer,
-    Stage,
-    UncleanRecovery,
-    View,
-    initial_replicas,
-)
+from elrcheck.model.state import Exchange, InfoStage, LogInfo, Peer, Stage, UncleanRecovery, View, initial_replicas
 
 
 @op
@@ -50,6 +41,4 @@ def no_exchange(c: Config) -> Exchange:
 def no_recovery(c: Config) -> UncleanRecovery:
     """No recovery runs."""
     silent = LogInfo(stage=InfoStage.NONE, broker_epoch=0, last_epoch=0, log_end_offset=0, leader_epoch=0)
-    return UncleanRecovery(
-        strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers)
-    )
+    return UncleanRecovery(strategy=RecoveryStrategy.DISABLED, waited=False, answers=tuple(silent for b in c.brokers))

@@ -9,15 +9,7 @@ from types import ModuleType
 from elrcheck.lang.ir import fn_nodes
 from elrcheck.lang.load import Model, demand_documents, demand_listed, load
 from elrcheck.lang.source import error_in_field
-from elrcheck.model import (
-    absent,
-    change_record,
-    elr,
-    min_isr,
-    replication_control,
-    start,
-    state,
-)
+from elrcheck.model import absent, change_record, elr, min_isr, replication_control, start, state
 from elrcheck.model.alternatives import shadow_isr
 from elrcheck.model.broker import (
     acknowledgement,

@@ -24,9 +24,7 @@ class Controller:
 
 @op
 def controller_of(s: State) -> Controller:
-    return Controller(
-        settings=s.settings, partition=s.partition, registration=s.registration, favoured=s.favoured
-    )
+    return Controller(settings=s.settings, partition=s.partition, registration=s.registration, favoured=s.favoured)
 
 
 @op

@@ -43,11 +43,7 @@ class Variant:
         check_knobs(f"variant {self.name}", self.knobs)
 
 
-_DIRECTORIES = {
-    "lost_directory": LostDirectory.IGNORED,
-    "report_elects": False,
-    "assigns_before_registration": True,
-}
+_DIRECTORIES = {"lost_directory": LostDirectory.IGNORED, "report_elects": False, "assigns_before_registration": True}
 _CODE = {
     **_DIRECTORIES,
     "lkl_storage": LklStorage.OVERLOAD,
@@ -77,11 +73,7 @@ _CODE_2024_10 = {
     "last_known_leader": LastKnownLeader.ANY,
     "min_isr_change": MinIsrChange.NEVER,
 }
-_CODE_4_1_1 = {
-    **_CODE,
-    "last_known_leader": LastKnownLeader.ACTIVE,
-    "lkl_rule": LklRule.LEADERLESS,
-}
+_CODE_4_1_1 = {**_CODE, "last_known_leader": LastKnownLeader.ACTIVE, "lkl_rule": LklRule.LEADERLESS}
 _LEGACY = {
     **_DIRECTORIES,
     "elr_enabled": False,
@@ -147,11 +139,7 @@ VARIANTS: tuple[Variant, ...] = (
         {**_CODE_4_1_1, "reassign_gate": ReassignGate.TRUNK_2025, "dirs_wipe_elr": False},
         kafka=("4.3.0", "4.3.1", "4.4.0"),
     ),
-    Variant(
-        "legacy_strict",
-        "3.7 and later with ELR off: the last ISR member stays, strict min ISR",
-        dict(_LEGACY),
-    ),
+    Variant("legacy_strict", "3.7 and later with ELR off: the last ISR member stays, strict min ISR", dict(_LEGACY)),
     Variant(
         "legacy",
         "3.6 and earlier: the last ISR member stays, the high watermark ignores min ISR",
@@ -165,10 +153,7 @@ VARIANTS: tuple[Variant, ...] = (
     Variant(
         "rejected_n_answers",
         "KIP-966, rejected: a recovery elects after min ISR answers, whoever gives them",
-        {
-            "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
-            "recovery_quorum": RecoveryQuorum.MIN_ISR,
-        },
+        {"unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE, "recovery_quorum": RecoveryQuorum.MIN_ISR},
     ),
     Variant(
         "rejected_empty_isr",

@@ -35,9 +35,7 @@ REDUNDANT = "it is never the only guard that refuses a step"
 FRUITLESS = "the steps that only it refuses lead to no new state"
 
 
-def survey(
-    model: Model, request: MutateRequest, searches: Searches
-) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
+def survey(model: Model, request: MutateRequest, searches: Searches) -> tuple[SurveyReport, tuple[GuardReport, ...]]:
     """Drop the guards of the selected actions one by one; no reports if the survey cannot tell anything."""
     selected = resolve(request.selection)
     actions = select_actions(model, request.actions)

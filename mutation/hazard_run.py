@@ -32,13 +32,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain
 from elrcheck.mutation.guard_survey import survey
 from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of, unmutated
-from elrcheck.results.mutation_report import (
-    GuardReport,
-    HazardReport,
-    MutateReport,
-    MutateVerdict,
-    SurveyReport,
-)
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.results.trace_view import Scalar
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Origin, overridden
@@ -226,13 +220,7 @@ def _shortest(
 
 
 def _found(
-    model: Model,
-    pair: Pair,
-    ident: str,
-    finding: Replayed,
-    report: HazardReport,
-    hazard: Hazard,
-    run_dir: Path | None,
+    model: Model, pair: Pair, ident: str, finding: Replayed, report: HazardReport, hazard: Hazard, run_dir: Path | None
 ) -> HazardReport:
     """The report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""
     name = None
@@ -253,9 +241,7 @@ def _found(
     )
 
 
-def _by_proof(
-    hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress
-) -> Iterator[HazardReport]:
+def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress) -> Iterator[HazardReport]:
     """The reports, with what the proof makes of each hazard that breaks safety."""
     from elrcheck.mutation.hazard_proof import HazardProofs
 
@@ -266,9 +252,7 @@ def _by_proof(
             continue
         progress.stage(f"the proof, with {hazard.id}")
         told = proofs.judge(hazard, sides(hazard).base)
-        yield replace(
-            report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole
-        )
+        yield replace(report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole)
 
 
 # ---------------------------------------------------------------------------- the whole run

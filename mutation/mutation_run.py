@@ -83,9 +83,12 @@ def outcome_of(
     lowered: the program with these checks, if there is one already.
     """
     request = CheckRequest(
-        workers=searches.workers, limits=searches.limits, stop_at_first=stop == "first",
-        kept=searches.kept, fresh=searches.fresh,
-    )  # fmt: skip
+        workers=searches.workers,
+        limits=searches.limits,
+        stop_at_first=stop == "first",
+        kept=searches.kept,
+        fresh=searches.fresh,
+    )
     told = _Levels(searches.progress)
     return _named_limit(explore(model, config, checks, request, told, lowered=lowered))
 
@@ -122,7 +125,4 @@ def unmutated(outcome: Outcome) -> Unmutated:
 
 def dropped(model: Model, action: str, guard: str) -> Model:
     """The model with this guard removed from the action."""
-    return replace(
-        model,
-        actions=tuple(without_guard(fn, guard) if fn.name == action else fn for fn in model.actions),
-    )
+    return replace(model, actions=tuple(without_guard(fn, guard) if fn.name == action else fn for fn in model.actions))

@@ -37,10 +37,16 @@ SIZES = (
     ("broker_count=2", "log_slots=2"),
     ("broker_count=3", "log_slots=2"),
     (
-        "broker_count=3", "log_slots=1", "reassignments=1", "min_isr_changes=0", "feature_changes=0",
-        "late_answers=0", "directory_failures=0", "directory_losses=0",
+        "broker_count=3",
+        "log_slots=1",
+        "reassignments=1",
+        "min_isr_changes=0",
+        "feature_changes=0",
+        "late_answers=0",
+        "directory_failures=0",
+        "directory_losses=0",
     ),
-)  # fmt: skip
+)
 """The third is what `prove` covers by default: F-10 is refuted only with logs of two records. The last is the
 proof with reassignments."""
 
@@ -140,9 +146,7 @@ class Side:
             if lemmas or not _same(new.prover.claim(fn), old.claim_named(fn.name)):
                 yield fn, _Done("", fn.name, new.prover.implication(fn))
 
-    def _step(
-        self, new: _Terms, instance: Instance, only: set[str] | None
-    ) -> Iterator[tuple[Fn | None, _Done]]:
+    def _step(self, new: _Terms, instance: Instance, only: set[str] | None) -> Iterator[tuple[Fn | None, _Done]]:
         prover = new.prover
         solver = prover.open_step(instance)
         if only is None:
@@ -205,8 +209,7 @@ class _Terms:
         if own is None or not _same(own.guard, other.guard) or own.alike != other.alike:
             return False
         return len(own.becomes) == len(other.becomes) and all(
-            _same(a, b) and _same(x, y)
-            for (a, x), (b, y) in zip(own.becomes, other.becomes, strict=True)
+            _same(a, b) and _same(x, y) for (a, x), (b, y) in zip(own.becomes, other.becomes, strict=True)
         )
 
 

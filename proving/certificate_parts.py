@@ -6,15 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from elrcheck.invariants.proof.certificate import (
-    IMPLICATION,
-    IMPOSSIBLE,
-    INITIATION,
-    Cell,
-    Choices,
-    Script,
-    step_file,
-)
+from elrcheck.invariants.proof.certificate import IMPLICATION, IMPOSSIBLE, INITIATION, Cell, Choices, Script, step_file
 from elrcheck.invariants.proof.obligations import TYPES, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.invariants.proof.transition import Excluded, Instance
@@ -48,9 +40,7 @@ class Part:
 
     def script(self, sha256: str, cells: Sequence[Cell]) -> Script:
         """The entry of the manifest for a text with this digest and these questions."""
-        return Script(
-            file=self.file, sha256=sha256, cells=tuple(cells), action=self.action, arguments=self.arguments
-        )
+        return Script(file=self.file, sha256=sha256, cells=tuple(cells), action=self.action, arguments=self.arguments)
 
 
 def parts(text: SmtText, goals: Sequence[str]) -> Iterator[Part]:

@@ -52,9 +52,8 @@ def _ours(path: Path) -> bool:
 
 
 def certify(
-    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str],
-    chosen: Sequence[Fn],
-) -> None:  # fmt: skip
+    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str], chosen: Sequence[Fn]
+) -> None:
     """Write a certificate of a finished proof.
 
     goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
@@ -73,9 +72,8 @@ def certify(
 
 
 def _write(
-    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str],
-    chosen: Sequence[Fn],
-) -> None:  # fmt: skip
+    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str], chosen: Sequence[Fn]
+) -> None:
     text = SmtText(prover, chosen)
     premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
     scripts = []
@@ -83,14 +81,21 @@ def _write(
         cells = _cells(part, report, found)
         scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
     manifest = Manifest(
-        schema=SCHEMA, elrcheck=__version__, variant=report.variant, config=config_values(prover.ts.config),
-        solver=f"{report.solver.name} {report.solver.version}", source=digests.rules(),
-        properties=tuple(fn.name for fn in chosen), lemmas=tuple(fn.name for fn in prover.lemmas),
-        actions=choices(prover.ts.model, prover.ts.config), premises=premises, scripts=tuple(scripts),
+        schema=SCHEMA,
+        elrcheck=__version__,
+        variant=report.variant,
+        config=config_values(prover.ts.config),
+        solver=f"{report.solver.name} {report.solver.version}",
+        source=digests.rules(),
+        properties=tuple(fn.name for fn in chosen),
+        lemmas=tuple(fn.name for fn in prover.lemmas),
+        actions=choices(prover.ts.model, prover.ts.config),
+        premises=premises,
+        scripts=tuple(scripts),
         open=tuple(_open(prover, report, found)),
         assumptions=tuple(one.name for one in report.assumptions),
         assumed=tuple(fn.name for fn in prover.ts.assumptions),
-    )  # fmt: skip
+    )
     write_manifest(folder, manifest)
 
 

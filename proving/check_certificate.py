@@ -146,9 +146,7 @@ def _compared(folder: Path, manifest: Manifest) -> Compared:
     shared = [] if written == own else [manifest.premises.file]
     if not _lists_match(manifest, prover):
         shared.append(MANIFEST)
-    fits = tuple(
-        _fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts
-    )
+    fits = tuple(_fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts)
     subjects = {script.subject for script in manifest.scripts}
     new = tuple(part for subject, part in every.items() if subject not in subjects)
     covered = coverage(model, transitions, len(chosen), manifest.variant)
@@ -220,9 +218,14 @@ def _config(folder: Path, manifest: Manifest) -> Config:
 
 
 def _discharge(
-    folder: Path, manifest: Manifest, solver: ProofSolver, timeout: float, workers: int | None,
-    reports: list[ScriptReport], progress: Progress,
-) -> None:  # fmt: skip
+    folder: Path,
+    manifest: Manifest,
+    solver: ProofSolver,
+    timeout: float,
+    workers: int | None,
+    reports: list[ScriptReport],
+    progress: Progress,
+) -> None:
     """Have every script discharged, and put the answers into its report."""
     progress.stage(f"discharging by {solver}")
     tasks = [Task(folder, manifest, script, solver, timeout) for script in manifest.scripts]
@@ -235,9 +238,7 @@ def _discharge(
         refuted = tuple(name for name, one in zip(names, told, strict=True) if one.answer == "sat")
         seconds = round(sum(one.seconds for one in told), 3)
         good = len(told) - len(unknown) - len(refuted)
-        reports[number] = replace(
-            reports[number], discharged=good, unknown=unknown, refuted=refuted, seconds=seconds
-        )
+        reports[number] = replace(reports[number], discharged=good, unknown=unknown, refuted=refuted, seconds=seconds)
         verdict = "refuted" if refuted else "unknown" if unknown else "proved"
         progress.obligation(ObligationDone(solver, done, total, " ".join(script.subject), verdict, seconds))
 

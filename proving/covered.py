@@ -55,7 +55,7 @@ ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
         "late_answers": 0,
         "directory_failures": 0,
         "directory_losses": 0,
-    },
+    }
 }
 """What a proof under an assumption covers beside, or instead of, COVERED."""
 PROOF_LOG_SLOTS = 2

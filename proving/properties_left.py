@@ -42,9 +42,7 @@ def surviving(
     return Surviving(
         lemmas=tuple(fn.name for fn in lemmas_of(model) if fn.name in survivors.kept),
         dropped=tuple(
-            LemmaDropped(one.lemma, one.action, one.unknown)
-            for one in survivors.dropped
-            if one.lemma not in idents
+            LemmaDropped(one.lemma, one.action, one.unknown) for one in survivors.dropped if one.lemma not in idents
         ),
         void=void,
         properties=tuple(

@@ -82,15 +82,7 @@ class _Cell:
         core = tuple(sorted(self.core))
         seconds = round(self.seconds, 3)
         return CellReport(
-            self.action,
-            self.lemma,
-            self.verdict,
-            seconds,
-            core,
-            self.reason,
-            self.failure,
-            self.source,
-            self.kept,
+            self.action, self.lemma, self.verdict, seconds, core, self.reason, self.failure, self.source, self.kept
         )
 
 
@@ -131,9 +123,14 @@ class Proof:
     """The proof of one configuration."""
 
     def __init__(
-        self, model: Model, config: ModelConfig, chosen: Sequence[Fn], timeout: float, progress: Progress,
+        self,
+        model: Model,
+        config: ModelConfig,
+        chosen: Sequence[Fn],
+        timeout: float,
+        progress: Progress,
         assumed: Sequence[str] = (),
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.model, self.config, self.progress, self.timeout = model, config, progress, timeout
         self.chosen, self.assumed = tuple(chosen), tuple(assumed)
         progress.stage("building the transition relation")
@@ -167,11 +164,7 @@ class Proof:
         implication = [self._implication(fn) for fn in self.state_properties]
         self.progress.stage("[4/4] what is possible")
         possible = what_is_possible(self.prover, self.progress)
-        phases = (
-            _phase("initiation", initiation),
-            _phase("consecution", cells),
-            _phase("implication", implication),
-        )
+        phases = (_phase("initiation", initiation), _phase("consecution", cells), _phase("implication", implication))
         return ProveReport(
             verdict=_verdict([*initiation, *cells, *implication], possible),
             variant=variant,
@@ -203,9 +196,7 @@ class Proof:
         """What is open without each lemma, after a `run` that left nothing open."""
         self.progress.stage("what needs each lemma")
         cores = {
-            (number, goal): answer.core
-            for number, answers in self.found.items()
-            for goal, answer in answers.items()
+            (number, goal): answer.core for number, answers in self.found.items() for goal, answer in answers.items()
         }
         found = needs(self.prover, cores, self.state_properties)
         return tuple(lemma_need(fn.name, found.get(fn.name)) for fn in self.prover.lemmas)

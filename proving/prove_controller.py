@@ -81,9 +81,7 @@ def prove_events(batch: Batch) -> Iterator[EventResult]:
     for kind in batch.kinds:
         step = prover.open_step(kind)
         answer, seconds = prover.possible(step)
-        possible: Possibility = (
-            "possible" if answer == z3.sat else "impossible" if answer == z3.unsat else "unknown"
-        )
+        possible: Possibility = "possible" if answer == z3.sat else "impossible" if answer == z3.unsat else "unknown"
         asked = () if possible == "impossible" else rules
         cells = tuple(_cell(model, kind, fn, prover.keeps(step, fn)) for fn in asked)
         event = EventReport(kind.name, kind.value, possible, round(seconds, 3))
@@ -164,9 +162,7 @@ def run_controller(request: ControllerRequest, progress: Progress) -> Controller
             config = replace(config, broker_count=request.brokers, spare_brokers=0)
         fixed = tuple(knob for knob in OPEN if knob in selected.overrides)
         for piece in range(pieces):
-            batches.append(
-                Batch(name, config, fixed, kinds[piece::pieces], tuple(fn.ident for fn in rules), timeout)
-            )
+            batches.append(Batch(name, config, fixed, kinds[piece::pieces], tuple(fn.ident for fn in rules), timeout))
     results = _results(batches, workers, len(names) * len(kinds), progress)
     variants = tuple(_variant(batch, results) for batch in batches[::pieces])
     return ControllerReport(

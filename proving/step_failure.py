@@ -53,9 +53,7 @@ def _history(goal: Fn | None, done: Discharge) -> dict[str, str]:
     return dict(leaves(done.seen, type_of(Seen), "seen")) if _about_history(goal) else {}
 
 
-def _broken_part(
-    model: Model, config: ModelConfig, goal: Fn | None, done: Discharge, after: Any
-) -> str | None:
+def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, done: Discharge, after: Any) -> str | None:
     if goal is None:
         return f"outside its type: {', '.join(done.broken)}" if done.broken else None
     states = (done.before, after) if goal.is_step else (after,)

@@ -88,10 +88,14 @@ def notes(trace: TraceView) -> tuple[StepNotes, ...]:
         now = _nowhere(committed, logs)
         told.append(
             StepNotes(
-                tuple(taken), more, answered, _leader_of(step), tuple(e for e in now if e not in gone),
+                tuple(taken),
+                more,
+                answered,
+                _leader_of(step),
+                tuple(e for e in now if e not in gone),
                 tuple(t for t in trace.truths if t.kind == "always" and t.hits and t.hits[0] == step.index),
             )
-        )  # fmt: skip
+        )
         gone = now
     return tuple(told)
 

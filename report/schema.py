@@ -154,9 +154,7 @@ def _schema(hint: Any, defs: dict[str, Schema], others: frozenset[type[Any]] = f
     raise TypeError(f"a document cannot hold {hint}")
 
 
-_SCALARS: Mapping[Any, str] = {
-    bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null",
-}  # fmt: skip
+_SCALARS: Mapping[Any, str] = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
 
 
 def _any_of(parts: list[Schema]) -> Schema:

@@ -17,9 +17,7 @@ from elrcheck.report.text.text_sweep import named, shown
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
-SIGNS: dict[RowVerdict, str] = {
-    "violated": "✗", "failed": "!", "inconclusive": "?", "holds": "✓", "skipped": "–",
-}  # fmt: skip
+SIGNS: dict[RowVerdict, str] = {"violated": "✗", "failed": "!", "inconclusive": "?", "holds": "✓", "skipped": "–"}
 MEANINGS: dict[RowVerdict, str] = {
     "violated": "a property is violated",
     "failed": "the check failed, so there is no result",
@@ -62,10 +60,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
     for chosen in itertools.product(*(values[key] for key in facets)):
         columns: Sequence[Scalar] = values[across] if across is not None else [None]
         cells = tuple(
-            tuple(
-                _cell(by_place.get((row, *([] if across is None else [column]), *chosen)))
-                for column in columns
-            )
+            tuple(_cell(by_place.get((row, *([] if across is None else [column]), *chosen))) for column in columns)
             for row in values[down]
         )
         if any(cell is not None for line in cells for cell in line):

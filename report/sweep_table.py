@@ -16,9 +16,20 @@ from elrcheck.results.trace_view import Scalar
 
 NUMBERED = ("number", "variant", "scope")
 COLUMNS = (
-    "verdict", "reason", "property", "depth", "violated", "unreached", "complete", "generated", "distinct",
-    "diameter", "seconds", "by", "trace",
-)  # fmt: skip
+    "verdict",
+    "reason",
+    "property",
+    "depth",
+    "violated",
+    "unreached",
+    "complete",
+    "generated",
+    "distinct",
+    "diameter",
+    "seconds",
+    "by",
+    "trace",
+)
 
 
 def columns(report: SweepReport) -> tuple[str, ...]:
@@ -48,11 +59,23 @@ def to_parquet(report: SweepReport) -> bytes:
 
     text, count, flag = pa.string(), pa.int64(), pa.bool_()
     kinds: dict[str, Any] = {
-        "number": count, "variant": text, "scope": text, "verdict": text, "reason": text, "property": text,
-        "depth": count, "violated": pa.list_(text), "unreached": pa.list_(text), "complete": flag,
-        "generated": count, "distinct": count, "diameter": count, "seconds": pa.float64(), "by": text,
+        "number": count,
+        "variant": text,
+        "scope": text,
+        "verdict": text,
+        "reason": text,
+        "property": text,
+        "depth": count,
+        "violated": pa.list_(text),
+        "unreached": pa.list_(text),
+        "complete": flag,
+        "generated": count,
+        "distinct": count,
+        "diameter": count,
+        "seconds": pa.float64(),
+        "by": text,
         "trace": text,
-    }  # fmt: skip
+    }
     for key in _varied(report):
         values = [row.settings[key] for row in report.rows if row.settings[key] is not None]
         kinds[key] = flag if isinstance(values[0], bool) else count if isinstance(values[0], int) else text

@@ -106,9 +106,7 @@ class Page:
         from rich.text import Text
 
         given = [tuple(map(printable_line, row)) for row in rows]
-        widths = (
-            column_widths([columns, *given], self._width) if given and self._width else [None] * len(columns)
-        )
+        widths = column_widths([columns, *given], self._width) if given and self._width else [None] * len(columns)
         if widths is None and self._width is not None:
             for text in stacked(columns, given, self._width):
                 self._console.print(Text(text), soft_wrap=True)

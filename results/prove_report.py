@@ -354,9 +354,7 @@ class CertificateReport:
                 return ExitCode.INCONCLUSIVE
 
 
-def certificate_verdict(
-    scripts: tuple[ScriptReport, ...], asked: bool, open_: tuple[str, ...]
-) -> CertificateVerdict:
+def certificate_verdict(scripts: tuple[ScriptReport, ...], asked: bool, open_: tuple[str, ...]) -> CertificateVerdict:
     """The verdict over all texts. asked: a solver discharged them; open_: what the proof did not show."""
     if any(script.refuted for script in scripts):
         return "refuted"

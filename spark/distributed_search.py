@@ -62,9 +62,14 @@ class SparkSearch(Search):
         interrupted: Callable[[], bool] | None = None,
     ) -> None:
         super().__init__(
-            program, workers=workers, cache=cache, limits=limits, keeper=keeper, interrupted=interrupted,
+            program,
+            workers=workers,
+            cache=cache,
+            limits=limits,
+            keeper=keeper,
+            interrupted=interrupted,
             fingerprint=fingerprint,
-        )  # fmt: skip
+        )
         self.session = session
         context = session.sparkContext
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
@@ -78,9 +83,14 @@ class SparkSearch(Search):
         plans = Plans(blueprint(program), plan) if fingerprint else Plans(plan, None)
         self._plans = context.broadcast(plans)
         self._run = Run(
-            uuid.uuid4().hex, self._plans, plans.digest, self.exchange.keys,
-            self._level_files.place, self.threads, limits.memory_bytes,
-        )  # fmt: skip
+            uuid.uuid4().hex,
+            self._plans,
+            plans.digest,
+            self.exchange.keys,
+            self._level_files.place,
+            self.threads,
+            limits.memory_bytes,
+        )
 
     @property
     def _level_files(self) -> LevelFiles:
@@ -191,14 +201,18 @@ class SparkSearch(Search):
     def _go_on(self, written: list[SavedLevel]) -> None:
         self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
 
-    def _adopt(
-        self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int
-    ) -> None:
+    def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
         self.crew.forget()
         space = Distributed(
-            self.native, self.crew, self._level_files, self.exchange, self._run, self._note,
-            self.costs.append, self.tasks,
-        )  # fmt: skip
+            self.native,
+            self.crew,
+            self._level_files,
+            self.exchange,
+            self._run,
+            self._note,
+            self.costs.append,
+            self.tasks,
+        )
         space.adopt(written, batches, levels)
         self.placement.gone(space.sizes[-1])
         self.space = space

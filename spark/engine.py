@@ -40,18 +40,23 @@ class Driver:
 
 
 @contextlib.contextmanager
-def spark_search(
-    program: Program, request: SparkRequest, driver: Driver, progress: Progress
-) -> Iterator[SparkSearch]:
+def spark_search(program: Program, request: SparkRequest, driver: Driver, progress: Progress) -> Iterator[SparkSearch]:
     """Open a search that can be run within the block; raises the faults of `spark_session`."""
     choice = spark_choice(request)
     with session_for(choice, progress) as session:
         progress.stage("starting the executors")
         search = SparkSearch(
-            program, session, keeper=driver.keeper, workers=driver.workers, cache=driver.cache,
-            limits=driver.limits, partitions=request.partitions, handover=request.handover,
-            fingerprint=driver.fingerprint, interrupted=driver.interrupted,
-        )  # fmt: skip
+            program,
+            session,
+            keeper=driver.keeper,
+            workers=driver.workers,
+            cache=driver.cache,
+            limits=driver.limits,
+            partitions=request.partitions,
+            handover=request.handover,
+            fingerprint=driver.fingerprint,
+            interrupted=driver.interrupted,
+        )
         try:
             search.start()
             yield search

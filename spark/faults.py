@@ -8,9 +8,7 @@ from collections.abc import Iterator
 
 from elrcheck.base.errors import ElrError, EnvironmentFault
 
-PACKAGES_HELP = (
-    'docs/spark.md, "Packages for executors": executors need numpy, pyarrow, pandas, llvmlite and msgspec'
-)
+PACKAGES_HELP = 'docs/spark.md, "Packages for executors": executors need numpy, pyarrow, pandas, llvmlite and msgspec'
 
 # A pattern in Spark's message (its group is shown), the error code, the message and the remedy.
 CAUSES: tuple[tuple[str, str, str, str], ...] = (

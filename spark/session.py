@@ -40,10 +40,7 @@ INSTALL = "pip install 'pyspark>=4.1' 'pandas>=2.2,<3'"
 
 @contextlib.contextmanager
 def spark_session(
-    choice: SparkChoice,
-    *,
-    start_seconds: float = START_SECONDS,
-    executor_seconds: float = EXECUTOR_SECONDS,
+    choice: SparkChoice, *, start_seconds: float = START_SECONDS, executor_seconds: float = EXECUTOR_SECONDS
 ) -> Iterator[SparkSession]:
     """Open a session with at least one executor; the block's end removes it, its JVM and its files.
 
@@ -77,9 +74,7 @@ def spark_session(
 
 
 @contextlib.contextmanager
-def _started(
-    master: Master, conf: dict[str, str], log: Path | None, start_seconds: float
-) -> Iterator[SparkSession]:
+def _started(master: Master, conf: dict[str, str], log: Path | None, start_seconds: float) -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     with contextlib.ExitStack() as stack:

@@ -29,9 +29,7 @@ Rows = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int64]
 
 
-def write_shard(
-    files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int
-) -> SavedLevel:
+def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int) -> SavedLevel:
     """Write a partition's states at a depth, to files with names unique to this attempt."""
     if not len(rows):
         return SavedLevel(depth, (), False)
@@ -51,12 +49,7 @@ class NewLevel:
     """
 
     def __init__(
-        self,
-        kernel: Kernel,
-        crew: Crew,
-        files: LevelFiles,
-        place: tuple[int, int, int],
-        lap: Callable[[str], None],
+        self, kernel: Kernel, crew: Crew, files: LevelFiles, place: tuple[int, int, int], lap: Callable[[str], None]
     ) -> None:
         self.kernel, self.crew, self.files, self.lap = kernel, crew, files, lap
         self.depth, self.partition, self.partitions = place

@@ -118,9 +118,10 @@ class Distributed:
                 pieces[partition].append(chosen)
         return [
             write_shard(self.files, depth, partition, count, np.concatenate(own), 1)
-            if own else SavedLevel(depth, (), False)
+            if own
+            else SavedLevel(depth, (), False)
             for partition, own in enumerate(pieces)
-        ]  # fmt: skip
+        ]
 
     def _add(self, depth: int, parts: list[SavedLevel]) -> None:
         for levels, part in zip(self.shards, parts, strict=True):
@@ -178,6 +179,11 @@ def _cost(depth: int, reports: list[Report], states: int, seconds: float) -> Lev
         for what, spent in report.seconds.items():
             work[what] = work.get(what, 0.0) + spent
     return LevelCost(
-        depth, states, seconds, sum(report.sent for report in reports),
-        sum(report.read for report in reports), max(report.peak for report in reports), work,
-    )  # fmt: skip
+        depth,
+        states,
+        seconds,
+        sum(report.sent for report in reports),
+        sum(report.read for report in reports),
+        max(report.peak for report in reports),
+        work,
+    )

@@ -60,9 +60,7 @@ def asked(text: str, model: Model, brokers: int) -> Label | str:
         raise UsageFault("bad-action", f"`{text}` is not an action", help=help)
     name = next((known for known in actions if known.lower() == found[1].lower()), None)
     if name is None:
-        raise UsageFault(
-            "unknown-action", f"unknown action `{found[1]}`", help=did_you_mean(found[1], actions)
-        )
+        raise UsageFault("unknown-action", f"unknown action `{found[1]}`", help=did_you_mean(found[1], actions))
     if found[2] is None:
         return name
     fn = actions[name]

@@ -89,17 +89,20 @@ def _reject_other_text(text: str, name: str, form: Format | None) -> None:
     begins = lines[first - 1].strip()
     begins = begins if len(begins) <= 60 else begins[:57] + "..."
     raise UsageFault(
-        CODES.bad_value, f"not a trace: neither JSON nor the output of TLC: {begins!r}",
+        CODES.bad_value,
+        f"not a trace: neither JSON nor the output of TLC: {begins!r}",
         where=f"{name}:{first}",
         help=f"formats: {', '.join(FORMATS)}",
-    )  # fmt: skip
+    )
 
 
 def _nothing(name: str, why: str) -> NothingChecked:
     return NothingChecked(
-        "empty-trace", f"there is no state to replay: {why}", where=name,
+        "empty-trace",
+        f"there is no state to replay: {why}",
+        where=name,
         help="a trace without states would be accepted whatever was recorded",
-    )  # fmt: skip
+    )
 
 
 def _refuse_empty(root: Node, *keys: str) -> None:
@@ -185,9 +188,7 @@ def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))
 
 
-def _behaviour(
-    origin: Origin, states: Sequence[Any], labels: Sequence[Said], loop: int | None
-) -> Behaviour[Said]:
+def _behaviour(origin: Origin, states: Sequence[Any], labels: Sequence[Said], loop: int | None) -> Behaviour[Said]:
     """Build a behaviour from a notation that cannot name the step that closes a cycle."""
     closing = [None] if loop is not None and loop < len(states) - 1 else []
     return Behaviour(origin, tuple(states), (*labels, *closing), loop)

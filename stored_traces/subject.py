@@ -31,10 +31,10 @@ def subject_of(path: Path | None, repro: str | None, given: Given, form: Format 
     if followed.rejection is not None:
         raise UsageFault(
             "trace-rejected",
-            f"the model does not follow this trace: step {followed.rejection.step}: "
-            f"{followed.rejection.reason}",
-            where=found.behaviour.origin.source, help=f"see `elrcheck replay {path}`",
-        )  # fmt: skip
+            f"the model does not follow this trace: step {followed.rejection.step}: {followed.rejection.reason}",
+            where=found.behaviour.origin.source,
+            help=f"see `elrcheck replay {path}`",
+        )
     return followed
 
 

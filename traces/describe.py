@@ -98,14 +98,6 @@ def trace_view(
         fn = actions[label.action]
         given = arguments(fn, label.args)
         steps.append(
-            Step(
-                index,
-                label.action,
-                given,
-                because(fn, given),
-                changes(before, after, ty),
-                fn.place,
-                talk(fn, given),
-            )
+            Step(index, label.action, given, because(fn, given), changes(before, after, ty), fn.place, talk(fn, given))
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -58,9 +58,16 @@ from elrcheck.traces.describe import text as in_words
 ALIAS = "@"
 """Prefix of an environment key: with the name of a local that stands for a place, the key of its path."""
 INFIX: dict[Order | SetOperator | Operator, str] = {
-    "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
-    "union": "|", "inter": "&", "diff": "-", "add": "+", "sub": "-",
-}  # fmt: skip
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "union": "|",
+    "inter": "&",
+    "diff": "-",
+    "add": "+",
+    "sub": "-",
+}
 
 
 def unwrapped(e: Expression) -> Expression:

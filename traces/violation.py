@@ -144,9 +144,7 @@ class _Finder:
         if at.past is None:
             return ()
         ev = self.evaluator.ev
-        held = [
-            value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.body, inner)
-        ]
+        held = [value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.body, inner)]
         texts = (text for value in held for _, text in self._bound(e, value))
         before = f" ({','.join(texts)} before the step)" if held else ""
         nothing = "nobody" if e.variable.ty.kind == "replica" else "none"

@@ -263,9 +263,7 @@ class FileStore:
     def prune(self, most: int) -> None:
         """Remove the oldest files if there are more than `most`."""
         with contextlib.suppress(OSError):
-            files = sorted(
-                self._sums.folder.glob(f"*{self.suffix}"), key=lambda file: file.stat().st_mtime_ns
-            )
+            files = sorted(self._sums.folder.glob(f"*{self.suffix}"), key=lambda file: file.stat().st_mtime_ns)
             for old in files[: max(0, len(files) - most)]:
                 old.with_suffix("").unlink(missing_ok=True)
                 old.unlink(missing_ok=True)

@@ -25,18 +25,7 @@ import re
 import types
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import (
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    TypeVar,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from elrcheck.base.strict import Node
 
@@ -138,12 +127,7 @@ OneOrMore: TypeAlias = Annotated[tuple[str, ...], Reader(text_or_texts)]
 
 
 def read_record(
-    node: Node,
-    kind: type[R],
-    given: Mapping[str, Any] | None = None,
-    *,
-    tag: str = "",
-    others: Collection[str] = (),
+    node: Node, kind: type[R], given: Mapping[str, Any] | None = None, *, tag: str = "", others: Collection[str] = ()
 ) -> R:
     """The record that a table holds; a UsageFault names the line and the key of what is wrong.
 
@@ -176,9 +160,7 @@ class _Plan:
 @functools.cache
 def _plan(kind: Any, joint: str, tag: str, given: frozenset[str]) -> _Plan:
     parts = [part for part in fields_of(kind, joint) if part.name not in given]
-    inside = [
-        (part.name, _plan(part.inside, joint, tag, frozenset())) for part in parts if part.inside is not None
-    ]
+    inside = [(part.name, _plan(part.inside, joint, tag, frozenset())) for part in parts if part.inside is not None]
     by_key = [
         (tag if part.source is From.TAG else part.key, part)
         for part in parts

@@ -29,15 +29,7 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import (
-    From,
-    Key,
-    Natural,
-    Positive,
-    SameTable,
-    matching,
-    read_record,
-)
+from elrcheck.base.typed.records import From, Key, Natural, Positive, SameTable, matching, read_record
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
 from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry
 
@@ -224,8 +216,7 @@ def read_baseline(path: Path) -> Baseline:
     entries = [_entry(name, node) for name, node in top.get("entry", {}).fields()]
     suites = [_suite(name, node, entries) for name, node in top.get("suite", {}).fields()]
     return Baseline(
-        tuple(sorted(entries, key=lambda entry: entry.name)),
-        tuple(sorted(suites, key=lambda suite: suite.name)),
+        tuple(sorted(entries, key=lambda entry: entry.name)), tuple(sorted(suites, key=lambda suite: suite.name))
     )
 
 

@@ -14,16 +14,11 @@ _LEADER = {
     "l leads": "leader leads",
     "l leads in the epoch of f": "leader leads in the epoch of f",
 }
-_PROPOSES = {
-    "l leads and has nothing in flight": "leader leads with no request in flight",
-    "l serves": "leader serves",
-}
+_PROPOSES = {"l leads and has nothing in flight": "leader leads with no request in flight", "l serves": "leader serves"}
 _RUNS = {"b is up": "b is running or starting"}
 # Action -> old name of a guard -> its name now.
 RENAMED: Mapping[str, Mapping[str, str]] = {
-    "GrantShutdown": {
-        "the active brokers have applied its retreat": "every active broker knows that b has resigned"
-    },
+    "GrantShutdown": {"the active brokers have applied its retreat": "every active broker knows that b has resigned"},
     "Fetch": _LEADER,
     "SendLateFetch": _LEADER,
     "ReadForLateFetch": {"l still runs": "the process that got the fetch still runs"},
@@ -32,16 +27,10 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "Crash": {**_RUNS, "keep is a prefix of the log": "keep is at most the length of the log"},
     "Kill": _RUNS,
     "ElectUncleanPeriodically": {"somebody can be elected": "a leader can be elected"},
-    "Reassign": {
-        "somebody is wanted": "the target is not empty",
-        "the wish is a new one": "the target is a new one",
-    },
+    "Reassign": {"somebody is wanted": "the target is not empty", "the wish is a new one": "the target is a new one"},
     "ChangeMinIsr": {"not for a single broker": "level is the topic or the cluster"},
     "SendLogInfo": {"b is asked for its log": "b has no valid answer yet"},
-    "CopyFromShadow": {
-        "l synchronises": "leader synchronises",
-        "f has more": "f has more records",
-    },
+    "CopyFromShadow": {"l synchronises": "leader synchronises", "f has more": "f has more records"},
     "EndSynchronisation": {
         "l synchronises": "leader synchronises",
         "l has nothing in flight": "leader has no AlterPartition in flight",

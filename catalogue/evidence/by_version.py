@@ -40,9 +40,7 @@ def finding_table() -> FindingTable:
     return table_of(findings, packaged_searches(), packaged_recipes())
 
 
-def table_of(
-    findings: Sequence[Finding], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]
-) -> FindingTable:
+def table_of(findings: Sequence[Finding], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]) -> FindingTable:
     """Releases: those whose classes or brokers were tried for any finding."""
     every = {release for variant in RELEASED for release in variant.kafka}
     tried = {release for finding in findings for part in finding.evidence for release in part.versions}
@@ -53,10 +51,7 @@ def table_of(
 
 
 def _row(
-    finding: Finding,
-    releases: Sequence[str],
-    searches: Sequence[FindingSearch],
-    recipes: Sequence[Recipe],
+    finding: Finding, releases: Sequence[str], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]
 ) -> FindingRow:
     prevented = {release: part.by for part in finding.prevented for release in part.versions}
     found = {each.variant: each for each in searches if each.finding == finding.id}
@@ -100,12 +95,7 @@ def _classes(release: str, finding: Finding) -> Iterator[TableCell]:
         command = f"elrcheck export junit {finding.id} --property {test.property}"
         told = f"the test of {test.property} {'fails' if fails else 'passes'}"
         yield TableCell(
-            "classes",
-            release,
-            "shown" if fails else "not-shown",
-            "fails" if fails else "passes",
-            told,
-            command,
+            "classes", release, "shown" if fails else "not-shown", "fails" if fails else "passes", told, command
         )
     if not tests:
         yield from _evidence("classes", release, finding, "seen")

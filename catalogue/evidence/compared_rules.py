@@ -50,9 +50,7 @@ def changed_rules(rules: Rules) -> tuple[str, ...]:
 def knobs_read(rules: Rules, variant: str) -> dict[str, Plain]:
     """The value of every knob that these rules read, in the variant; empty if there is no such variant."""
     own = _knobs_of(variant)
-    names = {
-        name for function in map(_function, rules.functions) if function for name in attributes(function)
-    }
+    names = {name for function in map(_function, rules.functions) if function for name in attributes(function)}
     return {} if own is None else {name: value for name, value in own.items() if name in names}
 
 

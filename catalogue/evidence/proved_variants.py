@@ -13,13 +13,7 @@ from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.base.typed.configuration import (
-    build_config,
-    check_value,
-    config_fields,
-    config_values,
-    find_scope,
-)
+from elrcheck.base.typed.configuration import build_config, check_value, config_fields, config_values, find_scope
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
@@ -37,9 +31,15 @@ ALWAYS_ENABLED = frozenset(("records", "acks_one", "crashes", "clean_stops", "fe
 """Budgets that only bound a search: at 0, too, a proof covers what they count."""
 NETWORK = frozenset(("response_loss", "fetch_loss"))
 NO_RULES = NETWORK | {
-    "elr_enabled", "unclean_leader_election_enable", "unclean_recovery_strategy", "metadata",
-    "registration_catch_up", "skips_no_news", "forgets", "tracks_acks",
-}  # fmt: skip
+    "elr_enabled",
+    "unclean_leader_election_enable",
+    "unclean_recovery_strategy",
+    "metadata",
+    "registration_catch_up",
+    "skips_no_news",
+    "forgets",
+    "tracks_acks",
+}
 """What operators choose, what happens around the protocol, and how it is written down."""
 
 Standing: TypeAlias = Literal["proved", "conditional", "refuted", "open", "silent"]
@@ -187,9 +187,8 @@ def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
     One that is proved under a condition may break where the condition does not hold.
     """
     broken = [
-        f"{proof.variant}: {name} in walks" for proof in proofs for name in proof.unconditional
-        if name in proof.broken
-    ]  # fmt: skip
+        f"{proof.variant}: {name} in walks" for proof in proofs for name in proof.unconditional if name in proof.broken
+    ]
     return broken + [
         f"{proof.variant}: {name} by {breach.finding}"
         for proof in proofs

@@ -314,10 +314,31 @@ but this does, the finding is not reproduced. Without either the run is inconclu
 
 
 Action: TypeAlias = (
-    Create | Delete | Produce | Send | Answered | Stream | Reassign | Elect | Configure | Throttle | Feature
-    | Unregister | Signal | Exited | Start | MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog
-    | Sleep | Wait | Leaderless | Said | LogEnd
-)  # fmt: skip
+    Create
+    | Delete
+    | Produce
+    | Send
+    | Answered
+    | Stream
+    | Reassign
+    | Elect
+    | Configure
+    | Throttle
+    | Feature
+    | Unregister
+    | Signal
+    | Exited
+    | Start
+    | MoveDirectory
+    | Directory
+    | DeleteCleanStopFiles
+    | LoseLog
+    | Sleep
+    | Wait
+    | Leaderless
+    | Said
+    | LogEnd
+)
 STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "create": (Create, {}),
     "delete": (Delete, {}),

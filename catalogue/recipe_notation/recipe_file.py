@@ -62,17 +62,7 @@ from typing import Annotated, Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import (
-    From,
-    Key,
-    Natural,
-    Positive,
-    Prose,
-    Reader,
-    matching,
-    read_record,
-    read_value,
-)
+from elrcheck.base.typed.records import From, Key, Natural, Positive, Prose, Reader, matching, read_record, read_value
 from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,

@@ -70,6 +70,5 @@ class RecipeTrace:
         sets = ((seen.replicas, "replicas"), (seen.isr, "isr"), (seen.elr, "elr"))
         leader = NO_LEADER if state["leader"] is None else state["leader"]
         return (
-            seen.leader is None
-            or leader in {one if one == NO_LEADER else self.brokers[one] for one in seen.leader}
+            seen.leader is None or leader in {one if one == NO_LEADER else self.brokers[one] for one in seen.leader}
         ) and all(ids is None or {self.brokers[one] for one in ids} == set(state[name]) for ids, name in sets)

@@ -20,12 +20,7 @@ from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest
 from elrcheck.base.roundtrip import Record
-from elrcheck.base.typed.configuration import (
-    build_config,
-    check_value,
-    config_fields,
-    parse_overrides,
-)
+from elrcheck.base.typed.configuration import build_config, check_value, config_fields, parse_overrides
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.object_code import ALONE
 from elrcheck.model.config import Config

@@ -112,12 +112,7 @@ class RunFolder:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        identity: Callable[[], Identity],
-        every: float,
-        lasting: bool,
-        storage: str | None = None,
+        self, folder: Path, identity: Callable[[], Identity], every: float, lasting: bool, storage: str | None = None
     ) -> None:
         self.folder, self.every, self.lasting, self.storage = folder, every, lasting, storage
         self._identity = identity
@@ -211,12 +206,7 @@ class RunFolder:
 
 
 def open_folder(
-    program: Program,
-    place: Path,
-    selected: Selected,
-    chosen: Sequence[Fn],
-    request: CheckRequest,
-    saved: Saved | None,
+    program: Program, place: Path, selected: Selected, chosen: Sequence[Fn], request: CheckRequest, saved: Saved | None
 ) -> tuple[RunFolder, Saved | None]:
     """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
     lasting = request.run_dir is not None
@@ -224,10 +214,16 @@ def open_folder(
     @functools.cache
     def identity() -> Identity:
         return Identity(
-            selected.variant, selected.scope, request.selection.overrides, config_values(selected.config),
-            tuple(fn.ident for fn in chosen), request.fingerprint,
-            "first" if request.stop_at_first else "complete", numbered_digest(program), lasting,
-        )  # fmt: skip
+            selected.variant,
+            selected.scope,
+            request.selection.overrides,
+            config_values(selected.config),
+            tuple(fn.ident for fn in chosen),
+            request.fingerprint,
+            "first" if request.stop_at_first else "complete",
+            numbered_digest(program),
+            lasting,
+        )
 
     storage = None if saved is None else saved.storage
     if saved is None and request.spark.storage is not None:
@@ -236,9 +232,11 @@ def open_folder(
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(
-                "run-dir-taken", "the folder already holds a resumable run", where=str(place),
+                "run-dir-taken",
+                "the folder already holds a resumable run",
+                where=str(place),
                 help=f"resume it with `elrcheck check --resume {place}`, or choose another --run-dir",
-            )  # fmt: skip
+            )
         return folder, None
     reject_other(saved.identity, identity(), place)
     files = folder.files(make_layout(program.leaves).words)
@@ -271,9 +269,11 @@ def read_run(folder: Path) -> Saved:
     place = folder / MANIFEST
     if not place.is_file():
         raise UsageFault(
-            "no-checkpoint", f"there is no run to resume in {folder}", where=str(place),
+            "no-checkpoint",
+            f"there is no run to resume in {folder}",
+            where=str(place),
             help="a run can be resumed if it was interrupted or stopped by a limit",
-        )  # fmt: skip
+        )
     top = read_json(place, Codes("checkpoint-damaged"))
     body = top.object(("schema", "sha256"), None).value
     if body["schema"] != SCHEMA:
@@ -302,13 +302,16 @@ def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
     for name in have:
         if have[name] != want[name]:
             detail = (
-                "the model has changed since" if name == "model"
+                "the model has changed since"
+                if name == "model"
                 else f"`{name}` was {_told(have[name])} and is now {_told(want[name])}"
-            )  # fmt: skip
+            )
             raise UsageFault(
-                "resume-mismatch", f"the folder holds a different run: {detail}", where=str(place),
+                "resume-mismatch",
+                f"the folder holds a different run: {detail}",
+                where=str(place),
                 help="leave out the options that choose the model, or start again with another --run-dir",
-            )  # fmt: skip
+            )
 
 
 def _told(value: object) -> str:

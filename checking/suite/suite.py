@@ -38,13 +38,7 @@ from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
 from elrcheck.checking.suite.walked_case import WalkAnswer, task_of, walk_case
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
-from elrcheck.results.suite_report import (
-    RunVerdict,
-    SuiteReport,
-    SuiteRun,
-    SuiteVerdict,
-    SuiteViolation,
-)
+from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun, SuiteVerdict, SuiteViolation
 
 
 def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
@@ -131,9 +125,7 @@ def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
             raise NothingChecked("no-configuration", f"no configuration matches `{word}`")
         if not found:
             names = [*(family.name for family in families), *(case.name for case in every)]
-            raise UsageFault(
-                "unknown-configuration", f"unknown configuration `{word}`", help=did_you_mean(word, names)
-            )
+            raise UsageFault("unknown-configuration", f"unknown configuration `{word}`", help=did_you_mean(word, names))
         chosen += [case for case in found if case not in chosen]
     if not request.only:
         chosen = [case for case in every if request.deep or not case.deep]
@@ -152,16 +144,15 @@ def demand_known(model: Model, case: SuiteCase) -> None:
     """Raises UsageFault if a suite names a property that the model does not have."""
     always = [fn.ident for fn in model.always]
     witnesses = [fn.ident for fn in model.sometimes]
-    for what, named, known in (
-        ("property", case.violates, always),
-        ("witness", case.reaches, witnesses),
-    ):
+    for what, named, known in (("property", case.violates, always), ("witness", case.reaches, witnesses)):
         for ident in named:
             if ident not in known:
                 raise UsageFault(
-                    "model-source", f"there is no {what} `{ident}`", where=f"suite {case.name}",
+                    "model-source",
+                    f"there is no {what} `{ident}`",
+                    where=f"suite {case.name}",
                     help=did_you_mean(ident, known),
-                )  # fmt: skip
+                )
 
 
 def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
@@ -172,25 +163,44 @@ def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
 
 
 def run_of(
-    model: Model, case: SuiteCase, answer: Answer | WalkAnswer, kept: Kept | None, place: Path,
+    model: Model,
+    case: SuiteCase,
+    answer: Answer | WalkAnswer,
+    kept: Kept | None,
+    place: Path,
     recorded: Mapping[str, Counts] | None = None,
-) -> SuiteRun:  # fmt: skip
+) -> SuiteRun:
     """Compares an answer with what is expected; stores the traces of unexplained violations.
 
     kept: where the answer comes from, if it is that of an earlier run.
     recorded: the counts of complete searches by name, None where none are known.
     """
     plain = SuiteRun(
-        name=case.name, verdict="failed", as_expected=False, variant=case.selected.variant,
-        scope=case.selected.scope, settings=_settings(case), distinct=0, generated=0, diameter=0, seconds=0.0,
-        searched=kept is None, command=_command(case), kept=kept,
-    )  # fmt: skip
+        name=case.name,
+        verdict="failed",
+        as_expected=False,
+        variant=case.selected.variant,
+        scope=case.selected.scope,
+        settings=_settings(case),
+        distinct=0,
+        generated=0,
+        diameter=0,
+        seconds=0.0,
+        searched=kept is None,
+        command=_command(case),
+        kept=kept,
+    )
     if isinstance(answer, WalkAnswer):
         met = answer.counts
         run = replace(
-            plain, verdict="walked", distinct=met.distinct, generated=met.generated, diameter=met.diameter,
-            digest=met.digest, seconds=answer.seconds,
-        )  # fmt: skip
+            plain,
+            verdict="walked",
+            distinct=met.distinct,
+            generated=met.generated,
+            diameter=met.diameter,
+            digest=met.digest,
+            seconds=answer.seconds,
+        )
         return _compared(run, recorded)
     if answer.report is None:
         return _judged(replace(plain, reason=answer.refused or answer.error))
@@ -202,12 +212,24 @@ def run_of(
     if not search["complete"]:
         verdict = "inconclusive" if verdict == "holds" else verdict
     run = SuiteRun(
-        name=plain.name, verdict=verdict, as_expected=False, variant=plain.variant, scope=plain.scope,
-        settings=plain.settings, distinct=search["distinct"], generated=search["generated"],
-        diameter=search["diameter"], seconds=search["seconds"], searched=kept is None, kept=kept,
-        violations=tuple(violations), dead=tuple(w for w in case.reaches if w in unreached),
-        unreached=unreached, reason=search["stopped_by"], command=plain.command,
-    )  # fmt: skip
+        name=plain.name,
+        verdict=verdict,
+        as_expected=False,
+        variant=plain.variant,
+        scope=plain.scope,
+        settings=plain.settings,
+        distinct=search["distinct"],
+        generated=search["generated"],
+        diameter=search["diameter"],
+        seconds=search["seconds"],
+        searched=kept is None,
+        kept=kept,
+        violations=tuple(violations),
+        dead=tuple(w for w in case.reaches if w in unreached),
+        unreached=unreached,
+        reason=search["stopped_by"],
+        command=plain.command,
+    )
     return _compared(run, recorded)
 
 
@@ -246,9 +268,7 @@ def _judged(run: SuiteRun) -> SuiteRun:
     return replace(run, as_expected=not said, problems=tuple(said))
 
 
-def _violations(
-    model: Model, case: SuiteCase, found: Sequence[dict[str, Any]], complete: bool
-) -> list[SuiteViolation]:
+def _violations(model: Model, case: SuiteCase, found: Sequence[dict[str, Any]], complete: bool) -> list[SuiteViolation]:
     """Violations that were found or expected; in an incomplete search an expected one may be missing."""
     made = []
     for one in found:
@@ -311,9 +331,12 @@ def _command(case: SuiteCase) -> str:
 
 
 def _tell(
-    progress: Progress, cases: Sequence[SuiteCase], answers: Mapping[int, Answer | WalkAnswer],
-    current: dict[int, int], started: float,
-) -> None:  # fmt: skip
+    progress: Progress,
+    cases: Sequence[SuiteCase],
+    answers: Mapping[int, Answer | WalkAnswer],
+    current: dict[int, int],
+    started: float,
+) -> None:
     given = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
     reports = [report for report in given if report is not None]
     progress.points(

@@ -24,14 +24,7 @@ from elrcheck.commands.gate.gate_diff import differences, found_in
 from elrcheck.commands.gate.gate_suites import accepted, gated, run_gated
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.gate_report import (
-    Difference,
-    EntryReport,
-    EntryVerdict,
-    GatedSuite,
-    GateReport,
-    GateVerdict,
-)
+from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GatedSuite, GateReport, GateVerdict
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
@@ -91,17 +84,17 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     if add is not None:
         if add.name in baseline.names:
             raise UsageFault(
-                "baseline", f"the entry `{add.name}` exists already", where=str(path),
+                "baseline",
+                f"the entry `{add.name}` exists already",
+                where=str(path),
                 help=f"use `--update-baseline --only {add.name}`, or another name",
-            )  # fmt: skip
+            )
         if add.suite:
             check_name(add.name, f"--add {add.name}")
             return baseline, Baseline(suites=(SuiteEntry(add.name, add.suite, place=str(path)),))
         return baseline, Baseline((_new(add, str(path)),))
     if not baseline.names:
-        raise NothingChecked(
-            "empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`"
-        )
+        raise NothingChecked("empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`")
     for name in request.only:
         if name not in baseline.names:
             help = did_you_mean(name, baseline.names)

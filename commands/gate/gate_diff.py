@@ -27,8 +27,17 @@ COUNT_WORDS: Mapping[str, str] = {
 _RANK = ("holds", "reached", "unreached", "inconclusive", ABSENT, "violated")
 _PROOF_RANK = ("proved", "unknown", "inconclusive", ABSENT, "refuted")
 _ORDER: Sequence[DifferenceKind] = (
-    "new", "violated", "proof", "inconclusive", "witness", "verdict", "coverage", "guard", "teeth", "count",
-)  # fmt: skip
+    "new",
+    "violated",
+    "proof",
+    "inconclusive",
+    "witness",
+    "verdict",
+    "coverage",
+    "guard",
+    "teeth",
+    "count",
+)
 
 
 def found_in(
@@ -41,9 +50,7 @@ def found_in(
     return Expected(
         verdict=check.verdict,
         counts={name: getattr(check.search, name) for name in COUNTS},
-        properties={
-            p.id: p.verdict + ("" if p.depth is None else f" at depth {p.depth}") for p in check.properties
-        },
+        properties={p.id: p.verdict + ("" if p.depth is None else f" at depth {p.depth}") for p in check.properties},
         actions={action.name: Fired(action.fired, action.cut) for action in check.actions},
         guards={action.name: action.guards for action in check.actions},
         proof=None if proof is None else _proof_of(proof),

@@ -41,8 +41,12 @@ def parse_axis(text: str, option: str = "--sweep") -> Axis:
     key, equals, values = text.partition("=")
     key = key.strip()
     if not equals or not key:
-        raise UsageFault("sweep-bad-form", "expected KEY=VALUES", where=where,
-                         help="such as min_isr=1..3 or variant=kip_full,code_4_0")  # fmt: skip
+        raise UsageFault(
+            "sweep-bad-form",
+            "expected KEY=VALUES",
+            where=where,
+            help="such as min_isr=1..3 or variant=kip_full,code_4_0",
+        )
     reject_unknown_key(key, where)
     return Axis(key, parse_values(key, values, where))
 
@@ -51,9 +55,7 @@ def reject_unknown_key(key: str, where: str) -> None:
     """Raises UsageFault with a suggestion unless the key is valid for an axis."""
     known = keys()
     if key not in known:
-        raise UsageFault(
-            "unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known)
-        )
+        raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known))
 
 
 def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
@@ -83,8 +85,9 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
     if names and any(ch in word for ch in "*?["):
         matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
         if not matching:
-            raise UsageFault("sweep-bad-value", f"`{key}`: nothing matches `{word}`", where=where,
-                             help="known: " + ", ".join(names))  # fmt: skip
+            raise UsageFault(
+                "sweep-bad-value", f"`{key}`: nothing matches `{word}`", where=where, help="known: " + ", ".join(names)
+            )
         return matching
     if key in ("variant", "scope"):
         _reject_unknown_name(key, word, where)
@@ -94,11 +97,16 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
     if kind is int and bounds:
         first, last = int(bounds[1]), int(bounds[2])
         if first > last:
-            raise UsageFault("sweep-bad-value", f"`{key}`: the range {word} is empty", where=where,
-                             help=f"did you mean {last}..{first}?")  # fmt: skip
+            raise UsageFault(
+                "sweep-bad-value",
+                f"`{key}`: the range {word} is empty",
+                where=where,
+                help=f"did you mean {last}..{first}?",
+            )
         if last - first >= LONGEST_RANGE:
-            raise UsageFault("sweep-bad-value", f"`{key}`: the range {word} is longer than {LONGEST_RANGE}",
-                             where=where)  # fmt: skip
+            raise UsageFault(
+                "sweep-bad-value", f"`{key}`: the range {word} is longer than {LONGEST_RANGE}", where=where
+            )
         return tuple(str(number) for number in range(first, last + 1))
     try:
         value = parse_value(kind, word)

@@ -138,8 +138,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
     axes = (*rules.axes, *(parse_axis(text) for text in sweeps))
     _reject_twice(axes, base)
     if not axes and not rules.include:
-        raise UsageFault("sweep-no-axis", "there is nothing to vary",
-                         help="give --sweep KEY=VALUES or --grid FILE")  # fmt: skip
+        raise UsageFault("sweep-no-axis", "there is nothing to vary", help="give --sweep KEY=VALUES or --grid FILE")
     size = math.prod(len(axis.values) for axis in axes) if axes else 0
     if size + len(rules.include) > MOST_POINTS:
         raise UsageFault("sweep-too-large", f"the grid has {size:,} points; the limit is {MOST_POINTS:,}")
@@ -149,8 +148,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
     kept = [point for point in chosen if not any(_has(point, rule) for rule in rules.exclude)]
     for number, rule in enumerate(rules.exclude, start=1):
         if not any(_has(point, rule) for point in chosen):
-            raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point",
-                             where=rules.source)  # fmt: skip
+            raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point", where=rules.source)
     kept += [{key: value for key, (value,) in point.items()} for point in rules.include]
     every = tuple(dict.fromkeys([*keys, *(key for point in rules.include for key in point)]))
     points = tuple(_point(number, base, point, every) for number, point in enumerate(kept, start=1))
@@ -187,9 +185,7 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
     """Resolves a point of the grid; keeps a configuration that the model refuses, with the reason."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
-    selection = Selection(
-        values.get("variant", base.variant), values.get("scope", base.scope), (*fixed, *pairs)
-    )
+    selection = Selection(values.get("variant", base.variant), values.get("scope", base.scope), (*fixed, *pairs))
     settings = {key: plain_value(key, value) for key, value in values.items()}
     try:
         selected = resolve(selection)
@@ -208,8 +204,9 @@ def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
             config = repr(sorted(config_values(point.selected.config).items()))
             same = first.setdefault((point.selected.variant, point.selected.scope, config), point.number)
             if same != point.number:
-                point = Point(point.number, point.selection, point.settings, None,
-                              f"the same configuration as number {same}")  # fmt: skip
+                point = Point(
+                    point.number, point.selection, point.settings, None, f"the same configuration as number {same}"
+                )
         unique.append(point)
     return tuple(unique)
 

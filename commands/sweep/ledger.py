@@ -149,9 +149,11 @@ def reject_other(saved: SavedSweep, asked: SavedSweep, place: Path) -> None:
     detail = _difference(saved, asked)
     if detail is not None:
         raise UsageFault(
-            "resume-mismatch", f"the interrupted sweep was a different one: {detail}", where=str(place),
+            "resume-mismatch",
+            f"the interrupted sweep was a different one: {detail}",
+            where=str(place),
             help="leave out the options that define the grid, or start over with another --run-dir",
-        )  # fmt: skip
+        )
 
 
 def _difference(saved: SavedSweep, asked: SavedSweep) -> str | None:
@@ -221,8 +223,12 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
     elif place.exists() and not place.is_dir():
         raise UsageFault("run-dir-is-file", f"{place} is a file, not a folder")
     elif (place / MANIFEST).exists():
-        raise UsageFault("run-dir-taken", "the folder already contains a sweep", where=str(place),
-                         help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir")  # fmt: skip
+        raise UsageFault(
+            "run-dir-taken",
+            "the folder already contains a sweep",
+            where=str(place),
+            help=f"`elrcheck sweep --resume {place}`, or choose another --run-dir",
+        )
     document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": to_data(sweep)}
     write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
     return Ledger(place)
@@ -261,8 +267,10 @@ def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
                 raise ValueError(f"there is no configuration number {done.number}")
         except ValueError as fault:
             raise UsageFault(
-                CODES.bad_value, f"not an answer of a sweep: {fault}", where=f"{file}:{line}",
+                CODES.bad_value,
+                f"not an answer of a sweep: {fault}",
+                where=f"{file}:{line}",
                 help="remove the line, and its configuration is checked again",
-            ) from fault  # fmt: skip
+            ) from fault
         ledger.done[done.number] = done
     return ledger

@@ -29,9 +29,15 @@ def row_of(point: Point, done: Done | None) -> SweepRow:
 def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: Searcher | None) -> SweepRow:
     config = None if point.selected is None else config_values(point.selected.config)
     return SweepRow(
-        point.number, point.settings, point.selection.variant, point.selection.scope, verdict,
-        reason=reason, by=by, config=config,
-    )  # fmt: skip
+        point.number,
+        point.settings,
+        point.selection.variant,
+        point.selection.scope,
+        verdict,
+        reason=reason,
+        by=by,
+        config=config,
+    )
 
 
 def _with_report(point: Point, report: Mapping[str, Any], by: Searcher) -> SweepRow:
@@ -65,7 +71,12 @@ def _with_report(point: Point, report: Mapping[str, Any], by: Searcher) -> Sweep
 def _property(found: Mapping[str, Any], number: int) -> SweepProperty:
     trace = found["trace"]
     return SweepProperty(
-        id=found["id"], name=found["name"], kind=found["kind"], verdict=found["verdict"],
-        depth=found["depth"], conjunct=found["conjunct"], witness=found["witness"],
+        id=found["id"],
+        name=found["name"],
+        kind=found["kind"],
+        verdict=found["verdict"],
+        depth=found["depth"],
+        conjunct=found["conjunct"],
+        witness=found["witness"],
         trace=None if trace is None else f"{Ledger.place(number)}/{trace}",
-    )  # fmt: skip
+    )

@@ -67,9 +67,7 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
         return _run_in(ledger, grid, request, progress, started)
 
 
-def _run_in(
-    ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progress, started: float
-) -> SweepReport:
+def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progress, started: float) -> SweepReport:
     resumed = sum(ledger.settled(point.number) for point in grid.points)
     stop = Interrupts()
     work = ledger.folder / WORK
@@ -97,8 +95,7 @@ def _run_in(
     return SweepReport(
         verdict=verdict_of(rows),
         axes=tuple(
-            SweepAxis(axis.key, tuple(plain_value(axis.key, value) for value in axis.values))
-            for axis in grid.axes
+            SweepAxis(axis.key, tuple(plain_value(axis.key, value) for value in axis.values)) for axis in grid.axes
         ),
         keys=grid.keys,
         rows=rows,
@@ -147,9 +144,7 @@ def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interr
     from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
 
     conf = parse_conf(request.spark_conf)
-    choice = SparkChoice(
-        request.master or "local[*]", conf, verbose=request.verbose, app_name="elrcheck sweep"
-    )
+    choice = SparkChoice(request.master or "local[*]", conf, verbose=request.verbose, app_name="elrcheck sweep")
     with spark_session(choice) as session:
 
         def tasks(jobs: Sequence[Job]) -> Generator[Tick, None, None]:
@@ -196,9 +191,8 @@ class _Run:
     """The progress of one sweep: the remaining jobs and the answers so far."""
 
     def __init__(
-        self, grid: Grid, ledger: Ledger, request: SweepRequest, progress: Progress, stop: Interrupts,
-        started: float,
-    ) -> None:  # fmt: skip
+        self, grid: Grid, ledger: Ledger, request: SweepRequest, progress: Progress, stop: Interrupts, started: float
+    ) -> None:
         self.ledger, self.progress, self.stop = ledger, progress, stop
         self.points = {point.number: point for point in grid.points}
         self.started = started

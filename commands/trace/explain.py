@@ -49,9 +49,10 @@ def run_explain(subject: Replayed, question: Question) -> ExplainReport:
     if waiting:
         if len(waiting) < len(chosen):
             raise UsageFault(
-                "usage-explain", "V-* are properties of a whole behaviour, the others of a state or step",
+                "usage-explain",
+                "V-* are properties of a whole behaviour, the others of a state or step",
                 help="explain them in separate commands",
-            )  # fmt: skip
+            )
         return _behaviour(subject, waiting, question.at)
     at = _place(subject, chosen, question.at)
     return _report(subject, at, tuple(_property(subject, fn, at) for fn in chosen))
@@ -137,9 +138,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
     if fn.kind == "always" and not clause.value:
         before = subject.states[at - 1] if at else None
         witness = explain(subject.model, config, fn, states, before).witness
-    return Explained(
-        fn.ident, fn.name, clause.value, parts, statement=statement, source=fn.place, witness=witness
-    )
+    return Explained(fn.ident, fn.name, clause.value, parts, statement=statement, source=fn.place, witness=witness)
 
 
 # ---------------------------------------------------------------------------- actions

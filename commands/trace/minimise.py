@@ -97,9 +97,7 @@ def minimise(
     if search:
         run, searched = _searched(model, config, fn, run, seconds, progress)
     before = subject.config.broker_count
-    done = Shortened(
-        len(subject.labels), len(run.labels), before, config.broker_count, number, searched
-    )
+    done = Shortened(len(subject.labels), len(run.labels), before, config.broker_count, number, searched)
     return Replayed(model, config, run, run.labels), done
 
 
@@ -137,9 +135,7 @@ def _fewer_steps(replays: Replays, run: Behaviour[Label]) -> Behaviour[Label]:
     return run
 
 
-def _without_piece(
-    replays: Replays, run: Behaviour[Label], size: int
-) -> Behaviour[Label] | None:
+def _without_piece(replays: Replays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
     """The run without some piece of this size, from the end on, or None."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
@@ -154,9 +150,7 @@ def _without_piece(
 # ---------------------------------------------------------------------------- brokers
 
 
-def _fewer_brokers(
-    subject: Replayed, labels: Sequence[Label]
-) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
+def _fewer_brokers(subject: Replayed, labels: Sequence[Label]) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
     """Smaller configurations, smallest first, with the steps that are left when some brokers are kept."""
     of, brokers = subject.behaviour.origin, subject.config.broker_count
     types = {fn.name: [ty for _, ty in fn.params] for fn in subject.model.actions}

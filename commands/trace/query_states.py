@@ -20,8 +20,7 @@ def evaluate(subject: Replayed, expressions: Sequence[str], first: int, last: in
     queries = [read_query(subject.model, text) for text in expressions]
     asker = Asker(subject.model, subject.config)
     return tuple(
-        Evaluation(query.text, query.is_step, tuple(_values(asker, query, subject, first, last)))
-        for query in queries
+        Evaluation(query.text, query.is_step, tuple(_values(asker, query, subject, first, last))) for query in queries
     )
 
 

@@ -79,9 +79,10 @@ def written(subject: Replayed, notation: str, filters: Filters) -> str:
     if notation in WHOLE:
         if filters != Filters():
             raise UsageFault(
-                "usage-filter", f"{notation} always contains the whole trace: leave out the filters",
+                "usage-filter",
+                f"{notation} always contains the whole trace: leave out the filters",
                 help="filters apply to text, json, mermaid and dot",
-            )  # fmt: skip
+            )
         with tempfile.TemporaryDirectory(prefix="elrcheck-trace-") as folder:
             form = "json" if notation == "trace" else notation
             loaded = Loaded(subject.model, subject.config, subject.followed)
@@ -104,9 +105,7 @@ def narrowed(view: TraceView, filters: Filters) -> TraceView:
             raise _unknown(word, view)
     first, last = _range(filters, len(view.steps))
     kept = view.steps[first - 1 : last] if view.steps else ()
-    steps = tuple(
-        replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in kept
-    )
+    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in kept)
     initial = {path: value for path, value in _before(view, kept).items() if _shown(path, filters)}
     return replace(view, initial=initial, steps=steps)
 

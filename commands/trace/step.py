@@ -25,10 +25,7 @@ from elrcheck.traces.describe import changes, leaves, spelled
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import violations
 
-HELP = (
-    "0, 1, ..: take that action   u: undo   j N: to state N   p: print the state   "
-    "s FILE: save   ?: help   q: quit"
-)
+HELP = "0, 1, ..: take that action   u: undo   j N: to state N   p: print the state   s FILE: save   ?: help   q: quit"
 SHOWN = 6
 
 
@@ -136,16 +133,12 @@ class Walk:
         """The trace so far, with the first property that its last state violates."""
         hits = [hit.id for hit in violations(self.plain, self.states)]
         source, subject = f"--repro {'/'.join(self.indices)}", self.subject
-        origin = replace(
-            subject.behaviour.origin, property=hits[0] if hits else "", source=source, form=None
-        )
+        origin = replace(subject.behaviour.origin, property=hits[0] if hits else "", source=source, form=None)
         behaviour = Behaviour(origin, tuple(self.states), tuple(self.labels))
         return Replayed(subject.model, subject.config, behaviour, behaviour.labels)
 
 
-def step(
-    subject: Replayed, read: Callable[[], str | None], write: Callable[[str], None], patient: bool
-) -> Replayed:
+def step(subject: Replayed, read: Callable[[], str | None], write: Callable[[str], None], patient: bool) -> Replayed:
     """Execute commands until the input ends, and return the trace. patient: report mistakes and continue."""
     walk = Walk(subject, write)
     write(HELP + "\n")

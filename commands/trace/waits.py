@@ -55,9 +55,11 @@ def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
         return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
     if named:
         raise UsageFault(
-            "explain-liveness", f"{named[0]} is a property of infinite behaviours, and this trace is finite",
-            where=subject.origin.source, help="`elrcheck check --liveness` stores lassos",
-        )  # fmt: skip
+            "explain-liveness",
+            f"{named[0]} is a property of infinite behaviours, and this trace is finite",
+            where=subject.origin.source,
+            help="`elrcheck check --liveness` stores lassos",
+        )
     return subject
 
 
@@ -124,9 +126,7 @@ def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
             yield label, entry
 
 
-def _owed(
-    plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], taken: dict[int, Label]
-) -> FairStep:
+def _owed(plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], taken: dict[int, Label]) -> FairStep:
     fn = next(fn for fn in plain.model.actions if fn.name == label.action)
     refusals = {number: _refusal(plain, label, entry, state) for number, state in states.items()}
     idle = next((number for number, why in refusals.items() if why is not None), None)

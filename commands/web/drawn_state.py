@@ -75,9 +75,7 @@ def _notes(state: State) -> list[Fact]:
         found.append(Fact("unclean recovery", text(state.recovery.strategy)))
     for fetch in state.fetching:
         sort = LATE[fetch.answered]
-        found.append(
-            Fact("late fetch", f"{sort}, broker {fetch.follower} from {fetch.leader}, offset {fetch.offset}")
-        )
+        found.append(Fact("late fetch", f"{sort}, broker {fetch.follower} from {fetch.leader}, offset {fetch.offset}"))
     if state.lossy:
         found.append(Fact("lost a part of the log", text(state.lossy)))
     if state.acked:
@@ -157,9 +155,7 @@ def _own(state: State, b: int) -> list[Fact]:
 # ------------------------------------------------------------------------------------ records
 
 
-def _records(
-    log: Sequence[Entry], old: Sequence[Entry], state: State, offsets: int
-) -> Iterator[DrawnRecord | None]:
+def _records(log: Sequence[Entry], old: Sequence[Entry], state: State, offsets: int) -> Iterator[DrawnRecord | None]:
     """A place for each offset; where a record has gone and no other came, that one."""
     for offset in range(offsets):
         now = log[offset] if offset < len(log) else None

@@ -98,8 +98,7 @@ class Told(Silent):
         said = f"searching: {event.distinct:,} states, {event.depth} steps from here"
         self.answers.send(
             WebSearch(
-                self.job.id, model_of(self.job), "searching", said,
-                event.distinct, event.depth, round(event.seconds, 1),
+                self.job.id, model_of(self.job), "searching", said, event.distinct, event.depth, round(event.seconds, 1)
             )
         )
 
@@ -151,9 +150,12 @@ def search(job: SearchJob, told: Told) -> WebSearch:
     name = next(fn.name for fn in wanted if fn.ident == found)
     away = "one step" if len(followed.labels) == 1 else f"{len(followed.labels)} steps"
     return replace(
-        made, verdict="violated", said=f"{found} {name} is violated {away} from here",
-        property=found, path=(*space.words(path), *map(space.word, followed.labels)),
-    )  # fmt: skip
+        made,
+        verdict="violated",
+        said=f"{found} {name} is violated {away} from here",
+        property=found,
+        path=(*space.words(path), *map(space.word, followed.labels)),
+    )
 
 
 def _wanted(space: StateSpace, ident: str, start: object) -> list[Fn]:

@@ -33,9 +33,10 @@ def run_web(request: WebRequest, write: Callable[[str], None]) -> None:
         server = WebServer(request.port, explorer)
     except OSError as fault:
         raise EnvironmentFault(
-            "web-port", f"cannot listen on port {request.port}: {fault.strerror or fault}",
+            "web-port",
+            f"cannot listen on port {request.port}: {fault.strerror or fault}",
             help="choose another one with --port, or leave that out for a free one",
-        ) from fault  # fmt: skip
+        ) from fault
     thread = server.start()
     try:
         write(f"{server.address}\n")

@@ -87,9 +87,7 @@ class Explorer(Answers):
             model=chosen(space),
             variants=tuple(_named(variant_entries())),
             scopes=tuple(_named(scope_entries())),
-            properties=tuple(
-                Named(fn.ident, f"{fn.name}: {first_sentence(fn.doc)}") for fn in space.model.always
-            ),
+            properties=tuple(Named(fn.ident, f"{fn.name}: {first_sentence(fn.doc)}") for fn in space.model.always),
             path=self.path,
             trace=self.trace,
             settings=config_values(space.config),
@@ -101,9 +99,7 @@ class Explorer(Answers):
         path = space.follow(_words(body["path"]))
         at = body.maybe("at", Node.natural, len(path.labels))
         if at > len(path.labels):
-            raise UsageFault(
-                "no-state", f"there is no state {at}", help=f"the path has {len(path.labels)} steps"
-            )
+            raise UsageFault("no-state", f"there is no state {at}", help=f"the path has {len(path.labels)} steps")
         return web_state(space, path, at)
 
     def _read(self, body: Node) -> WebTrace:
@@ -126,9 +122,10 @@ class Explorer(Answers):
         states = body.maybe("max_states", Node.positive, 5_000_000)
         if seconds > MOST_SECONDS or states > MOST_STATES:
             raise UsageFault(
-                "web-request", "the search would be too long for a page",
+                "web-request",
+                "the search would be too long for a page",
                 help=f"at most {MOST_SECONDS} seconds and {MOST_STATES:,} states; use `elrcheck check`",
-            )  # fmt: skip
+            )
         selection, words = self._selection(body["model"]), _words(body["path"])
         with self._lock:
             self._space(selection).follow(words)
@@ -137,9 +134,7 @@ class Explorer(Answers):
             if self._search is not None and self._search.ask().verdict == "searching":
                 raise UsageFault("web-busy", "another search runs", help="cancel it first")
             self._searches += 1
-            self._search = RunningSearch(
-                SearchJob(self._searches, selection, words, wanted, seconds, states)
-            )
+            self._search = RunningSearch(SearchJob(self._searches, selection, words, wanted, seconds, states))
             return self._search.ask()
 
     def _news(self) -> WebSearch:

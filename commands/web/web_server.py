@@ -198,9 +198,10 @@ class Handler(BaseHTTPRequestHandler):
         hosts = self.headers.get_all("Host") or []
         if len(hosts) != 1 or hosts[0].lower() not in self.server.hosts:
             raise UsageFault(
-                "web-host", "this server answers only as the address that it printed",
+                "web-host",
+                "this server answers only as the address that it printed",
                 help=f"open {self.server.address}",
-            )  # fmt: skip
+            )
 
     def _get(self) -> tuple[str, str]:
         path = self.path.partition("?")[0]
@@ -239,7 +240,10 @@ def as_text(data: object) -> str:
 def error_text(fault: ElrError) -> str:
     """An error as the command line would print it, as JSON."""
     shown = {
-        "code": fault.code, "message": fault.message, "where": fault.where, "help": fault.help,
+        "code": fault.code,
+        "message": fault.message,
+        "where": fault.where,
+        "help": fault.help,
         "exit_code": int(exit_of(fault.code)),
-    }  # fmt: skip
+    }
     return as_text({"error": shown})

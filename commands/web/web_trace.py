@@ -58,9 +58,11 @@ def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
         return  # not a stored trace of ours; the reader says what is wrong with it
     if isinstance(scope, str) and scope and scope not in (*packaged_scopes(), *allowed):
         raise UsageFault(
-            "web-scope", "the page cannot read the scope file that this trace names", where=name,
+            "web-scope",
+            "the page cannot read the scope file that this trace names",
+            where=name,
             help=f"start `elrcheck web --trace {name}`, which may",
-        )  # fmt: skip
+        )
 
 
 def selection_of(model: ChosenModel) -> Selection:

@@ -29,14 +29,7 @@ from typing import Any
 from elrcheck.base.strict import JsonSource, Node
 from elrcheck.commands.what_if.controller_ops import find_operation
 from elrcheck.commands.what_if.outcome_json import Outcome
-from elrcheck.commands.what_if.question import (
-    CODES,
-    Request,
-    brokers_json,
-    partition_json,
-    question_keys,
-    read_request,
-)
+from elrcheck.commands.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
 
 
 def answer(given: dict[str, Any]) -> dict[str, Any]:

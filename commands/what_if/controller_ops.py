@@ -11,14 +11,7 @@ from collections.abc import Callable
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import (
-    Operation,
-    Outcome,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
+from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane.controller_event import (

@@ -5,14 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.outcome_json import (
-    Operation,
-    Outcome,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
+from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
 from elrcheck.commands.what_if.question import Request
 from elrcheck.model.control_plane.controller_event import (
     CancelReassignmentEvent,

@@ -23,9 +23,11 @@ from elrcheck.model.state import Directory, Partition, Recovery, Registration, S
 from elrcheck.model.variants import variant_named, variant_names
 
 CODES = Codes(
-    bad_value="what-if-bad-value", unknown_key="what-if-unknown-key", missing_key="what-if-missing-key",
+    bad_value="what-if-bad-value",
+    unknown_key="what-if-unknown-key",
+    missing_key="what-if-missing-key",
     malformed="json-malformed",
-)  # fmt: skip
+)
 NOBODY = -1
 NO_KNOBS = frozenset(("op", "brokers", "partition"))
 NEEDED = ("replicas",)
@@ -248,8 +250,7 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
     last = given.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:
         given["last_known_leader"].fail(
-            "this variant has no such field",
-            "it keeps the last known leader as the only member of last_known_elr",
+            "this variant has no such field", "it keeps the last known leader as the only member of last_known_elr"
         )
     partition = Partition(
         replicas=replicas,

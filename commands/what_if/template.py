@@ -32,9 +32,7 @@ def template(name: str, variant: str) -> dict[str, Any]:
     return {
         "variant": variant,
         "min_isr": 2,
-        "brokers": {
-            str(b): {"fenced": False, "in_controlled_shutdown": False, "epoch": 100 + b} for b in REPLICAS
-        },
+        "brokers": {str(b): {"fenced": False, "in_controlled_shutdown": False, "epoch": 100 + b} for b in REPLICAS},
         "partition": {
             "replicas": list(REPLICAS),
             "isr": list(REPLICAS),

@@ -45,10 +45,7 @@ def schemas() -> dict[str, Schema]:
         "what-if": ("A question of `elrcheck what-if`, one object on stdin", question()),
         "what-if-answer": ("An answer of `elrcheck what-if`", answer()),
         "list": ("The result of `elrcheck list KIND --format json`", LISTED),
-        "finding-table": (
-            BY_VERSION,
-            document(FindingTable, BY_VERSION),
-        ),
+        "finding-table": (BY_VERSION, document(FindingTable, BY_VERSION)),
         "show": ("The result of `elrcheck show NAME --format json`, but for a scenario", SHOWN),
         "doctor": ("The result of `elrcheck doctor --format json`", DIAGNOSIS),
         "runs": ("The result of `elrcheck runs --format json`", array_of(StoredRun)),
@@ -168,10 +165,14 @@ FIELDS: Mapping[str, Schema] = {
     "sender_broker_epoch": {"type": "integer", "minimum": -1},
     "leader_epoch": INTEGER,
     "partition_epoch": INTEGER,
-    "new_isr": list_of({
-        **list_of({"type": "integer"}), "minItems": 2, "maxItems": 2,
-        "description": "A broker id and the broker epoch that the leader knows, -1 for none.",
-    }),
+    "new_isr": list_of(
+        {
+            **list_of({"type": "integer"}),
+            "minItems": 2,
+            "maxItems": 2,
+            "description": "A broker id and the broker epoch that the leader knows, -1 for none.",
+        }
+    ),
     "leader_recovery_state": one_of(Recovery.__members__),
     "replicas": BROKERS,
     "election_type": one_of(ElectionType.__members__),
@@ -186,7 +187,7 @@ FIELDS: Mapping[str, Schema] = {
     "election": one_of(Election.__members__),
     "unclean_shutdown_replicas": BROKERS,
     "acceptable_leaders": BROKERS,
-}  # fmt: skip
+}
 """Every field that an operation has, whichever it is."""
 
 

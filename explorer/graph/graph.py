@@ -169,9 +169,7 @@ class PlainGraph:
     seconds: float
 
 
-def graph_of_plain(
-    plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None
-) -> PlainGraph:
+def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None) -> PlainGraph:
     """Explore with the model's own functions, without compiling anything."""
     started = time.monotonic()
     numbers = {plain.initial(): 0}
@@ -229,6 +227,5 @@ def _plain_graph(
     names = tuple(label for label, _ in plain.steps)
     numbers = np.array(offsets, np.int64)
     return Graph(
-        names, tuple(starts), numbers, np.array(targets, np.int32), np.array(labels, np.int32),
-        states.__getitem__, ask,
-    )  # fmt: skip
+        names, tuple(starts), numbers, np.array(targets, np.int32), np.array(labels, np.int32), states.__getitem__, ask
+    )

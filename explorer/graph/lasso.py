@@ -20,9 +20,7 @@ from elrcheck.traces.replay import Replayed, ReplayError, replay
 from elrcheck.traces.violation import Broken
 
 
-def replay_lasso(
-    plain: PlainModel, graph: Graph, fn: Fn, found: Waiting, fair: Sequence[FairStep]
-) -> Replayed:
+def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, found: Waiting, fair: Sequence[FairStep]) -> Replayed:
     """The lasso followed; ReplayError if plain Python disagrees in any point."""
     assert found.lasso is not None
     replayed = replay(plain.model, plain.config, found.lasso.behaviour)
@@ -38,9 +36,7 @@ def replay_lasso(
     return replace(replayed, broken=Broken(None, named or None))
 
 
-def _check_wait(
-    plain: PlainModel, fn: Fn, args: tuple[object, ...], states: Sequence[object], waits: int
-) -> None:
+def _check_wait(plain: PlainModel, fn: Fn, args: tuple[object, ...], states: Sequence[object], waits: int) -> None:
     if not plain.says(fn, states[waits], args, "premise"):
         raise ReplayError(f"{fn.ident} does not wait where its lasso claims")
     if any(plain.says(fn, state, args, "conclusion") for state in states[waits:]):
@@ -61,8 +57,7 @@ def _check_fair(
     if any(label == other and here for other, here in zip(taken, claimed, strict=False)):
         return
     possible = [
-        here and _after(plain, state, label) not in (None, state)
-        for state, here in zip(cycle, claimed, strict=True)
+        here and _after(plain, state, label) not in (None, state) for state, here in zip(cycle, claimed, strict=True)
     ]
     if any(possible) if step.strong else all(possible):
         raise ReplayError(f"the cycle is not fair to {label.action}{label.args}")

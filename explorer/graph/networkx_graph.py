@@ -62,10 +62,7 @@ def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
     of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
     of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]
     pairs = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
-    judged = {
-        (a, b): [fn.ident for fn in of_steps if not plain.holds(fn, states[a], states[b])]
-        for a, b in set(pairs)
-    }
+    judged = {(a, b): [fn.ident for fn in of_steps if not plain.holds(fn, states[a], states[b])] for a, b in set(pairs)}
     return Marks(
         [[fn.ident for fn in of_states if not plain.holds(fn, state)] for state in states],
         [judged[pair] for pair in pairs],
@@ -80,9 +77,8 @@ def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
     depths = graph.depths.tolist()
     for number, values in enumerate(shown):
         made.add_node(
-            number, depth=depths[number], initial=depths[number] == 0,
-            violates=" ".join(marks.states[number]), **values,
-        )  # fmt: skip
+            number, depth=depths[number], initial=depths[number] == 0, violates=" ".join(marks.states[number]), **values
+        )
     actions = {fn.name: fn for fn in model.actions}
     names = []
     for name in graph.names:
@@ -93,9 +89,14 @@ def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
     for edge, (source, target, number) in enumerate(zip(sources, targets, labels, strict=True)):
         action, given_text, label = names[number]
         made.add_edge(
-            source, target, key=f"e{edge}", action=action, arguments=given_text, label=label,
+            source,
+            target,
+            key=f"e{edge}",
+            action=action,
+            arguments=given_text,
+            label=label,
             violates=" ".join(marks.steps[edge]),
-        )  # fmt: skip
+        )
     return made
 
 

@@ -21,11 +21,7 @@ from elrcheck.results.trace_view import Change
 
 
 def small_graph(
-    model: Model,
-    config: ModelConfig,
-    chosen: Sequence[Fn],
-    traces: Mapping[str, Sequence[object]],
-    graph: Graph | None,
+    model: Model, config: ModelConfig, chosen: Sequence[Fn], traces: Mapping[str, Sequence[object]], graph: Graph | None
 ) -> SmallGraph | None:
     """Return the state graph for a report, None if it has more than MOST_STATES states.
 
@@ -44,19 +40,14 @@ def small_graph(
     return report_of(made, model, chosen, known)
 
 
-def report_of(
-    made: Any, model: Model, chosen: Sequence[Fn], known: Mapping[str, Sequence[int]]
-) -> SmallGraph:
+def report_of(made: Any, model: Model, chosen: Sequence[Fn], known: Mapping[str, Sequence[int]]) -> SmallGraph:
     """Convert a graph built by `state_graph`. known: states of a path to a violation, for some properties."""
     kinds = {fn.name: PurePosixPath(fn.place.rpartition(":")[0]).stem for fn in model.actions}
     states = tuple(_state(made, number) for number in sorted(made.nodes))
     steps = tuple(
-        DrawnStep(
-            source, target, edge["label"], edge["action"], kinds[edge["action"]],
-            tuple(edge["violates"].split()),
-        )
+        DrawnStep(source, target, edge["label"], edge["action"], kinds[edge["action"]], tuple(edge["violates"].split()))
         for source, target, edge in made.edges(data=True)
-    )  # fmt: skip
+    )
     found = {fn.ident: known.get(fn.ident) or _way(states, steps, fn.ident) for fn in chosen}
     paths = tuple(DrawnPath(ident, tuple(path)) for ident, path in found.items() if path)
     first = made.nodes[0]
@@ -72,9 +63,7 @@ def _state(made: Any, number: int) -> DrawnState:
     step = next(iter(made.get_edge_data(parent, number).values()))
     before = made.nodes[parent]
     changes = tuple(
-        Change(path, before[path], node[path])
-        for path in made.graph["variables"]
-        if before[path] != node[path]
+        Change(path, before[path], node[path]) for path in made.graph["variables"] if before[path] != node[path]
     )
     return DrawnState(node["depth"], parent, step["label"], changes, violates)
 
@@ -84,11 +73,7 @@ def _way(states: Sequence[DrawnState], steps: Sequence[DrawnStep], ident: str) -
     ends: list[tuple[int, tuple[int, ...]]] = [
         (state.depth, (number,)) for number, state in enumerate(states) if ident in state.violates
     ]
-    ends += [
-        (states[step.source].depth + 1, (step.source, step.target))
-        for step in steps
-        if ident in step.violates
-    ]
+    ends += [(states[step.source].depth + 1, (step.source, step.target)) for step in steps if ident in step.violates]
     if not ends:
         return []
     way = list(min(ends)[1])

@@ -72,13 +72,7 @@ def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
         where = w.let(f"getelementptr i64, ptr %to, i64 {place}")
         old = w.let(f"load i64, ptr {where}, align 8")
         w.do(f"store i64 {w.let(f'or i64 {old}, {wide}')}, ptr {where}, align 8")
-    w.lines += [
-        "  %to1 = getelementptr i64, ptr %to, i64 %stride",
-        "  br label %next",
-        "done:",
-        "  ret void",
-        "}",
-    ]
+    w.lines += ["  %to1 = getelementptr i64, ptr %to, i64 %stride", "  br label %next", "done:", "  ret void", "}"]
     return "\n".join(w.lines)
 
 

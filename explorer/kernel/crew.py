@@ -111,9 +111,7 @@ class Crew:
         """Return the step checks hit so far, as one word of flag bits per 64 checks."""
         words = range(self.kernel.record.flag_words)
         return [
-            functools.reduce(
-                operator.or_, (int(w.context[Context.FLAGS + word]) & (1 << 64) - 1 for w in self.workers)
-            )
+            functools.reduce(operator.or_, (int(w.context[Context.FLAGS + word]) & (1 << 64) - 1 for w in self.workers))
             for word in words
         ]
 
@@ -126,12 +124,7 @@ class Crew:
 
     def flags(self) -> list[int]:
         """Return the indices of the step checks hit so far."""
-        return [
-            64 * word + bit
-            for word, bits in enumerate(self.flag_bits())
-            for bit in range(64)
-            if bits >> bit & 1
-        ]
+        return [64 * word + bit for word, bits in enumerate(self.flag_bits()) for bit in range(64) if bits >> bit & 1]
 
     def expand(
         self, visited: Growing, first: int, last: int, pause: Callable[[int], str | None]

@@ -230,9 +230,7 @@ class Writer:
         return self.let(f"and {kind} {index}, {self.lanes.const(self.lanes.bits - 1)}"), inside
 
 
-def copy_row(
-    words: int, tag: str, source: str, target: str, source_step: int = 1, target_step: int = 1
-) -> str:
+def copy_row(words: int, tag: str, source: str, target: str, source_step: int = 1, target_step: int = 1) -> str:
     """Return the IR that copies a row from source to target; `tag` makes its names unique.
 
     source_step, target_step: distance from one word of the row to the next, in words.

@@ -28,13 +28,7 @@ from collections.abc import Iterable
 from elrcheck.explorer.kernel.check_ir import check_nodes
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
 from elrcheck.explorer.kernel.group_ir import ARGUMENTS, ENTER, Group
-from elrcheck.explorer.kernel.planes_ir import (
-    block_buffers,
-    cut_block,
-    narrowest,
-    plane_functions,
-    vector_bits,
-)
+from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, narrowest, plane_functions, vector_bits
 from elrcheck.explorer.kernel.record_ir import Record, flag_words, record_functions
 from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.independence import asleep, changes
@@ -114,9 +108,7 @@ def _asleep_table(program: Program, lanes: Lanes) -> str:
     """Return the constants: by instance, which ones it puts to sleep; and the planes in which none is."""
     words = _asleep_words(program)
     masks = asleep(program) or [0]
-    numbers = ", ".join(
-        f"i64 {_signed(mask >> 64 * k & (1 << 64) - 1)}" for mask in masks for k in range(words)
-    )
+    numbers = ", ".join(f"i64 {_signed(mask >> 64 * k & (1 << 64) - 1)}" for mask in masks for k in range(words))
     return (
         f"@asleep = internal constant [{len(masks) * words} x i64] [{numbers}], align 64\n"
         f"@awake = internal constant [{8 * words * lanes.count} x i8] zeroinitializer, align 64"

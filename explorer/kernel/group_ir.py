@@ -66,9 +66,7 @@ class Counters:
 class Group:
     """Writes the function of one group; it returns the place after its last record."""
 
-    def __init__(
-        self, program: Program, layout: Layout, lanes: Lanes, number: int, members: list[int]
-    ) -> None:
+    def __init__(self, program: Program, layout: Layout, lanes: Lanes, number: int, members: list[int]) -> None:
         self.program, self.layout, self.lanes, self.number = program, layout, lanes, number
         self.members = members
         self.counters = Counters(len(program.instances), len(program.leaves))
@@ -217,9 +215,7 @@ class Group:
     def _in_bounds(self, leaf: int, stored: str, mask: str) -> str:
         """Return the lanes of a mask in which a value fits its leaf; count the others."""
         w, bounds = self.writer, self.program.leaves[leaf]
-        fits = self._bits(
-            w.let(f"icmp ule {self.lanes.number} {stored}, {self.lanes.const(bounds.hi - bounds.lo)}")
-        )
+        fits = self._bits(w.let(f"icmp ule {self.lanes.number} {stored}, {self.lanes.const(bounds.hi - bounds.lo)}"))
         inside = w.let(f"and {self.mask} {mask}, {fits}")
         self._count(self.counters.overflow(leaf), w.let(f"xor {self.mask} {mask}, {inside}"))
         return inside
@@ -287,10 +283,7 @@ class Group:
         for check, flag in [*((check, "") for check in always), *sometimes]:
             lanes = self._wide(w.let(f"and {self.mask} {mask}, {self._bits(flag)}") if flag else mask)
             word, bit = divmod(check, 64)
-            w.do(
-                f"call void @flag(ptr {at}, ptr {end}, i64 {lanes}, i64 %position, ptr %seen, i64 {word},"
-                f" i64 {bit})"
-            )
+            w.do(f"call void @flag(ptr {at}, ptr {end}, i64 {lanes}, i64 %position, ptr %seen, i64 {word}, i64 {bit})")
         w.do(f"br label %{after}")
         w.start(after)
 

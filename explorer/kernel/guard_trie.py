@@ -91,9 +91,7 @@ def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
     return list(found.values())
 
 
-def _grow(
-    block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float
-) -> None:
+def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float) -> None:
     while waiting:
         ready = [index for index, guards in waiting if not guards]
         for index in ready:

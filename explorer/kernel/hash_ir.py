@@ -14,9 +14,15 @@ from __future__ import annotations
 
 # Odd constants with about half of the bits set (digits of pi).
 SALT = (
-    0x243F6A8885A308D3, 0x13198A2E03707345, 0xA4093822299F31D1, 0x082EFA98EC4E6C89,
-    0x452821E638D01377, 0xBE5466CF34E90C6D, 0xC0AC29B7C97C50DD, 0x3F84D5B5B5470917,
-)  # fmt: skip
+    0x243F6A8885A308D3,
+    0x13198A2E03707345,
+    0xA4093822299F31D1,
+    0x082EFA98EC4E6C89,
+    0x452821E638D01377,
+    0xBE5466CF34E90C6D,
+    0xC0AC29B7C97C50DD,
+    0x3F84D5B5B5470917,
+)
 
 FOLD = """
 define internal i64 @fold(i64 %a, i64 %b) alwaysinline {

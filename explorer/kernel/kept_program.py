@@ -72,10 +72,7 @@ class KeptProgram(Record, frozen=True, array_like=True):
 
 
 def kept_lowering(
-    model: Model,
-    config: ModelConfig,
-    properties: Sequence[Fn],
-    open_numbers: Mapping[str, int] | None = None,
+    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None = None
 ) -> Lowered:
     """Like `lower`; what an earlier run has kept, if there is something."""
     name = _name(model, config, properties, open_numbers or {})
@@ -111,9 +108,7 @@ def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 
     return build(lowered.program, cache, fingerprint, hashlib.sha256("\0".join(parts).encode()).hexdigest())
 
 
-def _name(
-    model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]
-) -> str:
+def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]) -> str:
     """What the result of lowering depends on, as a digest; empty if that is more than sources say."""
     known = all(model.fns.get(fn.name) is fn for fn in properties)
     if not model.origin or not known:
@@ -141,8 +136,7 @@ def _kept(lowered: Lowered) -> KeptProgram:
     return KeptProgram(
         guards=tuple(guard_names(fn) for fn in lowered.model.actions),
         nodes=tuple(
-            (node.op, tuple(place[arg.id] for arg in node.args), node.lo, node.hi, node.leaf)
-            for node in nodes
+            (node.op, tuple(place[arg.id] for arg in node.args), node.lo, node.hi, node.leaf) for node in nodes
         ),
         varying=tuple(k for k, slot in enumerate(lowered.slots) if slot.index is not None),
         leaves=tuple((leaf.path, leaf.lo, leaf.hi) for leaf in program.leaves),
@@ -195,8 +189,7 @@ def _restored(
             for one in kept.instances
         ),
         checks=tuple(
-            Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node])
-            for one in kept.checks
+            Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node]) for one in kept.checks
         ),
         init=(kept.init,),
         parameters=tuple(range(written, len(kept.leaves))),

@@ -11,13 +11,7 @@ from dataclasses import dataclass, field
 
 from elrcheck.explorer.kernel.check_ir import check_function, state_checks, values_function
 from elrcheck.explorer.kernel.emit import Lanes
-from elrcheck.explorer.kernel.expand_ir import (
-    BRANCH_WEIGHTS,
-    DECLARED,
-    declared,
-    expand_functions,
-    kernel_lanes,
-)
+from elrcheck.explorer.kernel.expand_ir import BRANCH_WEIGHTS, DECLARED, declared, expand_functions, kernel_lanes
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
@@ -31,15 +25,7 @@ CHUNK = 64
 """Number of states whose successors share one buffer."""
 MODULE = 250_000
 """Target size of a module, in characters of IR: small enough to share the work, large enough to pay off."""
-SIGNATURES = {
-    "expand": 9,
-    "explore": 2,
-    "insert_rows": 5,
-    "hashes": 3,
-    "rehash": 7,
-    "check": 5,
-    "values": 4,
-}
+SIGNATURES = {"expand": 9, "explore": 2, "insert_rows": 5, "hashes": 3, "rehash": 7, "check": 5, "values": 4}
 """Native functions and the number of their arguments, all 64-bit."""
 EXACT = {"relocate": 3}
 FINGERPRINTS = {"settle": 4}
@@ -96,18 +82,25 @@ class Kernel(Shapes):
 def kernel_of(shapes: Shapes, code: Native, plan: Blueprint | None) -> Kernel:
     """The kernel of these shapes with this code."""
     return Kernel(
-        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, shapes.fingerprint,
-        code.functions, code.seconds, code.cached, code.engine, plan,
-    )  # fmt: skip
+        shapes.layout,
+        shapes.record,
+        shapes.counters,
+        shapes.lanes,
+        shapes.state_checks,
+        shapes.fingerprint,
+        code.functions,
+        code.seconds,
+        code.cached,
+        code.engine,
+        plan,
+    )
 
 
 def signatures_of(fingerprint: int) -> dict[str, int]:
     return SIGNATURES | (FINGERPRINTS if fingerprint else EXACT)
 
 
-def build(
-    program: Program, cache: KernelCache | None = None, fingerprint: int = 0, name: str | None = None
-) -> Kernel:
+def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0, name: str | None = None) -> Kernel:
     """Compile a program. name: equal names stand for equal kernels; the cache is asked for it first."""
     if name is None or cache is None:
         return blueprint(program, fingerprint).compile(cache)
@@ -140,30 +133,25 @@ def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
     shapes = shapes_of(program, fingerprint)
     texts = module_texts(program, shapes.layout, shapes.record, shapes.lanes, fingerprint)
     return Blueprint(
-        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, fingerprint,
-        tuple(texts),
-    )  # fmt: skip
+        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, fingerprint, tuple(texts)
+    )
 
 
-def module_texts(
-    program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0
-) -> list[str]:
+def module_texts(program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0) -> list[str]:
     """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
     words = layout.words
-    table = (
-        fingerprint_functions(words, fingerprint, len(program.instances))
-        if fingerprint
-        else table_functions(words)
-    )
+    table = fingerprint_functions(words, fingerprint, len(program.instances)) if fingerprint else table_functions(words)
     return spread_modules(
-        program, layout, lanes,
+        program,
+        layout,
+        lanes,
         [
             table,
             explore_function(record, CHUNK, fingerprint),
             check_function(program, layout, lanes),
             values_function(layout, lanes),
         ],
-    )  # fmt: skip
+    )
 
 
 def spread_modules(program: Program, layout: Layout, lanes: Lanes, functions: list[str]) -> list[str]:

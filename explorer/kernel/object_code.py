@@ -108,9 +108,7 @@ def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -
 def _start() -> subprocess.Popen[bytes] | None:
     command = [sys.executable, "-P", "-m", "elrcheck.explorer.kernel.object_code"]
     try:
-        return subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
         return None
 

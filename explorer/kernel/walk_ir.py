@@ -44,7 +44,9 @@ from elrcheck.lang.lowering.program import Program
 def walk_modules(program: Program, layout: Layout, record: Record, lanes: Lanes) -> list[str]:
     """Return the IR modules with @walk, @expand and @check."""
     return spread_modules(
-        program, layout, lanes,
+        program,
+        layout,
+        lanes,
         [
             check_function(program, layout, lanes),
             _CHANCE,
@@ -55,7 +57,7 @@ def walk_modules(program: Program, layout: Layout, record: Record, lanes: Lanes)
             look_function(len(state_checks(program)), lanes.count),
             _walk(record),
         ],
-    )  # fmt: skip
+    )
 
 
 _CHANCE = f"""

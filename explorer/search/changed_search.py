@@ -115,9 +115,7 @@ class ChangedSearch(VectorSearch):
             if old is not None:
                 enabled -= all_hold(old.guards, columns, len(rows))
         keep = self.number[made.instances] >= 0
-        parts = [
-            (made.rows[keep], made.sources[keep], self.number[made.instances[keep]], made.flags[keep])
-        ]
+        parts = [(made.rows[keep], made.sources[keep], self.number[made.instances[keep]], made.flags[keep])]
         for index in self.others:
             instance = self.program.instances[index]
             holds = all_hold(instance.guards, columns, len(rows))

@@ -73,9 +73,8 @@ def search(
 ) -> SearchResult:
     """Explore a program, and rebuild a shortest trace for each check that was hit and for a deadlock."""
     run = Search(
-        program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint,
-        keeper=keeper,
-    )  # fmt: skip
+        program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint, keeper=keeper
+    )
     result = run.run(progress, stop)
     retrace = Retrace(run)
     result.traces = retrace.traces(list(result.first))
@@ -247,9 +246,8 @@ class Search:
         seconds = self.seconds
         if self._progress is not None:
             stats = LevelStats(
-                self._level, self._level_size, position, self.generated, self.distinct, seconds,
-                self._remark(),
-            )  # fmt: skip
+                self._level, self._level_size, position, self.generated, self.distinct, seconds, self._remark()
+            )
             self._progress(stats)
         if self._interrupted():
             return INTERRUPTED
@@ -332,9 +330,16 @@ class Search:
         enabled = np.zeros(len(rows), np.int64)
         seen = np.zeros(max(1, record.flag_words), np.uint64)
         made = self.native.functions["expand"](
-            rows.ctypes.data, 0, len(rows), out.ctypes.data, counters.ctypes.data, enabled.ctypes.data,
-            seen.ctypes.data, 0, 0,
-        )  # fmt: skip
+            rows.ctypes.data,
+            0,
+            len(rows),
+            out.ctypes.data,
+            counters.ctypes.data,
+            enabled.ctypes.data,
+            seen.ctypes.data,
+            0,
+            0,
+        )
         origin = out[:made, record.origin].astype(np.int64)
         return Successors(
             rows=out[:made, : record.words],

@@ -125,9 +125,13 @@ class Family:
     ) -> Search:
         """A search that has not run yet, for what looks at its states afterwards."""
         return Search(
-            self.closed(bounds).program, workers=workers, cache=None, limits=limits or Limits(),
-            interrupted=interrupted, native=self.native,
-        )  # fmt: skip
+            self.closed(bounds).program,
+            workers=workers,
+            cache=None,
+            limits=limits or Limits(),
+            interrupted=interrupted,
+            native=self.native,
+        )
 
     def decode(self, row: Sequence[int]) -> Any:
         """The plain state of a row of a trace."""

@@ -221,9 +221,8 @@ class Guided:
         out = np.empty((len(rows) * max(1, len(self.program.instances)), self.record.size), np.uint64)
         seen = np.zeros(max(1, self.record.flag_words), np.uint64)
         made = self.walks.native.functions["expand"](
-            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, 0, seen.ctypes.data,
-            0, 0,
-        )  # fmt: skip
+            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, 0, seen.ctypes.data, 0, 0
+        )
         origins = out[:made, self.record.origin]
         source = (origins >> np.uint64(INSTANCE_BITS)).astype(np.int64)
         return out[:made], source, origins & np.uint64((1 << INSTANCE_BITS) - 1)

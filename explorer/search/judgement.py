@@ -48,9 +48,7 @@ def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> See
     return Seen(
         hits={index for place, index in enumerate(checks) if any(found[place] for found in hits)},
         narrow=np.bitwise_or.reduce(seen),
-        wide={
-            leaf: set(_distinct(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)
-        },
+        wide={leaf: set(_distinct(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)},
     )
 
 

@@ -87,9 +87,7 @@ def outcome_of(program: Program, result: SearchResult, detail: str | None = None
         new_states=fresh,
         beyond=beyond,
         variables={
-            leaf.path: result.leaf_values[k]
-            for k, leaf in enumerate(program.leaves)
-            if k not in program.parameters
+            leaf.path: result.leaf_values[k] for k, leaf in enumerate(program.leaves) if k not in program.parameters
         },
         overflow={program.leaves[leaf].path: n for leaf, n in result.overflow.items()},
         first={program.checks[check].name: depth for check, depth in result.first.items()},

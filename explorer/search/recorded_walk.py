@@ -141,9 +141,7 @@ class Walker:
             holds &= (values[root] >= bounds.lo) & (values[root] <= bounds.hi)
         return np.nonzero(holds)[0]
 
-    def _after(
-        self, index: int, columns: Sequence[Ints], values: Sequence[Ints], at: Ints, words: Words
-    ) -> Words:
+    def _after(self, index: int, columns: Sequence[Ints], values: Sequence[Ints], at: Ints, words: Words) -> Words:
         """The hashes of the states after a step."""
         after = words[at].copy()
         for leaf, root in self.updates[index].items():

@@ -61,10 +61,14 @@ class Tally:
 
     def copy(self) -> Tally:
         return Tally(
-            self.counters.copy(), self.new_states.copy(), self.narrow.copy(),
-            {leaf: set(values) for leaf, values in self.wide.items()}, dict(self.first),
-            self.first_deadlock, self.seconds,
-        )  # fmt: skip
+            self.counters.copy(),
+            self.new_states.copy(),
+            self.narrow.copy(),
+            {leaf: set(values) for leaf, values in self.wide.items()},
+            dict(self.first),
+            self.first_deadlock,
+            self.seconds,
+        )
 
     def leaf_values(self, kernel: Kernel) -> list[int]:
         """Return the number of distinct values of each leaf."""
@@ -91,7 +95,11 @@ class Tally:
     def restored(cls, saved: SavedTally) -> Tally:
         """Raise OverflowError for a number that no counter holds."""
         return cls(
-            np.array(saved.counters, np.int64), np.array(saved.new_states, np.int64),
-            np.array(saved.narrow, np.int64), {leaf: set(values) for leaf, values in saved.wide.items()},
-            dict(saved.first), saved.first_deadlock, saved.seconds,
-        )  # fmt: skip
+            np.array(saved.counters, np.int64),
+            np.array(saved.new_states, np.int64),
+            np.array(saved.narrow, np.int64),
+            {leaf: set(values) for leaf, values in saved.wide.items()},
+            dict(saved.first),
+            saved.first_deadlock,
+            saved.seconds,
+        )

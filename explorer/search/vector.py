@@ -121,9 +121,7 @@ class VectorSearch:
             first_deadlock=self.first_deadlock,
         )
 
-    def _explore(
-        self, progress: Callable[[LevelStats], None] | None, stop: str, started: float
-    ) -> str | None:
+    def _explore(self, progress: Callable[[LevelStats], None] | None, stop: str, started: float) -> str | None:
         frontier = np.unique(self.layout.pack_rows(self.program.init), axis=0)
         seen = {row.tobytes() for row in frontier}
         for depth in itertools.count():
@@ -157,10 +155,7 @@ class VectorSearch:
             return f"--time-budget {limits.seconds:g}s"
         if limits.max_states is not None and distinct >= limits.max_states:
             return f"--max-states {limits.max_states}"
-        if (
-            limits.memory_bytes is not None
-            and distinct * (16 * self.layout.words + 120) > limits.memory_bytes
-        ):
+        if limits.memory_bytes is not None and distinct * (16 * self.layout.words + 120) > limits.memory_bytes:
             return f"--memory {limits.memory_bytes}"
         return None
 

@@ -21,16 +21,7 @@ from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
 from elrcheck.explorer.kernel.walk_ir import walk_modules
-from elrcheck.explorer.kernel.walk_memory import (
-    ENDED,
-    GOLDEN,
-    MIX_1,
-    MIX_2,
-    SKETCH_BITS,
-    WALK_BITS,
-    Context,
-    Shared,
-)
+from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_1, MIX_2, SKETCH_BITS, WALK_BITS, Context, Shared
 from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.lang.lowering.program import Program
@@ -231,9 +222,16 @@ class Walks:
         unseen = np.zeros(max(1, self.record.flag_words), np.uint64)
         for step in range(steps):
             made = self.native.functions["expand"](
-                row.ctypes.data, 0, 1, worker.records.ctypes.data, uncounted.ctypes.data,
-                worker.fired.ctypes.data, unseen.ctypes.data, 0, 0,
-            )  # fmt: skip
+                row.ctypes.data,
+                0,
+                1,
+                worker.records.ctypes.data,
+                uncounted.ctypes.data,
+                worker.fired.ctypes.data,
+                unseen.ctypes.data,
+                0,
+                0,
+            )
             if not made:
                 break
             chance = _chance(base, step)

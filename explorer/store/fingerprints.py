@@ -194,8 +194,6 @@ class FingerprintSet(RowSet):
         contexts = [worker.context.ctypes.data for worker in self.crew.workers]
         for first in range(0, old_slots, STEP):
             last = min(first + STEP, old_slots)
-            self.crew.split(
-                first, last, lambda w, a, b: rehash(source, a, b, old_slots, target, slots, contexts[w])
-            )
+            self.crew.split(first, last, lambda w, a, b: rehash(source, a, b, old_slots, target, slots, contexts[w]))
             old.release(width * first, width * last)
         self._publish()

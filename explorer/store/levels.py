@@ -333,9 +333,8 @@ class LevelFiles:
     def remove_others(self) -> None:
         """Remove what a killed process has left: all files but those that the checkpoint names."""
         self._delete(
-            place.name for pattern in ALL_FILES for place in self.folder.glob(pattern)
-            if place.name not in self._named
-        )  # fmt: skip
+            place.name for pattern in ALL_FILES for place in self.folder.glob(pattern) if place.name not in self._named
+        )
 
     def remove(self) -> None:
         """Delete the level files and any partial files of an interrupted run."""
@@ -367,6 +366,8 @@ def _arrow() -> Any:
 def damaged(place: Path | str, why: str) -> UsageFault:
     """The fault for a checkpoint file from which a run cannot be resumed."""
     return UsageFault(
-        "checkpoint-damaged", f"a file of the checkpoint is damaged: {why}", where=str(place),
+        "checkpoint-damaged",
+        f"a file of the checkpoint is damaged: {why}",
+        where=str(place),
         help="nothing was changed; restore the file, or start over without --resume",
-    )  # fmt: skip
+    )

@@ -15,9 +15,16 @@ Scheme: TypeAlias = Literal["file", "s3", "hdfs", "gs", "abfs"]
 
 # Every accepted spelling of a scheme, and the scheme it stands for.
 SCHEMES: Mapping[str, Scheme] = {
-    "file": "file", "s3": "s3", "s3a": "s3", "s3n": "s3", "hdfs": "hdfs",
-    "gs": "gs", "gcs": "gs", "abfs": "abfs", "abfss": "abfs",
-}  # fmt: skip
+    "file": "file",
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "hdfs": "hdfs",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfs",
+}
 S3_OPTIONS = ("endpoint_override", "region", "anonymous")
 CONNECT_SECONDS, REQUEST_SECONDS = 5.0, 60.0
 HDFS_HELP = (
@@ -74,9 +81,7 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
         help = f"write {found[1]}://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
         raise UsageFault("bad-location", f"`{text}` names no container", help=help)
     if not parts.netloc:
-        raise UsageFault(
-            "bad-location", f"`{text}` names no bucket", help=f"write {found[1]}://BUCKET/FOLDER"
-        )
+        raise UsageFault("bad-location", f"`{text}` names no bucket", help=f"write {found[1]}://BUCKET/FOLDER")
     options = _s3_options(text, parts, env) if scheme == "s3" else ()
     bucket = parts.username if scheme == "abfs" else parts.netloc
     return Location(text, scheme, f"{bucket}{parts.path}".rstrip("/"), parts.netloc, options)

@@ -77,9 +77,7 @@ class RowSet(ABC):
         insert, shared, size = self.kernel.functions["insert_rows"], self.shared.ctypes.data, 8 * self.words
         to, who = flat.ctypes.data, credited.ctypes.data
         contexts = [worker.context.ctypes.data for worker in self.crew.workers]
-        self.crew.split(
-            0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a)
-        )
+        self.crew.split(0, len(flat), lambda w, a, b: insert(shared, contexts[w], to + size * a, b - a, who + 2 * a))
         return True
 
     def close_level(self) -> None:

@@ -81,10 +81,7 @@ class Buckets:
         """Yield the rows and credits appended to a part, block by block."""
         if self.rows[number] == 0:
             return
-        with (
-            open(self.folder / f"{number}.rows", "rb") as rows,
-            open(self.folder / f"{number}.whos", "rb") as whos,
-        ):
+        with open(self.folder / f"{number}.rows", "rb") as rows, open(self.folder / f"{number}.whos", "rb") as whos:
             while data := rows.read(8 * self.words * BLOCK):
                 block = np.frombuffer(data, np.uint64).reshape(-1, self.words)
                 yield block, np.frombuffer(whos.read(2 * len(block)), np.uint16)

@@ -160,9 +160,7 @@ class Storage:
             yield
         except (OSError, ArrowException) as fault:
             why, help = _reason(fault)
-            raise EnvironmentFault(
-                f"cannot-{verb}", f"cannot {verb} {name} in {self}: {why}", help=help
-            ) from fault
+            raise EnvironmentFault(f"cannot-{verb}", f"cannot {verb} {name} in {self}: {why}", help=help) from fault
 
 
 @functools.lru_cache(maxsize=8)

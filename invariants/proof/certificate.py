@@ -39,9 +39,7 @@ IMPOSSIBLE = "impossible.smt2.gz"
 DRAFT = ".draft"
 """The folder, inside that of a certificate, where it is written before it takes the place of another one."""
 CODES = Codes("certificate-damaged")
-COMMANDS = (
-    "(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ",
-)  # fmt: skip
+COMMANDS = ("(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push ", "(pop ", "(check-sat-assuming ")
 """What a line of a certificate may begin with: nothing that names a file or changes a solver's options."""
 QUERY = 4
 """Lines of a question: push, the negated obligation, check, pop."""

@@ -71,9 +71,7 @@ def discharge(task: Task) -> tuple[int, list[Obligation]]:
     digests = _digests(config, task.timeout, task.assumed)
     instances, work = digests.prover.ts.instances, task.work
     if work.number >= len(instances) or digests.work(instances[work.number], work.goals) != work.digest:
-        raise EnvironmentFault(
-            "model-changed", "a file of the model changed while the proof ran", help="run it again"
-        )
+        raise EnvironmentFault("model-changed", "a file of the model changed while the proof ran", help="run it again")
     return work.number, list(obligations(digests.prover, instances[work.number], work.goals))
 
 

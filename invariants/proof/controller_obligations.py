@@ -64,9 +64,7 @@ class Step:
 class StepProver:
     """The obligations of one configuration; `fixed` names open knobs that keep their value."""
 
-    def __init__(
-        self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()) -> None:
         self.model, self.config = model, config
         self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
         self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}

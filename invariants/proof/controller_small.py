@@ -25,9 +25,7 @@ _USUAL: dict[str, tuple[Any, ...]] = {
 }
 
 
-def wishes(
-    config: Config, situation: Symbolic, event: Symbolic, knobs: Mapping[str, Any]
-) -> Iterator[Any]:
+def wishes(config: Config, situation: Symbolic, event: Symbolic, knobs: Mapping[str, Any]) -> Iterator[Any]:
     """Return the preferences as formulas over the symbolic situation and event."""
     settings = [s for s in situation.scalars if s.path.startswith("s.settings.")]
     replicas = [s for s in situation.scalars if s.path.startswith("s.partition.replicas")]

@@ -103,9 +103,7 @@ class Equivariance:
                 inside = [self.alg.cmp("lt", k, length) for k in range(len(slots))]
                 moved = [self.renamed(x, ty.elem, to) for x in slots]
                 ite = self.structure.ite
-                return length, [
-                    ite(c, x, old, ty.elem) for c, x, old in zip(inside, moved, slots, strict=True)
-                ]
+                return length, [ite(c, x, old, ty.elem) for c, x, old in zip(inside, moved, slots, strict=True)]
             case "vec":
                 return [self.renamed(value[to.index(b)], ty.elem, to) for b in range(len(to))]
             case "record" | "state":

@@ -66,4 +66,3 @@ def _note(found: dict[str, Need], lemma: str, action: str, goal: str, answer: An
 def _ask(prover: Prover, solver: Any, without: str) -> Any:
     literals = (literal for name, literal in prover.literals.items() if name != without)
     return ask(solver, prover.timeout, *literals)
-

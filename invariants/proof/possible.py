@@ -145,8 +145,7 @@ class Possible:
             if fn.name in inside or not excluded or brokers == 1:
                 continue
             if all(
-                not _reads_config(self.ts.model, fn, one.guard) and self._never(fn, one, anywhere)
-                for one in excluded
+                not _reads_config(self.ts.model, fn, one.guard) and self._never(fn, one, anywhere) for one in excluded
             ):
                 yield fn, excluded[0].guard
 
@@ -187,4 +186,3 @@ def _reads(model: Model, root: Expression, through: set[str]) -> bool:
             if any(_reads(model, below, through) for below in fn_nodes(model.fns[node.function])):
                 return True
     return False
-

@@ -99,9 +99,7 @@ class Transitions:
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
-        self.type_invariant = z3.And(
-            *(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders()
-        )
+        self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
         self.seen_ty = type_of(Seen)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
@@ -204,9 +202,7 @@ class Transitions:
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
         whole = becomes + tuple(self._history(becomes))
-        return Instance(
-            fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard
-        )
+        return Instance(fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard)
 
     def every_choice(self) -> Iterator[tuple[int, Instance | Excluded]]:
         """Every choice of arguments that an instance stands for, built by itself; the instance's number."""

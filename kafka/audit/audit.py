@@ -58,9 +58,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
             for found, keys in worst_partitions(findings):
                 timelines += timelines_of(found, keys, read_log(found.log, interrupted))
         stopped = interrupted()
-    return report_of(
-        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
-    )
+    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
 
 
 def _workers(asked: int | None, size: int) -> int:
@@ -71,9 +69,7 @@ def _workers(asked: int | None, size: int) -> int:
     return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
 
 
-def _by_one(
-    logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts
-) -> list[LogFindings]:
+def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:
     """What this process finds in the logs, one after the other."""
     findings: list[LogFindings] = []
     for number, log in enumerate(logs, 1):

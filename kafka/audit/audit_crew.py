@@ -78,9 +78,8 @@ class Crew:
         return sum(self._flags)
 
     def audit(
-        self, log: MetadataLog, items: Iterable[Item], interrupted: Callable[[], bool],
-        read: Callable[[Item], None],
-    ) -> LogFindings:  # fmt: skip
+        self, log: MetadataLog, items: Iterable[Item], interrupted: Callable[[], bool], read: Callable[[Item], None]
+    ) -> LogFindings:
         """What is found in a log. read: told of each item; once interrupted, what was read is judged."""
         self._tell((log, self.repairs))
         whole = LogAudit(log, self.repairs)

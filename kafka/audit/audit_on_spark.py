@@ -61,10 +61,7 @@ def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
 
 
 def audit_in_session(
-    session: SparkSession,
-    request: AuditRequest,
-    progress: Progress,
-    interrupted: Callable[[], bool] = lambda: False,
+    session: SparkSession, request: AuditRequest, progress: Progress, interrupted: Callable[[], bool] = lambda: False
 ) -> AuditReport:
     """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
     started, repairs = time.monotonic(), Repairs.of(request.repaired)
@@ -83,9 +80,7 @@ def audit_in_session(
         raise KeyboardInterrupt from None
     finally:
         tasks.close()
-    return report_of(
-        findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs
-    )
+    return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
 
 
 class SparkAudit(Tasks):

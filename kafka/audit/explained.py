@@ -138,9 +138,7 @@ def _configs(asked: Question, befores: list[Partition], after: Partition) -> Ite
 # ---------------------------------------------------------------------------- events
 
 
-def _events(
-    c: Config, asked: Question, befores: list[Partition], after: Partition
-) -> Iterator[tuple[str, Partition]]:
+def _events(c: Config, asked: Question, befores: list[Partition], after: Partition) -> Iterator[tuple[str, Partition]]:
     """Every event that may have written the record, with what it makes of the partition."""
     for brokers in dict.fromkeys((asked.brokers, asked.start)):
         registration = tuple(known.registration for known in brokers)
@@ -177,9 +175,8 @@ def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tupl
             for recovery in dict.fromkeys((after.recovery, p.recovery)):
                 r = now.registration[p.leader]
                 request = AlterPartitionEvent(
-                    p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr,
-                    (0,) * len(now.registration), recovery,
-                )  # fmt: skip
+                    p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr, (0,) * len(now.registration), recovery
+                )
                 yield f"AlterPartition of leader {{{p.leader}}}", _after(c, now, request)
     yield "a preferred election", _after(c, now, BalanceEvent())
     yield "an unclean election", _after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
@@ -270,7 +267,12 @@ def unexplained(asked: Answer, numbers: Numbers, base: StoredPartition) -> str:
 
 
 WORDS: Mapping[str, str] = {
-    "isr": "ISR", "elr": "ELR", "last_known_elr": "LastKnownELR", "leader_epoch": "leader epoch",
-    "partition_epoch": "partition epoch", "adding": "adding replicas", "removing": "removing replicas",
+    "isr": "ISR",
+    "elr": "ELR",
+    "last_known_elr": "LastKnownELR",
+    "leader_epoch": "leader epoch",
+    "partition_epoch": "partition epoch",
+    "adding": "adding replicas",
+    "removing": "removing replicas",
     "recovery": "recovery state",
-}  # fmt: skip
+}

@@ -16,14 +16,7 @@ from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.history import Counted, Read, UnreadKind
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import Damage
-from elrcheck.results.audit_report import (
-    AuditDamage,
-    AuditedLog,
-    AuditFlag,
-    AuditReport,
-    AuditTimeline,
-    UnreadRecords,
-)
+from elrcheck.results.audit_report import AuditDamage, AuditedLog, AuditFlag, AuditReport, AuditTimeline, UnreadRecords
 
 ORDER = {name: number for number, name in enumerate(RULES)}
 

@@ -177,9 +177,7 @@ class EventSigns:
                 yield applied, key, ("registered-without-directory", message)
         for applied, key, dropped, message in shrunk:
             brokers = [state.brokers.get(broker) for broker in dropped]
-            by_leader = all(
-                known and not known.fenced and not known.in_controlled_shutdown for known in brokers
-            )
+            by_leader = all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers)
             yield applied, key, ("raised-while-shrinking" if by_leader else "raised-while-fencing", message)
 
     def settled(self, state: ClusterState) -> None:
@@ -187,9 +185,7 @@ class EventSigns:
         self.min_isr = dict(state.min_isr)
         self.brokers = dict(state.brokers)
 
-    def seen(
-        self, applied: Applied, state: ClusterState, in_snapshot: bool = False
-    ) -> Iterator[tuple[Key, Sign]]:
+    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool = False) -> Iterator[tuple[Key, Sign]]:
         """Signs of this record, which has been applied."""
         name, fields = applied.record.name, applied.record.fields
         if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
@@ -353,9 +349,7 @@ def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
     return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
 
 
-def _few_left(
-    key: Key, before: KafkaPartition, after: KafkaPartition, least: int
-) -> Iterator[tuple[Key, Sign]]:
+def _few_left(key: Key, before: KafkaPartition, after: KafkaPartition, least: int) -> Iterator[tuple[Key, Sign]]:
     """A reassignment has ended, and ISR and ELR have fewer than min.insync.replicas replicas (P-29)."""
     copies = {*after.isr, *after.elr} & set(after.replicas)
     if not (before.adding or before.removing) or after.adding or after.removing or len(copies) >= least:
@@ -363,10 +357,7 @@ def _few_left(
     left = f"with ISR {list(after.isr)} of replicas {list(after.replicas)}, min.insync.replicas {least}"
     if set(after.replicas) == set(before.replicas) - set(before.removing):
         yield key, ("completed-with-few", f"the reassignment from {list(before.replicas)} completes {left}")
-    elif (
-        set(after.replicas) == set(before.replicas) - set(before.adding)
-        and len({*before.isr, *before.elr}) >= least
-    ):
+    elif set(after.replicas) == set(before.replicas) - set(before.adding) and len({*before.isr, *before.elr}) >= least:
         message = f"the reassignment is cancelled {left}; the ISR was {list(before.isr)}"
         yield key, ("cancelled-with-few", message)
 

@@ -68,9 +68,7 @@ def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, b
 
 @lru_cache
 def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Settings:
-    return Settings(
-        topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr
-    )
+    return Settings(topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr)
 
 
 class Judge:
@@ -125,9 +123,7 @@ def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
 
 
 @lru_cache(maxsize=1 << 16)
-def _judge(
-    p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs
-) -> tuple[Broken, ...]:
+def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs) -> tuple[Broken, ...]:
     try:
         partition = partition_of(p)
     except Unheld:

@@ -13,14 +13,7 @@ from elrcheck.kafka.audit.judged import Judge
 from elrcheck.kafka.audit.quiet import Place, Quiet
 from elrcheck.kafka.audit.record_check import RecordCheck
 from elrcheck.kafka.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import (
-    ELR_FEATURE,
-    MIN_ISR,
-    TOPIC,
-    ClusterState,
-    Key,
-    PartitionChanged,
-)
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, Key, PartitionChanged
 from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog

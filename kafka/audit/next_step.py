@@ -160,9 +160,7 @@ def _elr_in_use(c: Config, now: Controller) -> Iterator[Begun]:
             words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
             yield Begun("rewrite-clears-elr", words, (elr,))
         if not _after(c, now, DirectoriesEvent(moved=True)).elr:
-            yield Begun(
-                "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
-            )
+            yield Begun("directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,))
         for b in elr:
             if now.registration[b].registered and b in _after(c, now, UnregisterEvent(b)).elr:
                 words = "ELR {}: broker {} stays in it if it is unregistered"
@@ -183,14 +181,17 @@ def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
     left = _left_in_elr(_after(c, now, CancelReassignmentEvent()))
     if left:
         kept = tuple(b for b in p.replicas if b not in p.adding)
-        yield Begun(
-            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
-        )
+        yield Begun("cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept))
     if p.leader is not None:
         request = AlterPartitionEvent(
-            p.leader, now.registration[p.leader].epoch, p.leader_epoch, p.partition_epoch, p.isr | p.adding,
-            (0,) * len(now.registration), p.recovery,
-        )  # fmt: skip
+            p.leader,
+            now.registration[p.leader].epoch,
+            p.leader_epoch,
+            p.partition_epoch,
+            p.isr | p.adding,
+            (0,) * len(now.registration),
+            p.recovery,
+        )
         left = _left_in_elr(_after(c, now, request))
         if left:
             kept = tuple(b for b in p.replicas if b not in p.removing)

@@ -115,9 +115,7 @@ class Quiet:
             if at == stop or codes[at] in (OTHER, TWICE):
                 break
             value, offset = values[at - values.first], run.offsets[at - values.first]
-            if not (self._creation if codes[at] == CREATION else self._change)(
-                state, columns, at, value, offset
-            ):
+            if not (self._creation if codes[at] == CREATION else self._change)(state, columns, at, value, offset):
                 break
             at += 1
         if at > first:
@@ -241,9 +239,7 @@ class Quiet:
         taken, self._taken = self._taken, []
         keys = self._around.state.partitions.keys_of_rows
         for run, number, columns, first, stop in taken:
-            for row, offset in zip(
-                columns.rows[first:stop], run.offsets[number : number + stop - first], strict=True
-            ):
+            for row, offset in zip(columns.rows[first:stop], run.offsets[number : number + stop - first], strict=True):
                 key = keys[row]
                 if key is not None:
                     yield key, Place(run.path, offset, run.time, run.position)

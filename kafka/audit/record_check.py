@@ -16,19 +16,19 @@ from elrcheck.kafka.audit.findings import Explained
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.kafka.log.cluster_state import (
-    ClusterState,
-    Key,
-    PartitionChanged,
-    StoredBroker,
-    StoredPartition,
-)
+from elrcheck.kafka.log.cluster_state import ClusterState, Key, PartitionChanged, StoredBroker, StoredPartition
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.partition_table import PartitionTable
 
-BROKERS = frozenset({
-    "REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD", "FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD",
-    "BROKER_REGISTRATION_CHANGE_RECORD"})  # fmt: skip
+BROKERS = frozenset(
+    {
+        "REGISTER_BROKER_RECORD",
+        "UNREGISTER_BROKER_RECORD",
+        "FENCE_BROKER_RECORD",
+        "UNFENCE_BROKER_RECORD",
+        "BROKER_REGISTRATION_CHANGE_RECORD",
+    }
+)
 NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
 NOTHING = StoredPartition(PartitionTable().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
@@ -91,9 +91,7 @@ class RecordCheck:
         before, after = changed.before, changed.after
         base = NOTHING if before is None else before
         first = self.first.get(changed.key)
-        numbers = Numbers(
-            b for each in (before, after, first) if each is not None for b in each.shape.brokers
-        )
+        numbers = Numbers(b for each in (before, after, first) if each is not None for b in each.shape.brokers)
         known = before or after
         count = len(numbers.ids) + 1
         topic = state.name_of(changed.key)

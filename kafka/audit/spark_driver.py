@@ -145,7 +145,6 @@ def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
 
 
 def _timelines_of_dump(
-    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings,
-    keys: Sequence[Key],
-) -> list[AuditTimeline]:  # fmt: skip
+    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings, keys: Sequence[Key]
+) -> list[AuditTimeline]:
     return list(timelines_of(found, keys, items)) if number == wanted else []

@@ -64,9 +64,7 @@ class Row(NamedTuple):
     body: bytes
 
 
-def cut_files(
-    batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], buckets: int
-) -> Iterator[pa.RecordBatch]:
+def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], buckets: int) -> Iterator[pa.RecordBatch]:
     """Cut files into records. logs: all logs, by number."""
     for batch in batches:
         for row in batch.to_pylist():
@@ -249,8 +247,7 @@ def read_dumps(
                 items = read_dump_text(row["path"], file)
                 body = pickle.dumps(answer(row["log"], logs[row["log"]], items))
             yield pa.RecordBatch.from_pylist(
-                [{"log": row["log"], "body": body}],
-                pa.schema([("log", pa.int32()), ("body", pa.binary())]),
+                [{"log": row["log"], "body": body}], pa.schema([("log", pa.int32()), ("body", pa.binary())])
             )
 
 

@@ -100,9 +100,7 @@ class KafkaCluster:
     def format_controller(self, storage_tool: tuple[str, ...]) -> None:
         """Give the controller its first records: the features, which brokers then follow."""
         features = [
-            word
-            for name, level in self.layout.shape.features.items()
-            for word in ("--feature", f"{name}={level}")
+            word for name, level in self.layout.shape.features.items() for word in ("--feature", f"{name}={level}")
         ]
         file = str(self.layout.properties_file(CONTROLLER))
         self._guarded.start("format", [*storage_tool, "format", "-t", CLUSTER_ID, "-c", file, *features])
@@ -159,11 +157,7 @@ class KafkaCluster:
         self.await_exit(broker, seconds)
 
     def await_exit(self, broker: int, seconds: float = STOP) -> None:
-        wait_for(
-            lambda: self._code(str(broker)) is not None,
-            seconds * self._patience,
-            f"the exit of broker {broker}",
-        )
+        wait_for(lambda: self._code(str(broker)) is not None, seconds * self._patience, f"the exit of broker {broker}")
 
     def pause(self, node: int) -> None:
         self._guarded.signal(str(node), signal.SIGSTOP)

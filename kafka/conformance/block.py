@@ -31,9 +31,7 @@ from elrcheck.kafka.controller_steps import SwitchElr
 from elrcheck.kafka.oracle import Oracle
 from elrcheck.model.config import Config
 
-Kind: TypeAlias = Literal[
-    "builder space", "event space", "random builder", "random events", "walks", "ISR order"
-]
+Kind: TypeAlias = Literal["builder space", "event space", "random builder", "random events", "walks", "ISR order"]
 BUILDER: tuple[Kind, ...] = ("builder space", "random builder")
 
 
@@ -152,9 +150,7 @@ def _walks(config: Config, seed: int, block: Block) -> list[Walk]:
 # ---------------------------------------------------------------------------- both sides
 
 
-def _builder(
-    config: Config, asked: Sequence[BuilderQuestion], oracles: Sequence[Oracle]
-) -> list[VersionResult]:
+def _builder(config: Config, asked: Sequence[BuilderQuestion], oracles: Sequence[Oracle]) -> list[VersionResult]:
     usable = [question for question in asked if askable(config.elr_enabled, question)]
     expected = build_all(config, usable)
     results = []

@@ -63,9 +63,7 @@ def _families(n: int) -> Iterator[Space[BuilderQuestion]]:
     several = subsets(ids)
     least = tuple(range(1, n + 1))
     yield Space(
-        f"builder plain {n}",
-        (places, leaders, last_known, several, ELECTIONS, several, least, ON_AND_OFF),
-        _plain,
+        f"builder plain {n}", (places, leaders, last_known, several, ELECTIONS, several, least, ON_AND_OFF), _plain
     )
     yield Space(
         f"builder unclean {n}",
@@ -80,15 +78,7 @@ def _families(n: int) -> Iterator[Space[BuilderQuestion]]:
     few = several if n < LARGEST else (tuple(ids), (0,), (n - 1,))
     yield Space(
         f"builder reassigning {n}",
-        (
-            places,
-            leaders,
-            tuple(product(("stays", "adding", "removing"), repeat=n)),
-            several,
-            few,
-            least,
-            ON_AND_OFF,
-        ),
+        (places, leaders, tuple(product(("stays", "adding", "removing"), repeat=n)), several, few, least, ON_AND_OFF),
         _reassigning,
     )
     if n < LARGEST:
@@ -110,15 +100,7 @@ def _plain(
 
 
 def _unclean(
-    places: Any,
-    leader: int,
-    last: Ids,
-    gone: int,
-    recovery: Any,
-    election: Any,
-    alive: Ids,
-    least: int,
-    elr: bool,
+    places: Any, leader: int, last: Ids, gone: int, recovery: Any, election: Any, alive: Ids, least: int, elr: bool
 ) -> BuilderQuestion | None:
     p = partition(places, leader, last, recovery)
     if p is None or gone in alive:
@@ -128,15 +110,7 @@ def _unclean(
 
 
 def _recovery(
-    places: Any,
-    leader: int,
-    isr: Ids,
-    recovery: Any,
-    wanted: Any,
-    election: Any,
-    alive: Ids,
-    least: int,
-    elr: bool,
+    places: Any, leader: int, isr: Ids, recovery: Any, wanted: Any, election: Any, alive: Ids, least: int, elr: bool
 ) -> BuilderQuestion | None:
     p = partition(places, leader, (), recovery)
     if p is None or (recovery, wanted) == ("RECOVERED", "RECOVERED"):
@@ -153,9 +127,7 @@ def _reassigning(
     whole = len(moves)
     if p is None or not adding + removing or len(adding) == whole or len(removing) == whole:
         return None
-    return BuilderQuestion(
-        p, alive, least, elr, target_isr=isr, target_adding=adding, target_removing=removing
-    )
+    return BuilderQuestion(p, alive, least, elr, target_isr=isr, target_adding=adding, target_removing=removing)
 
 
 def _strangers(

@@ -12,14 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, KafkaPartition
-from elrcheck.kafka.conformance.model_side import (
-    Situation,
-    Unheld,
-    built,
-    decide_step,
-    partition_of,
-    situation_of,
-)
+from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import (
     UNASSIGNED,
     Difference,
@@ -142,9 +135,7 @@ def compare_walk(
         now = situation_of(config, setup)
         for number, (step, answer) in enumerate(zip(steps, answers, strict=True), 1):
             try:
-                error, after = (
-                    expected[number - 1] if together and number <= len(expected) else decide_step(now, step)
-                )
+                error, after = expected[number - 1] if together and number <= len(expected) else decide_step(now, step)
             except Unheld:
                 counted.unheld += 1
                 together, after = False, _as_kafka(now, answer)
@@ -152,9 +143,7 @@ def compare_walk(
                 counted.compared += 1
                 found = step_differences(brokers, answer, now, error, after)
                 if found:
-                    yield StepDisagreement(
-                        setup, steps[:number], partition, brokers, answer, now, error, after, found
-                    )
+                    yield StepDisagreement(setup, steps[:number], partition, brokers, answer, now, error, after, found)
                     together, after = False, _as_kafka(after, answer)
             assert answer.partition is not None, "a walk keeps its partition"
             partition, brokers = answer.partition, answer.brokers

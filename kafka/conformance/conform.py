@@ -38,9 +38,7 @@ SHOWN = 25
 """Groups of a version that are shrunk and shown."""
 
 
-def run_conform(
-    request: ConformRequest, teams: Sequence[Team], opener: Opener, progress: Progress
-) -> ConformReport:
+def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, progress: Progress) -> ConformReport:
     """Compare every team; after an interrupt or at the time limit the report has what was found so far."""
     started = time.monotonic()
     deadline = None if request.seconds is None else started + request.seconds
@@ -57,9 +55,8 @@ def run_conform(
                 until = now + max(0.0, deadline - now) / (len(teams) - number + 1)
             blocks = plan(request.comparisons, request.level, team.config.elr_enabled)
             found = compare_team(
-                opener, team, request.seed, blocks, workers, until, stop, progress,
-                stop_at_first=request.stop_at_first,
-            )  # fmt: skip
+                opener, team, request.seed, blocks, workers, until, stop, progress, stop_at_first=request.stop_at_first
+            )
             stopped = stopped or found.stopped_by
             for source, progressed in found.versions.items():
                 versions.append(_version(team, progressed))
@@ -126,12 +123,7 @@ def _spaces(progressed: Progressed) -> list[SpaceReport]:
 
 
 def _disagreements(
-    request: ConformRequest,
-    team: Team,
-    source: str,
-    progressed: Progressed,
-    opener: Opener,
-    stop: Interrupts,
+    request: ConformRequest, team: Team, source: str, progressed: Progressed, opener: Opener, stop: Interrupts
 ) -> list[DisagreementReport]:
     """The groups of a version, the unexplained ones first and the most frequent ones shrunk."""
     groups = sorted(progressed.result.groups.items(), key=lambda item: (item[1].explained, -item[1].count))
@@ -141,9 +133,7 @@ def _disagreements(
         if number < SHOWN and not stop():
             example = shrunk(team.config, key, example, opened(opener, source))
         found.append(
-            _disagreement(
-                request, team, source, progressed.result.version, key, replace(group, example=example)
-            )
+            _disagreement(request, team, source, progressed.result.version, key, replace(group, example=example))
         )
     return found
 

@@ -46,9 +46,7 @@ def order_matters(
         return None
     setup, steps = other
     assert setup.partition is not None, "a walk has a partition"
-    return StepDisagreement(
-        setup, steps, setup.partition, setup.brokers, turned, now, error, after, tuple(differences)
-    )
+    return StepDisagreement(setup, steps, setup.partition, setup.brokers, turned, now, error, after, tuple(differences))
 
 
 def _only_order(walk: Walk, answer: StepAnswer) -> int:

@@ -37,9 +37,7 @@ SAMPLE = 400
 def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list[Block]:
     """The blocks of a run, those of every kind spread evenly over it; elr: the release has the feature."""
     shares = {
-        kind: share
-        for kind, share in SHARES.items()
-        if level is None or (kind in BUILDER) == (level == "builder")
+        kind: share for kind, share in SHARES.items() if level is None or (kind in BUILDER) == (level == "builder")
     }
     whole = sum(shares.values())
     wanted = {kind: comparisons * share / whole for kind, share in shares.items()}

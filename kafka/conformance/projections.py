@@ -107,11 +107,7 @@ _PARTITION = tuple(field.name for field in fields(Partition) if field.name not i
 def partition_differences(kafka: KafkaPartition | None, model: Partition | None) -> tuple[Difference, ...]:
     """Field by field; a partition that one side does not have differs as a whole."""
     if kafka is None or model is None:
-        return (
-            ()
-            if kafka is None and model is None
-            else (Difference("partition", _whole(kafka), _whole(model)),)
-        )
+        return () if kafka is None and model is None else (Difference("partition", _whole(kafka), _whole(model)),)
     try:
         held = partition_of(kafka)
     except Unheld:
@@ -142,9 +138,7 @@ def _of_model(partition: Partition, name: str) -> str:
     return text_of(getattr(partition, name))
 
 
-def builder_differences(
-    before: KafkaPartition, answer: BuilderAnswer, after: Partition
-) -> tuple[Difference, ...]:
+def builder_differences(before: KafkaPartition, answer: BuilderAnswer, after: Partition) -> tuple[Difference, ...]:
     """An answer of PartitionChangeBuilder and the partition of the model; no record leaves it as it is."""
     if answer.failure is not None:
         return (Difference("failure", answer.failure, "none"),)

@@ -124,9 +124,7 @@ _FILES: tuple[Any, ...] = ("last", "last", "none", "none", "none", "other")
 
 
 def _any_broker(choice: random.Random, s: Controller, fenced: Sequence[int]) -> int:
-    return (
-        choice.choice(fenced) if fenced and choice.random() < 0.7 else choice.randrange(len(s.registration))
-    )
+    return choice.choice(fenced) if fenced and choice.random() < 0.7 else choice.randrange(len(s.registration))
 
 
 def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> AlterPartition:
@@ -251,15 +249,7 @@ def random_builder_question(choice: random.Random) -> BuilderQuestion:
         leaving = tuple(sorted(set(p.replicas) - set(wanted)))
         new = tuple(sorted(set(wanted) - set(p.replicas)))
         return BuilderQuestion(
-            p,
-            alive,
-            min(least, len(p.replicas)),
-            elr,
-            election,
-            None,
-            wanted + leaving,
-            new or None,
-            leaving or None,
+            p, alive, min(least, len(p.replicas)), elr, election, None, wanted + leaving, new or None, leaving or None
         )
     kept = tuple(r for r in p.replicas if r not in p.adding) or p.replicas
     back = tuple(b for b in p.isr if b in kept) or kept[:1]

@@ -52,9 +52,7 @@ def group_of(found: Disagreement) -> str:
 # ---------------------------------------------------------------------------- walks
 
 
-def _smaller_walk(
-    config: Config, key: str, found: StepDisagreement, oracle: Oracle
-) -> StepDisagreement | None:
+def _smaller_walk(config: Config, key: str, found: StepDisagreement, oracle: Oracle) -> StepDisagreement | None:
     walks = list(_reductions(found.setup, found.steps))
     if not walks:
         return None

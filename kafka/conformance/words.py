@@ -36,13 +36,7 @@ def example_of(found: Disagreement, command: str, variant: str) -> ExampleReport
     if isinstance(found, BuilderDisagreement):
         q = found.question
         return ExampleReport(
-            (),
-            builder_lines(q),
-            partition_text(q.partition),
-            pairs,
-            False,
-            command,
-            _builder_json(variant, q),
+            (), builder_lines(q), partition_text(q.partition), pairs, False, command, _builder_json(variant, q)
         )
     fresh = found.setup.partition is not None and found.setup.partition.partition_epoch == 0
     return ExampleReport(
@@ -123,9 +117,7 @@ def _alter_text(step: AlterPartition) -> str:
             parts.append(f"{name.replace('_', ' ')} {off:+d}")
     for member in step.isr:
         if member.epoch != 0:
-            parts.append(
-                f"epoch of {member.broker} {'not given' if member.epoch is None else f'{member.epoch:+d}'}"
-            )
+            parts.append(f"epoch of {member.broker} {'not given' if member.epoch is None else f'{member.epoch:+d}'}")
     if step.recovery != "RECOVERED":
         parts.append(step.recovery)
     return ", ".join(parts)

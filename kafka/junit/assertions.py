@@ -64,9 +64,7 @@ def _disjoint(walk: ControllerWalk) -> Assertion | None:
     p = _last(walk).partition
     if p.isr & p.elr == EMPTY:
         return None
-    return Assertion(
-        "no broker is in the ISR and in the ELR", "Collections.disjoint(context.isr(), context.elr())"
-    )
+    return Assertion("no broker is in the ISR and in the ELR", "Collections.disjoint(context.isr(), context.elr())")
 
 
 def _below_min_isr(walk: ControllerWalk) -> Assertion | None:
@@ -74,9 +72,7 @@ def _below_min_isr(walk: ControllerWalk) -> Assertion | None:
     if s.partition.elr == EMPTY or len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas):
         return None
     least = configured_min_isr(s.settings)
-    condition = (
-        f"context.elr().isEmpty() || context.isr().size() < Math.min({least}, context.replicas().size())"
-    )
+    condition = f"context.elr().isEmpty() || context.isr().size() < Math.min({least}, context.replicas().size())"
     return Assertion("there is an ELR only while the ISR is below min ISR", condition)
 
 
@@ -94,9 +90,7 @@ def _replicas(walk: ControllerWalk) -> Assertion | None:
     if not names:
         return None
     java, kafka = names[0]
-    return Assertion(
-        f"{kafka} names replicas only", f"context.replicas().containsAll(context.{java}())", (java,)
-    )
+    return Assertion(f"{kafka} names replicas only", f"context.replicas().containsAll(context.{java}())", (java,))
 
 
 def _quorum(walk: ControllerWalk) -> Assertion | None:
@@ -137,9 +131,7 @@ def _isr_active(walk: ControllerWalk) -> Assertion | None:
     if not s.settings.elr_enabled or s.partition.isr <= active(walk.config, s.registration):
         return None
     return Assertion(
-        "with ELR on, every member of the ISR is active",
-        "context.active().containsAll(context.isr())",
-        ("active",),
+        "with ELR on, every member of the ISR is active", "context.active().containsAll(context.isr())", ("active",)
     )
 
 
@@ -271,18 +263,12 @@ def _registers(walk: ControllerWalk) -> Assertion | None:
     if not starting:
         return None
     return Assertion(
-        f"broker {starting[0]}, which starts, can register",
-        f"context.canRegister({starting[0]})",
-        ("canRegister",),
+        f"broker {starting[0]}, which starts, can register", f"context.canRegister({starting[0]})", ("canRegister",)
     )
 
 
 def _of(brokers: frozenset[int]) -> str:
-    return (
-        f"only broker{'s' * (len(brokers) > 1)} {', '.join(map(str, sorted(brokers)))}"
-        if brokers
-        else "no broker"
-    )
+    return f"only broker{'s' * (len(brokers) > 1)} {', '.join(map(str, sorted(brokers)))}" if brokers else "no broker"
 
 
 def _java(brokers: frozenset[int]) -> str:

@@ -101,9 +101,7 @@ def walk_of(
     mended = None if repaired is None else situation_of(repaired, setup)
     steps: list[WalkStep] = []
     parting = None
-    for index, (label, before, after) in enumerate(
-        zip(trace.labels, trace.states, trace.states[1:], strict=False)
-    ):
+    for index, (label, before, after) in enumerate(zip(trace.labels, trace.states, trace.states[1:], strict=False)):
         call = _call(config, now, label, before)
         if call is None:
             steps.append(WalkStep(label, None, "NONE", after))
@@ -113,25 +111,23 @@ def walk_of(
         repaired_error = None
         if mended is not None:
             repaired_error, mended = _then(mended, _sent_to(mended, call, before.partition))
-        if (
-            mended is not None
-            and parting is None
-            and _shape(mended.controller.partition) != _shape(after.partition)
-        ):
+        if mended is not None and parting is None and _shape(mended.controller.partition) != _shape(after.partition):
             parting = index
         refused = error != "NONE" and after.partition == before.partition
         steps.append(
             WalkStep(
-                label, None if refused else call, error, after,
-                None if mended is None else mended.controller.partition, repaired_error,
+                label,
+                None if refused else call,
+                error,
+                after,
+                None if mended is None else mended.controller.partition,
+                repaired_error,
             )
-        )  # fmt: skip
+        )
     walk = ControllerWalk(config, setup, first, tuple(steps), parting, released)
     if not walk.calls:
         message = "no step of the trace is one of the controller"
-        raise UsageFault(
-            "junit-trace", message, help="the brokers' own steps have no counterpart in its classes"
-        )
+        raise UsageFault("junit-trace", message, help="the brokers' own steps have no counterpart in its classes")
     return walk
 
 
@@ -144,8 +140,7 @@ def setup_of(config: Config, first: State) -> Setup:
     zero = tuple(config.brokers)[: config.partition_zero_replicas]
     return Setup(
         brokers=tuple(
-            KafkaBroker(b, FIRST_EPOCH + r.epoch - 1, r.registered, r.fenced)
-            for b, r in enumerate(first.registration)
+            KafkaBroker(b, FIRST_EPOCH + r.epoch - 1, r.registered, r.fenced) for b, r in enumerate(first.registration)
         ),
         partition=KafkaPartition(
             replicas=p.replicas,
@@ -159,9 +154,7 @@ def setup_of(config: Config, first: State) -> Setup:
         topic_min_isr=settings.topic_min_isr,
         cluster_min_isr=settings.cluster_min_isr,
         topic_unclean=True if config.unclean_leader_election_enable else None,
-        sibling=KafkaPartition(zero, zero, leader=zero[0], leader_epoch=1, partition_epoch=1)
-        if zero
-        else None,
+        sibling=KafkaPartition(zero, zero, leader=zero[0], leader_epoch=1, partition_epoch=1) if zero else None,
     )
 
 

@@ -86,9 +86,7 @@ def class_name(out: Path) -> str:
     """The name that a public class in this file has to have."""
     if out.suffix != ".java" or CLASS_NAME.fullmatch(out.stem) is None:
         message = f"{out.name} cannot be the file of a public Java class"
-        raise UsageFault(
-            "usage-bad-value", message, help="as in -o F20Test.java, or give a folder that exists"
-        )
+        raise UsageFault("usage-bad-value", message, help="as in -o F20Test.java, or give a folder that exists")
     return out.stem
 
 
@@ -114,9 +112,7 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
             raise UsageFault("junit-trace", message, help=f"`elrcheck show {finding.id}` has the cause")
         test = _about(subject, fn, name, command, f"What happens to broker {led.leader}, {LEADER}", released)
         return JunitTest(test.name, leader_source(subject.model, led, test), ident, finding.id)
-    assertion = asserted(
-        walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ()
-    )
+    assertion = asserted(walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ())
     test = _about(subject, fn, name, command, CONTROLLER, released)
     text = junit_source(subject.model, walk, assertion, test)
     return JunitTest(test.name, text, ident, None if finding is None else finding.id)
@@ -145,13 +141,9 @@ def _about(subject: Subject, fn: Fn, name: str | None, command: str, how: str, r
     about = [] if finding is None else [f"{finding.id}: {finding.title}."]
     about.append(f"{fn.ident} ({fn.name}): {summary(fn.doc)}")
     trace_is = "A trace" if finding is None else "A shortest counterexample"
-    about.append(
-        f"{trace_is} of elrcheck's model ({variant or 'no variant'}), step by step in Kafka's classes. {how}"
-    )
+    about.append(f"{trace_is} of elrcheck's model ({variant or 'no variant'}), step by step in Kafka's classes. {how}")
     if not released:
-        about.append(
-            "No release does all that this variant does, so the end is asserted, not the steps before it."
-        )
+        about.append("No release does all that this variant does, so the end is asserted, not the steps before it.")
     title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
     return About(
         name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
@@ -174,9 +166,7 @@ def of_trace(path: Path) -> Subject:
     """A trace file of any notation, which the model must follow."""
     if not path.exists():
         message = f"there is no file `{path}`, and no finding of that name"
-        raise UsageFault(
-            "unknown-name", message, help="give a trace file or the id of a finding, such as F-20"
-        )
+        raise UsageFault("unknown-name", message, help="give a trace file or the id of a finding, such as F-20")
     followed = subject_of(path, None, Given())
     return Subject(followed.model, followed.config, followed.followed)
 
@@ -188,9 +178,8 @@ def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
     selection = Selection(run.variant, run.scope, _pairs(run.knobs))
     with tempfile.TemporaryDirectory(prefix="elrcheck-junit-") as folder:
         request = CheckRequest(
-            selection, (chosen,), stop_at_first=not run.liveness, run_dir=Path(folder) / "run",
-            liveness=run.liveness,
-        )  # fmt: skip
+            selection, (chosen,), stop_at_first=not run.liveness, run_dir=Path(folder) / "run", liveness=run.liveness
+        )
         run_check(request, progress)
         loaded = load_trace(Path(folder) / "run" / f"{chosen}.trace.json")
     assert run.control is not None

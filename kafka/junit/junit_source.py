@@ -71,12 +71,7 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
 
 
 def java_file(
-    test: About,
-    package: str,
-    fields: Sequence[str],
-    body: Sequence[str],
-    parts: Mapping[str, str],
-    more: str = "",
+    test: About, package: str, fields: Sequence[str], body: Sequence[str], parts: Mapping[str, str], more: str = ""
 ) -> str:
     """A test with the classes that it brings along. parts: their sources by name; more: has imports."""
     nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
@@ -102,9 +97,13 @@ def java_file(
 
 def environment() -> Environment:
     return Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-        autoescape=False, loader=FunctionLoader(_template),
-    )  # fmt: skip
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        loader=FunctionLoader(_template),
+    )
 
 
 # ---------------------------------------------------------------------------- the test's own lines

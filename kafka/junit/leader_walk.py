@@ -77,9 +77,7 @@ class LeaderWalk:
     repaired: Known
 
 
-def leader_walk_of(
-    model: Model, config: Config, trace: Behaviour[Label], repaired: Config
-) -> LeaderWalk | None:
+def leader_walk_of(model: Model, config: Config, trace: Behaviour[Label], repaired: Config) -> LeaderWalk | None:
     """The walk of the broker at fault; None if no leader commits less under the repaired rule."""
     mended = list(_followed(PlainModel(model, repaired), trace))
     for index, (state, other) in enumerate(zip(trace.states, mended, strict=False)):

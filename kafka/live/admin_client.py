@@ -137,9 +137,7 @@ def _reach(places: Sequence[tuple[str, int]]) -> None:
     raise EnvironmentFault("cluster-unreachable", "no broker can be reached", excerpt="\n".join(reasons))
 
 
-def _connected(
-    library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, said: deque[str]
-) -> Any:
+def _connected(library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, said: deque[str]) -> Any:
     servers = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places]
     errors = sys.modules["kafka.errors"]
     try:
@@ -183,9 +181,7 @@ class _Client:
 
     def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
         wanted = [self._library.ConfigResource(TOPIC, topic, list(names)) for topic in topics]
-        answer: Mapping[str, Mapping[str, Answer]] = self._ask(
-            self._admin.describe_configs, wanted, True, "all"
-        )
+        answer: Mapping[str, Mapping[str, Answer]] = self._ask(self._admin.describe_configs, wanted, True, "all")
         return answer.get("topic", {})
 
     def _ask(self, request: Callable[..., Got], *arguments: object) -> Got:

@@ -26,16 +26,19 @@ NUMBERS: Mapping[str, str] = {
     "reconnect.backoff.max.ms": "reconnect_backoff_max_ms",
     "retry.backoff.ms": "retry_backoff_ms",
 }
-TEXTS: Mapping[str, str] = {
-    "client.id": "client_id",
-    "sasl.kerberos.service.name": "sasl_kerberos_service_name",
-}
+TEXTS: Mapping[str, str] = {"client.id": "client_id", "sasl.kerberos.service.name": "sasl_kerberos_service_name"}
 OTHERS = (
-    "security.protocol", "sasl.mechanism", "sasl.jaas.config",
-    "ssl.truststore.type", "ssl.truststore.location", "ssl.truststore.certificates",
-    "ssl.keystore.type", "ssl.keystore.location", "ssl.key.password",
+    "security.protocol",
+    "sasl.mechanism",
+    "sasl.jaas.config",
+    "ssl.truststore.type",
+    "ssl.truststore.location",
+    "ssl.truststore.certificates",
+    "ssl.keystore.type",
+    "ssl.keystore.location",
+    "ssl.key.password",
     "ssl.endpoint.identification.algorithm",
-)  # fmt: skip
+)
 KNOWN = (*NUMBERS, *TEXTS, *OTHERS)
 LIBRARY_DEFAULTS: Mapping[str, object] = {
     "client_id": "elrcheck",
@@ -70,17 +73,13 @@ def read_settings(path: Path | None) -> ClientSettings:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        reason = (
-            fault.strerror if isinstance(fault, OSError) and fault.strerror else "this is no text in UTF-8"
-        )
+        reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else "this is no text in UTF-8"
         raise UsageFault(CODE, f"the client properties cannot be read: {reason}", where=str(path)) from fault
     given = {key: _Given(value, f"{path}:{line}") for key, value, line in properties(text)}
     for key, each in given.items():
         if key == "bootstrap.servers":
             help = "leave it out: --bootstrap says which brokers to ask"
-            raise UsageFault(
-                CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help
-            )
+            raise UsageFault(CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help)
         if not re.fullmatch(r"[\w.-]+", key):  # perhaps the rest of a password that a line break cut off
             message = "this line is no property; a value goes on in the next line after a backslash"
             raise UsageFault(CODE, message, where=each.where)

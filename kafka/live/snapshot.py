@@ -106,9 +106,7 @@ def _taken(client: ClusterClient, seen: Callable[[int], None], topics: Sequence[
     fenced = _brokers(client, found, answers)
     for broker, behind in sorted(found.lag.items()):
         if fenced.get(broker) is False and behind > BEHIND:
-            found.unseen.append(
-                f"the present, if broker {broker} answered: its metadata is old"
-            )
+            found.unseen.append(f"the present, if broker {broker} answered: its metadata is old")
     _settings(client, found, sorted({topic["name"] for topic in answers}))
     for topic in answers:
         for each in topic["partitions"]:
@@ -121,9 +119,7 @@ def _features(client: ClusterClient, found: Snapshot) -> None:
     features = client.features()
     if METADATA not in features or "finalized" not in features[METADATA]:
         help = "clusters that run with ZooKeeper have no such controller"
-        raise UsageFault(
-            "not-kraft", "the cluster has no metadata.version: it does not run with KRaft", help=help
-        )
+        raise UsageFault("not-kraft", "the cluster has no metadata.version: it does not run with KRaft", help=help)
     for name, told in features.items():
         if "finalized" in told:
             found.apply("FEATURE_LEVEL_RECORD", name=name, featureLevel=told["finalized"][1])
@@ -138,9 +134,7 @@ def _quorum(client: ClusterClient, found: Snapshot) -> None:
     for topic in answer.get("topics", ()):
         for partition in topic["partitions"]:
             found.offset = partition["high_watermark"]
-            nodes = {
-                each["replica_id"]: each for each in (*partition["current_voters"], *partition["observers"])
-            }
+            nodes = {each["replica_id"]: each for each in (*partition["current_voters"], *partition["observers"])}
             now = nodes.get(partition["leader_id"], {}).get("last_caught_up_timestamp", -1)
             for node, told in nodes.items():
                 caught_up = told.get("last_caught_up_timestamp", -1)
@@ -192,9 +186,13 @@ def _brokers(client: ClusterClient, found: Snapshot, answers: Iterable[Answer]) 
         level = {"name": METADATA, "maxSupportedVersion": found.supports}
         found.apply(
             "REGISTER_BROKER_RECORD",
-            brokerId=broker, brokerEpoch=0, fenced=fenced, inControlledShutdown=False, logDirs=(),
+            brokerId=broker,
+            brokerEpoch=0,
+            fenced=fenced,
+            inControlledShutdown=False,
+            logDirs=(),
             features=(level,),
-        )  # fmt: skip
+        )
     return brokers
 
 
@@ -231,9 +229,7 @@ def _min_isr(found: Snapshot, topic: str, told: Answer) -> None:
             found.apply("CONFIG_RECORD", resourceType=kind, resourceName=name, name=MIN_ISR, value=value)
 
 
-def _partition(
-    found: Snapshot, topic: Answer, told: Answer, moving: Answer, fenced: Mapping[int, bool]
-) -> None:
+def _partition(found: Snapshot, topic: Answer, told: Answer, moving: Answer, fenced: Mapping[int, bool]) -> None:
     if told["error_code"] not in (0, LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND):
         return
     identity = topic["topic_id"]

@@ -81,9 +81,7 @@ def head_of(data: bytes, at: int = 0) -> Head | None:
     """The header that starts there; None if the bytes are too few."""
     if len(data) - at < HEADER.size:
         return None
-    base, length, epoch, magic, checksum, attributes, last, first_time, _, _, _, _, count = (
-        HEADER.unpack_from(data, at)
-    )
+    base, length, epoch, magic, checksum, attributes, last, first_time, _, _, _, _, count = HEADER.unpack_from(data, at)
     return Head(base, length + BEFORE_LENGTH, epoch, magic, checksum, attributes, last, first_time, count)
 
 

@@ -143,9 +143,7 @@ def carried(sums: NDArray[np.uint32], bit: int) -> NDArray[np.uint32]:
     return over
 
 
-def with_bytes(
-    sums: NDArray[np.uint32], rows: NDArray[np.uint8], counts: NDArray[np.int64]
-) -> NDArray[np.uint32]:
+def with_bytes(sums: NDArray[np.uint32], rows: NDArray[np.uint8], counts: NDArray[np.int64]) -> NDArray[np.uint32]:
     """Each checksum continued by the first bytes of its row, as many as its count says."""
     table, sums = _byte_table(), sums.copy()
     for place in range(int(counts.max(initial=0))):

@@ -25,9 +25,7 @@ BATCH = re.compile(
     r"(?>.*?(?:CreateTime|LogAppendTime): )(-?\d{1,18}) (?>.*?isvalid: )(true|false)"
 )
 """Each gap ends at the next name and is not tried again: no line takes more time than its length."""
-RECORD = re.compile(
-    r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*?)? ?payload: (.*)"
-)
+RECORD = re.compile(r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*?)? ?payload: (.*)")
 CONTROL = re.compile(r"\| offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*\] (\w+)(?::| )")
 SNAPSHOT = re.compile(r"Snapshot end offset: (\d{1,18}), epoch: (\d{1,18})")
 TRAILING = re.compile(r"Found (\d{1,18}) invalid bytes at the end of")

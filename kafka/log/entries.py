@@ -11,13 +11,7 @@ from typing import NamedTuple, TypeAlias
 from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.blocks import Values
-from elrcheck.kafka.log.metadata_records import (
-    ControlRecord,
-    MetadataRecord,
-    Unread,
-    read_control,
-    read_record,
-)
+from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, read_control, read_record
 from elrcheck.kafka.log.segments import Batch, CutOff, Damage, never, read_segment
 
 

@@ -142,10 +142,7 @@ def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Ite
 
     stop: asked often, also where there is nothing to read but damage; once true, the log ends.
     """
-    if log.dump is not None:
-        items = read_dump(Path(log.dump), stop)
-    else:
-        items = in_one(log, lambda part: _entries(part, stop))
+    items = read_dump(Path(log.dump), stop) if log.dump else in_one(log, lambda part: _entries(part, stop))
     for item in items:
         if stop():
             return

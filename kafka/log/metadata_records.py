@@ -25,15 +25,7 @@ from elrcheck.kafka.log.binary import (
     unsigned_varint,
     uuid,
 )
-from elrcheck.kafka.log.record_table import (
-    BY_KEY,
-    BY_NAME,
-    CONTROLS,
-    UNREAD,
-    Field,
-    Kind,
-    RecordType,
-)
+from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, Field, Kind, RecordType
 
 FRAME_VERSION = 1
 CHANGE = BY_NAME["PARTITION_CHANGE_RECORD"]

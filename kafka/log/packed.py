@@ -76,9 +76,14 @@ def joined(some: Sequence[Packed]) -> Packed:
     order = np.lexsort((offsets, batches))
     told = [values[at] for at in order.tolist()]
     return Packed(
-        b"".join(told), np.array([len(value) for value in told], np.int64), offsets[order], batches[order],
-        positions[order], times[order], np.ones(len(told), np.int64),
-    )  # fmt: skip
+        b"".join(told),
+        np.array([len(value) for value in told], np.int64),
+        offsets[order],
+        batches[order],
+        positions[order],
+        times[order],
+        np.ones(len(told), np.int64),
+    )
 
 
 def packed(pieces: Sequence[Piece], buckets: int) -> tuple[dict[int, Packed], list[tuple[int, int]]]:
@@ -118,6 +123,11 @@ def _some(whole: Packed, block: Block, own: Places) -> Packed:
     counts = np.bincount(of_run, minlength=len(whole.counts))
     there = counts > 0
     return Packed(
-        octets[places].tobytes(), sizes, whole.offsets[own], whole.batches[there], whole.positions[there],
-        whole.times[there], counts[there],
-    )  # fmt: skip
+        octets[places].tobytes(),
+        sizes,
+        whole.offsets[own],
+        whole.batches[there],
+        whole.positions[there],
+        whole.times[there],
+        counts[there],
+    )

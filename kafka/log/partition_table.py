@@ -114,9 +114,17 @@ class StoredPartition(NamedTuple):
     def registration(self) -> KafkaPartition:
         p = self.shape.lists
         return KafkaPartition(
-            p.replicas, p.isr, p.elr, p.last_known_elr, p.adding, p.removing, p.leader,
-            self.leader_epoch, self.partition_epoch, p.recovery,
-        )  # fmt: skip
+            p.replicas,
+            p.isr,
+            p.elr,
+            p.last_known_elr,
+            p.adding,
+            p.removing,
+            p.leader,
+            self.leader_epoch,
+            self.partition_epoch,
+            p.recovery,
+        )
 
     @property
     def directories(self) -> Directories:

@@ -15,14 +15,7 @@ from numpy.typing import NDArray
 
 from elrcheck.kafka.log.blocks import Block
 from elrcheck.kafka.log.cluster_state import Key
-from elrcheck.kafka.log.metadata_records import (
-    CHANGE,
-    CHANGES,
-    CREATIONS,
-    REST,
-    START,
-    topic_and_number,
-)
+from elrcheck.kafka.log.metadata_records import CHANGE, CHANGES, CREATIONS, REST, START, topic_and_number
 from elrcheck.kafka.log.partition_table import SEATS, PartitionTable
 from elrcheck.kafka.log.record_table import Kind
 
@@ -89,9 +82,7 @@ class RecordCodes:
         rows = np.zeros(len(block.starts), np.int64)
         long = np.flatnonzero(block.stops - block.starts > REST)
         first = block.starts[long]
-        kinds = (
-            octets[first].astype(np.int64) << 16 | octets[first + 1].astype(np.int64) << 8 | octets[first + 2]
-        )
+        kinds = octets[first].astype(np.int64) << 16 | octets[first + 1].astype(np.int64) << 8 | octets[first + 2]
         changes = np.isin(kinds, KINDS_OF_CHANGES)
         codes[long[changes]] = UNCODED
         codes[long[np.isin(kinds, KINDS_OF_CREATIONS)]] = CREATION
@@ -104,9 +95,7 @@ class RecordCodes:
             codes[about[again]] = TWICE
         return Columns(block, rows, codes)
 
-    def _known_rows(
-        self, octets: NDArray[np.uint8], block: Block, about: Numbers, table: PartitionTable
-    ) -> Numbers:
+    def _known_rows(self, octets: NDArray[np.uint8], block: Block, about: Numbers, table: PartitionTable) -> Numbers:
         """The row of each of these records; a negative number for each partition that does not exist yet."""
         names = octets[(block.starts[about] + START)[:, None] + np.arange(REST - START)]
         told: list[bytes] = np.ascontiguousarray(names).view(f"V{REST - START}").ravel().tolist()
@@ -126,9 +115,14 @@ class RecordCodes:
         return np.array(found, np.int64)
 
     def _code(
-        self, octets: NDArray[np.uint8], block: Block, changes: Numbers, rows: Numbers, codes: Numbers,
+        self,
+        octets: NDArray[np.uint8],
+        block: Block,
+        changes: Numbers,
+        rows: Numbers,
+        codes: Numbers,
         table: PartitionTable,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Give these changes their codes."""
         changes = changes[rows[changes] > 0]
         sizes = block.stops[changes] - block.starts[changes]

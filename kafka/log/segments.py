@@ -17,15 +17,7 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.log.batches import (
-    CHECKED_FROM,
-    HEADER,
-    Head,
-    StoredRecord,
-    checksum_holds,
-    head_of,
-    records_of,
-)
+from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER, Head, StoredRecord, checksum_holds, head_of, records_of
 from elrcheck.kafka.log.blocks import Values, plain_block, plain_heads
 from elrcheck.kafka.log.next_batch import next_sound
 from elrcheck.kafka.log.range_sums import CHUNK, RangeSums
@@ -61,8 +53,7 @@ class Batch:
         if self.values is None:
             return self.stored
         return tuple(
-            StoredRecord(offset, self.time, None, value)
-            for offset, value in enumerate(self.values, self.base_offset)
+            StoredRecord(offset, self.time, None, value) for offset, value in enumerate(self.values, self.base_offset)
         )
 
 
@@ -95,11 +86,7 @@ Piece: TypeAlias = Batch | Damage | CutOff
 
 
 def read_segment(
-    path: Path,
-    first_offset: int | None = None,
-    *,
-    footer: bool = False,
-    stop: Callable[[], bool] = never,
+    path: Path, first_offset: int | None = None, *, footer: bool = False, stop: Callable[[], bool] = never
 ) -> Iterator[Piece]:
     """Read all batches of a segment or a snapshot.
 
@@ -151,12 +138,7 @@ class Segment:
     """
 
     def __init__(
-        self,
-        path: str,
-        file: BinaryIO,
-        size: int,
-        first_offset: int | None,
-        stop: Callable[[], bool] = never,
+        self, path: str, file: BinaryIO, size: int, first_offset: int | None, stop: Callable[[], bool] = never
     ) -> None:
         self.path = path
         self.file = file
@@ -215,9 +197,8 @@ class Segment:
             self.expected = head.next_offset
             stored, faults = records_of(head, data)
             yield Batch(
-                at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time,
-                None, stored,
-            )  # fmt: skip
+                at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time, None, stored
+            )
             for fault in faults:
                 yield self._damage(at, fault.offset, fault.message)
 
@@ -245,9 +226,8 @@ class Segment:
         for head in heads[:count]:
             values = Values(block, first, first + head.count)
             found.append(
-                Batch(position, head.base_offset, head.next_offset, head.leader_epoch, False,
-                      head.first_time, values)
-            )  # fmt: skip
+                Batch(position, head.base_offset, head.next_offset, head.leader_epoch, False, head.first_time, values)
+            )
             first += head.count
             position += head.size
         self.expected, self.epoch = found[-1].next_offset, found[-1].leader_epoch

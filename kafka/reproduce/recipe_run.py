@@ -62,9 +62,7 @@ class SideResult:
 class RecipeRun:
     """Follows the steps. patience: a factor for all time limits."""
 
-    def __init__(
-        self, recipe: Recipe, side: Side, cluster: Cluster, progress: Progress, patience: float = 1.0
-    ) -> None:
+    def __init__(self, recipe: Recipe, side: Side, cluster: Cluster, progress: Progress, patience: float = 1.0) -> None:
         self._recipe, self._side, self._cluster = recipe, side, cluster
         self._progress, self._patience = progress, patience
         self._begun = time.monotonic()

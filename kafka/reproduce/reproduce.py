@@ -20,13 +20,7 @@ from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.reproduce.finding_patch import patch_of
 from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
-from elrcheck.results.reproduce_report import (
-    SHOWN,
-    ControlReport,
-    OneRun,
-    RepeatedRuns,
-    ReproduceReport,
-)
+from elrcheck.results.reproduce_report import SHOWN, ControlReport, OneRun, RepeatedRuns, ReproduceReport
 
 ELR = "eligible.leader.replicas.version"
 ELR_KNOWN = (4, 0, 0)
@@ -155,9 +149,7 @@ def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
         features = {**features, **control.features}
     if release_numbers(version) < ELR_KNOWN:
         features = {name: level for name, level in features.items() if (name, level) != (ELR, 0)}
-    return ClusterShape(
-        cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker, cluster.debug
-    )
+    return ClusterShape(cluster.brokers, cluster.log_dirs, features, cluster.controller, cluster.broker, cluster.debug)
 
 
 def _control_report(title: str, result: SideResult, seconds: float) -> ControlReport:

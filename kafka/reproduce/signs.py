@@ -26,9 +26,7 @@ class NotSeen(Exception):
 class Signs:
     """Waits on one cluster. patience: a factor for all time limits; note: keeps a state for the report."""
 
-    def __init__(
-        self, cluster: Cluster, patience: float, note: Callable[[str, PartitionState], None]
-    ) -> None:
+    def __init__(self, cluster: Cluster, patience: float, note: Callable[[str, PartitionState], None]) -> None:
         self._cluster, self._patience, self._note = cluster, patience, note
         self._heard: dict[int, int] = {}
 
@@ -77,12 +75,7 @@ class Signs:
             self.awaited(there, action.seconds, what, action.instead)
 
     def awaited(
-        self,
-        done: Callable[[], bool],
-        seconds: float,
-        what: str,
-        instead: Sign | None,
-        most: float = INTERVAL,
+        self, done: Callable[[], bool], seconds: float, what: str, instead: Sign | None, most: float = INTERVAL
     ) -> None:
         """Wait for what may be the sign of the finding; `NotSeen` if `instead` is there in its place."""
         try:

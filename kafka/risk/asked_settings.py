@@ -104,9 +104,10 @@ def release_named(text: str) -> tuple[str, Variant]:
     if found is None:
         known = releases()
         raise UsageFault(
-            "unknown-release", f"no rules are known for Kafka `{text}`",
+            "unknown-release",
+            f"no rules are known for Kafka `{text}`",
             help=did_you_mean(text, known) or f"known: {', '.join(known)}, and lines such as 4.1",
-        )  # fmt: skip
+        )
     return found
 
 
@@ -115,9 +116,7 @@ def asked(request: RiskRequest) -> Asked:
     release, variant = release_named(request.kafka)
     factor = request.replication_factor
     if not 1 <= factor <= MOST_REPLICAS:
-        raise UsageFault(
-            "risk-setting", f"--replication-factor {factor}: 1 to {MOST_REPLICAS} replicas are searched"
-        )
+        raise UsageFault("risk-setting", f"--replication-factor {factor}: 1 to {MOST_REPLICAS} replicas are searched")
     if request.min_insync_replicas < 1:
         raise UsageFault("risk-setting", "--min-insync-replicas: at least 1")
     notes = []
@@ -131,9 +130,10 @@ def asked(request: RiskRequest) -> Asked:
     elr = by_default if request.elr is None else request.elr
     if elr and version < FIRST_WITH_FEATURE:
         raise UsageFault(
-            "risk-setting", f"Kafka {release} has no ELR that users can switch on",
+            "risk-setting",
+            f"Kafka {release} has no ELR that users can switch on",
             help="leave out --elr on, or ask for 4.0 or later",
-        )  # fmt: skip
+        )
     if by_default and request.elr is None:
         notes.append("ELR is on in new clusters of this release; a cluster that was upgraded may have it off")
     if request.acks == "0":
@@ -165,7 +165,6 @@ def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...
         if name not in known:
             raise UsageFault("unknown-event", f"unknown event `{name}`", help=did_you_mean(name, known))
     possible = [
-        kind for kind in KINDS
-        if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
-    ]  # fmt: skip
+        kind for kind in KINDS if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
+    ]
     return tuple(kind for kind in possible if not request.events or kind.name in request.events)

@@ -45,31 +45,41 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
     config, settings = asked.config, asked.settings
     made = []
     if settings.unclean_leader_election_enable:
-        made.append(Repair(
-            {"unclean_leader_election_enable": False},
-            text="unclean.leader.election.enable=true allows it: a replica that lacks records may be elected",
-        ))  # fmt: skip
+        made.append(
+            Repair(
+                {"unclean_leader_election_enable": False},
+                text="unclean.leader.election.enable=true allows it: a replica that lacks records may be elected",
+            )
+        )
     for finding in findings:
         knobs = repair_of(finding)
         if any(getattr(config, name) != value for name, value in knobs.items()):
             made.append(Repair(knobs, finding.id, finding.title))
     if settings.elr:
-        made.append(Repair(
-            {"last_known_leader": LastKnownLeader.NEVER}, designed=True,
-            text="not a bug: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the last"
-            " known leader is elected, whatever it has (the controller takes a kill for a loss)",
-        ))  # fmt: skip
+        made.append(
+            Repair(
+                {"last_known_leader": LastKnownLeader.NEVER},
+                designed=True,
+                text="not a bug: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the last"
+                " known leader is elected, whatever it has (the controller takes a kill for a loss)",
+            )
+        )
     if not settings.elr:
-        made.append(Repair(
-            {"elr_enabled": True},
-            text="ELR is off: without it nothing protects what only the last member of the ISR has",
-        ))  # fmt: skip
-        made.append(Repair(
-            {"elr_enabled": True, "last_known_leader": LastKnownLeader.NEVER}, designed=True,
-            text="not a bug: ELR is off, so nothing protects what only the last member of the ISR has. Nor"
-            " would ELR alone: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the"
-            " last known leader is elected, whatever it has (the controller takes a kill for a loss)",
-        ))  # fmt: skip
+        made.append(
+            Repair(
+                {"elr_enabled": True},
+                text="ELR is off: without it nothing protects what only the last member of the ISR has",
+            )
+        )
+        made.append(
+            Repair(
+                {"elr_enabled": True, "last_known_leader": LastKnownLeader.NEVER},
+                designed=True,
+                text="not a bug: ELR is off, so nothing protects what only the last member of the ISR has. Nor"
+                " would ELR alone: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the"
+                " last known leader is elected, whatever it has (the controller takes a kill for a loss)",
+            )
+        )
     return tuple(made)
 
 
@@ -106,10 +116,7 @@ def _off_without_isr(before: State, after: State) -> bool:
     return off and before.partition.leader is None and not before.partition.isr
 
 
-BY_STEP: Mapping[str, Callable[[State, State], bool]] = {
-    "F-26": _on_without_leader,
-    "F-57": _off_without_isr,
-}
+BY_STEP: Mapping[str, Callable[[State, State], bool]] = {"F-26": _on_without_leader, "F-57": _off_without_isr}
 """Findings for which the model has no repair, by the step that they are about: the states around it."""
 
 
@@ -152,13 +159,14 @@ def _copies(state: State) -> int:
 
 
 def candidates(
-    plain: Callable[[Config], PlainModel], config: Config, labels: Sequence[Label], ident: str,
+    plain: Callable[[Config], PlainModel],
+    config: Config,
+    labels: Sequence[Label],
+    ident: str,
     repairs: Sequence[Repair],
-) -> list[Repair]:  # fmt: skip
+) -> list[Repair]:
     """The repairs that make the trace impossible, or end it without the violation."""
-    return [
-        repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)
-    ]
+    return [repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)]
 
 
 def _happens(plain: PlainModel, labels: Sequence[Label], ident: str) -> bool:

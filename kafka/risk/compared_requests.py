@@ -15,9 +15,14 @@ from elrcheck.kafka.risk.describe_text import TopicSettings, read_description, s
 ON_OFF = {"on": True, "off": False}
 TRUE_FALSE = {"true": True, "false": False}
 KEYS = (
-    "kafka", "replication-factor", "min-insync-replicas", "acks", "elr", "unclean-leader-election-enable",
+    "kafka",
+    "replication-factor",
+    "min-insync-replicas",
+    "acks",
+    "elr",
+    "unclean-leader-election-enable",
     "first-partition",
-)  # fmt: skip
+)
 MOST_GROUPS = 8
 """Groups of settings that a description may have."""
 MOST_BYTES = 32 << 20
@@ -35,9 +40,10 @@ def _changed(request: RiskRequest, text: str) -> RiskRequest:
         name = key.strip().replace("_", "-").replace(".", "-")
         if name not in KEYS or not equals:
             raise UsageFault(
-                "risk-compare", f"--compare {text}: expected KEY=VALUE, such as kafka=4.3",
+                "risk-compare",
+                f"--compare {text}: expected KEY=VALUE, such as kafka=4.3",
                 help=did_you_mean(name, KEYS) or f"keys: {', '.join(KEYS)}",
-            )  # fmt: skip
+            )
         values[name.replace("-", "_")] = _value(name, value.strip(), text)
     return replace(request, **values)
 
@@ -70,9 +76,10 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
     if not groups:
         first = f": {unread[0]}" if unread else ""
         raise UsageFault(
-            "risk-describe", f"{file} has no topic that can be read{first}",
+            "risk-describe",
+            f"{file} has no topic that can be read{first}",
             help="give it the output of kafka-topics.sh --describe",
-        )  # fmt: skip
+        )
     if len(groups) > MOST_GROUPS:
         left = sum(len(group.names) for group in groups[MOST_GROUPS:])
         unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")

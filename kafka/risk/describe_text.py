@@ -18,10 +18,23 @@ MIN_ISR = "min.insync.replicas"
 UNCLEAN = "unclean.leader.election.enable"
 FIELD = re.compile(r"([A-Za-z]+):")
 FIELDS = frozenset(
-    ("Topic", "TopicId", "PartitionCount", "ReplicationFactor", "Configs", "Partition", "Leader", "Replicas",
-     "Isr", "AddingReplicas", "RemovingReplicas", "Elr", "LastKnownElr",
-     "MarkedForDeletion")
-)  # fmt: skip
+    (
+        "Topic",
+        "TopicId",
+        "PartitionCount",
+        "ReplicationFactor",
+        "Configs",
+        "Partition",
+        "Leader",
+        "Replicas",
+        "Isr",
+        "AddingReplicas",
+        "RemovingReplicas",
+        "Elr",
+        "LastKnownElr",
+        "MarkedForDeletion",
+    )
+)
 INHERITED = ("DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG")
 CONFIGS = re.compile(
     r"(?:Dynamic|All|Default) configs for (topic|broker|brokers)(?: (\S+))?(?: in the entire cluster)? are:$"

@@ -36,7 +36,7 @@ KINDS: tuple[EventKind, ...] = (
     EventKind("move_directory", "directory_changes", "a replica is assigned to another log directory"),
     EventKind("fail_directory", "directory_failures", "a log directory fails while its broker runs"),
     EventKind("lose_directory", "directory_losses", "a log directory is lost while its broker is down"),
-)  # fmt: skip
+)
 """The order is that of reports."""
 
 BY_NAME: Mapping[str, EventKind] = {kind.name: kind for kind in KINDS}

@@ -33,9 +33,8 @@ class EventSearch:
     """One compiled model whose searches each allow other events. most: how often each may happen at most."""
 
     def __init__(
-        self, model: Model, config: Config, budgets: Sequence[str], most: int, workers: int,
-        cache: KernelCache | None,
-    ) -> None:  # fmt: skip
+        self, model: Model, config: Config, budgets: Sequence[str], most: int, workers: int, cache: KernelCache | None
+    ) -> None:
         self.budgets, self.workers = tuple(budgets), workers
         widest: dict[str, Any] = dict.fromkeys(budgets, most)
         self.family = Family(

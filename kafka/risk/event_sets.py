@@ -150,9 +150,7 @@ class EventSets:
 
 def parts(events: Events) -> Iterable[Events]:
     """Every smaller set of the same events, the empty one left out."""
-    return dict.fromkeys(
-        part for size in range(1, len(events)) for part in itertools.combinations(events, size)
-    )
+    return dict.fromkeys(part for size in range(1, len(events)) for part in itertools.combinations(events, size))
 
 
 def contains(events: Mapping[str, int], part: Mapping[str, int]) -> bool:

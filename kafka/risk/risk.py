@@ -90,9 +90,8 @@ def _folder(request: RiskRequest) -> Path:
 
 
 def _answered(
-    model: Model, findings: Sequence[Finding], group: Asked, request: RiskRequest, progress: Progress,
-    stop: Interrupts,
-) -> RiskPart:  # fmt: skip
+    model: Model, findings: Sequence[Finding], group: Asked, request: RiskRequest, progress: Progress, stop: Interrupts
+) -> RiskPart:
     """Search and explain one group of settings."""
     started = time.monotonic()
     keeper = KeptRisks(request.fresh)
@@ -111,9 +110,10 @@ def _answered(
         search.keep()
     if stop.wanted:
         raise Interrupted(
-            "interrupted", f"stopped after {search.searched} sets of events",
+            "interrupted",
+            f"stopped after {search.searched} sets of events",
             help="what was found is kept: the same command continues there",
-        )  # fmt: skip
+        )
     reached = {outcome: _reach(sets, ident, names) for outcome, ident in ways.items()}
     involved = {name for answer in answers for name in answer.events}
     return RiskPart(
@@ -146,10 +146,15 @@ def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
         if here is not None and there is not None:
             continue
         outcome, items = key
-        lines.append(RiskDifference(
-            dict(items), in_words(dict(items)), outcome, _word(here, first, outcome, dict(items)),
-            _word(there, other, outcome, dict(items)),
-        ))  # fmt: skip
+        lines.append(
+            RiskDifference(
+                dict(items),
+                in_words(dict(items)),
+                outcome,
+                _word(here, first, outcome, dict(items)),
+                _word(there, other, outcome, dict(items)),
+            )
+        )
     return lines
 
 

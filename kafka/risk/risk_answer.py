@@ -10,15 +10,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.kafka.risk.asked_settings import Asked
-from elrcheck.kafka.risk.causes import (
-    Repair,
-    candidates,
-    causes_of,
-    expected,
-    recognised,
-    repairs,
-    unclean,
-)
+from elrcheck.kafka.risk.causes import Repair, candidates, causes_of, expected, recognised, repairs, unclean
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.story import story
@@ -67,9 +59,7 @@ class Answerer:
                 continue
             too_many = outcome == "lost" and unclean(events, states)
             mine = [repair for repair in self.repairs if too_many or not repair.designed]
-            suspects[outcome, events] = candidates(
-                self.search.plain, self.search.config(events), labels, ident, mine
-            )
+            suspects[outcome, events] = candidates(self.search.plain, self.search.config(events), labels, ident, mine)
         shared = self._shared(suspects)
         made = [
             self._answer(outcome, events, ways[outcome], suspects.get((outcome, events), []), shared)
@@ -77,9 +67,7 @@ class Answerer:
         ]
         return tuple(sorted(made, key=lambda one: (one.expected, one.outcome != "lost")))
 
-    def _shared(
-        self, suspects: Mapping[tuple[RiskOutcome, Events], Sequence[Repair]]
-    ) -> dict[str, list[str]]:
+    def _shared(self, suspects: Mapping[tuple[RiskOutcome, Events], Sequence[Repair]]) -> dict[str, list[str]]:
         """The events of all searches with one repair, so that they share a kernel."""
         found: dict[str, set[str]] = {}
         for (_, events), suspected in suspects.items():
@@ -98,9 +86,13 @@ class Answerer:
         return ""
 
     def _answer(
-        self, outcome: RiskOutcome, events: Events, ident: str, suspected: Sequence[Repair],
+        self,
+        outcome: RiskOutcome,
+        events: Events,
+        ident: str,
+        suspected: Sequence[Repair],
         shared: Mapping[str, Sequence[str]],
-    ) -> RiskAnswer:  # fmt: skip
+    ) -> RiskAnswer:
         labels, states = self.search.trace(events, ident)
         setting = self._setting(events, ident, states)
         designed = bool(expected(self.asked, events, ident, states))
@@ -185,9 +177,7 @@ PROPERTY: Mapping[str, str] = {"LOSS-1": "P-6", "LOSS-2": "", "STALL-1": ""}
 
 
 def _is_shown(row: FindingRow, level: str, release: str) -> bool:
-    return any(
-        cell.state == "shown" for cell in row.cells if (cell.level, cell.kafka) == (level, release)
-    )
+    return any(cell.state == "shown" for cell in row.cells if (cell.level, cell.kafka) == (level, release))
 
 
 def outside_findings(

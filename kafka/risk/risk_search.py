@@ -32,9 +32,15 @@ SHARE = 0.7
 BRIEFLY = 0.1
 """Of the time, for a set that is only suspected to break."""
 UNCONFIRMED = (
-    ReplayError, NotEnabled, ArithmeticError, LookupError, TypeError, ValueError, AttributeError,
+    ReplayError,
+    NotEnabled,
+    ArithmeticError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
     StopIteration,
-)  # fmt: skip
+)
 """How the plain model refuses a trace: another end, a step that is not enabled, one that there is not."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""
@@ -44,9 +50,15 @@ class RiskSearch:
     """Answers sets of events, from what is kept or by searching; traces as labels of the plain model."""
 
     def __init__(
-        self, model: Model, asked: Asked, sets: EventSets, keeper: KeptRisks, request: RiskRequest,
-        progress: Progress, stop: Interrupts,
-    ) -> None:  # fmt: skip
+        self,
+        model: Model,
+        asked: Asked,
+        sets: EventSets,
+        keeper: KeptRisks,
+        request: RiskRequest,
+        progress: Progress,
+        stop: Interrupts,
+    ) -> None:
         self.model, self.asked, self.sets, self.keeper = model, asked, sets, keeper
         self.request, self.progress, self.stop = request, progress, stop
         self.workers = request.workers or default_workers()
@@ -111,9 +123,8 @@ class RiskSearch:
             if left <= 0 or self.stop.wanted:
                 return None
             self.progress.points(
-                PointsDone(self.searched, total, (" ".join(events),), self.states,
-                           time.monotonic() - started, None)
-            )  # fmt: skip
+                PointsDone(self.searched, total, (" ".join(events),), self.states, time.monotonic() - started, None)
+            )
             found = kernel.search(budgets_of(events), wanted, Limits(seconds=left, memory_bytes=MEMORY))
             self.searched += 1
             self.states += found.distinct
@@ -168,9 +179,7 @@ class RiskSearch:
 
     # -- repaired rules
 
-    def prevents(
-        self, knobs: Mapping[str, Any], events: Events, ident: str, kinds: Sequence[str]
-    ) -> bool | None:
+    def prevents(self, knobs: Mapping[str, Any], events: Events, ident: str, kinds: Sequence[str]) -> bool | None:
         """Whether the outcome never happens with these rules repaired; None if a limit was hit."""
         repaired = replace(self.asked.config, **knobs)
         key = f"{sorted((name, str(value)) for name, value in knobs.items())} {' '.join(events)} {ident}"
@@ -183,9 +192,7 @@ class RiskSearch:
             return None
         self.progress.stage("searching for causes")
         kernel = self._kernel(repaired, tuple(kinds))
-        found = kernel.search(
-            budgets_of(events), (ident,), Limits(seconds=max(left, 1.0), memory_bytes=MEMORY)
-        )
+        found = kernel.search(budgets_of(events), (ident,), Limits(seconds=max(left, 1.0), memory_bytes=MEMORY))
         self.prevented[key] = False if ident in found.traces else True if found.complete else None
         return self.prevented[key]
 
@@ -193,20 +200,20 @@ class RiskSearch:
         key = json.dumps([config_values(config), kinds], sort_keys=True)
         if key not in self._kernels:
             budgets = [BY_NAME[name].budget for name in kinds]
-            self._kernels[key] = EventSearch(
-                self.model, config, budgets, self.request.most, self.workers, self.cache
-            )
+            self._kernels[key] = EventSearch(self.model, config, budgets, self.request.most, self.workers, self.cache)
         return self._kernels[key]
 
     def keep(self) -> None:
         """Keep everything that is known now."""
         sets = {
             " ".join(events): KeptSet(
-                tuple(sorted(answer.broken)), tuple(sorted(answer.held)), answer.states,
+                tuple(sorted(answer.broken)),
+                tuple(sorted(answer.held)),
+                answer.states,
                 {ident: steps for (of, ident), steps in self.traces.items() if of == events},
             )
             for events, answer in self.sets.answers.items()
-        }  # fmt: skip
+        }
         tried = dict(self.kept.tried)
         if not self.stop.wanted:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)

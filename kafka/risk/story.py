@@ -35,8 +35,11 @@ def ending(state: State, ident: str) -> str:
         gone = [b for b in state.partition.replicas if not state.registration[b].registered]
         who = "Every replica that is registered is up" if gone else "Every replica is up"
         return f"{who}, and the partition has no leader; only an operator can give it one."
-    leaders = [b for b, broker in enumerate(state.broker) if leads(state, b) and broker.view.leader_epoch
-               == state.partition.leader_epoch]  # fmt: skip
+    leaders = [
+        b
+        for b, broker in enumerate(state.broker)
+        if leads(state, b) and broker.view.leader_epoch == state.partition.leader_epoch
+    ]
     holders = [b for b, broker in enumerate(state.broker) if broker.log]
     if not [b for b in holders if b in state.partition.replicas]:
         return "No replica has the acknowledged record any more: it is lost."

@@ -52,9 +52,7 @@ class Arm:
 
     def __str__(self) -> str:
         at = self.condition
-        return (
-            f"{at.module}.{at.function}:{at.line}: {at.kind} `{at.text}` was never {str(self.value).lower()}"
-        )
+        return f"{at.module}.{at.function}:{at.line}: {at.kind} `{at.text}` was never {str(self.value).lower()}"
 
 
 @dataclass
@@ -75,9 +73,7 @@ class Coverage:
     def never_taken(self, *modules: str) -> list[Arm]:
         """Return the arms never taken, in source order; only those of the given modules, if any are given."""
         return sorted(
-            arm
-            for arm, times in self.taken.items()
-            if not times and (not modules or arm.condition.module in modules)
+            arm for arm, times in self.taken.items() if not times and (not modules or arm.condition.module in modules)
         )
 
 
@@ -99,11 +95,7 @@ class CoverageSearch:
         The steps in `after` start in the initial state and count too. Return the sum over all explorations
         so far. Raise NotEnabled if one of the steps is not possible within the budgets.
         """
-        steps = [
-            (fn.name, self._copies[fn.name], args)
-            for fn in self.model.actions
-            for args in instances(fn, config)
-        ]
+        steps = [(fn.name, self._copies[fn.name], args) for fn in self.model.actions for args in instances(fn, config)]
         self._seen.clear()
         first = self._copies[self.model.init.name](config)
         for label in after:
@@ -130,10 +122,7 @@ class CoverageSearch:
         return self.coverage
 
     def _successors(
-        self,
-        config: ModelConfig,
-        state: object,
-        steps: list[tuple[str, Callable[..., object], tuple[object, ...]]],
+        self, config: ModelConfig, state: object, steps: list[tuple[str, Callable[..., object], tuple[object, ...]]]
     ) -> Iterator[object]:
         within = self.model.bound.source
         for action, run, args in steps:

@@ -39,9 +39,7 @@ ELSEWHERE = """\
 Hazards of the model that were shown in no release here. Most are mended in all of them; the model breaks with
 the old rule (`elrcheck mutate`).
 """
-COLUMNS = (
-    "", "cause", "lost", "shortest", *LEVELS, "known issue", "control in the model", "patch",
-)  # fmt: skip
+COLUMNS = ("", "cause", "lost", "shortest", *LEVELS, "known issue", "control in the model", "patch")
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,7 @@ class Cause:
     releases: Mapping[Level, tuple[str, ...]]
 
 
-def causes(
-    findings: Sequence[Finding], searches: Sequence[FindingSearch], table: FindingTable
-) -> list[Cause]:
+def causes(findings: Sequence[Finding], searches: Sequence[FindingSearch], table: FindingTable) -> list[Cause]:
     rows = {row.finding: row for row in table.rows}
     found = [
         Cause(each, _shortest(each, searches), {level: _shown(rows[each.id], level) for level in LEVELS})
@@ -72,10 +68,7 @@ def _shown(row: FindingRow, level: Level) -> tuple[str, ...]:
 def _shortest(finding: Finding, searches: Sequence[FindingSearch]) -> str:
     """The nearest violation in any release, by the property that is listed first."""
     depths = [
-        (search.breaks[name], name)
-        for search in searches
-        if search.finding == finding.id
-        for name in search.shown
+        (search.breaks[name], name) for search in searches if search.finding == finding.id for name in search.shown
     ]
     if not depths:
         return "no search"
@@ -85,12 +78,7 @@ def _shortest(finding: Finding, searches: Sequence[FindingSearch]) -> str:
 
 def cause_page(found: Sequence[Cause], suites: Sequence[Family], every: Sequence[str]) -> str:
     """every: all releases of the table, in order."""
-    lines = [
-        HEAD,
-        *_rows(found, every),
-        *_sorted_violations(suites),
-        *_elsewhere({each.finding.id for each in found}),
-    ]
+    lines = [HEAD, *_rows(found, every), *_sorted_violations(suites), *_elsewhere({each.finding.id for each in found})]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -126,9 +114,7 @@ def spans(releases: Sequence[str], every: Sequence[str]) -> str:
 
 
 def _control(finding: Finding) -> str:
-    repaired = dict.fromkeys(
-        name for run in finding.runs if run.control is not None for name in run.control.knobs
-    )
+    repaired = dict.fromkeys(name for run in finding.runs if run.control is not None for name in run.control.knobs)
     return ", ".join(f"`{name}`" for name in repaired) or "none"
 
 

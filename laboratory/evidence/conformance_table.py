@@ -30,11 +30,7 @@ def _rows(record: Conformance) -> Iterator[str]:
                 _answers(entry for entry in entries if entry.side == "broker"),
                 f"{sum(entry.unexplained for entry in entries):,}",
                 max(entry.day for entry in entries),
-                "yes"
-                if not stale
-                else f"**stale**: {'; '.join(stale)}"
-                if len(stale) < len(entries)
-                else "**stale**",
+                "yes" if not stale else f"**stale**: {'; '.join(stale)}" if len(stale) < len(entries) else "**stale**",
             )
             yield f"| {' | '.join(cells)} |\n"
 

@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from elrcheck.laboratory.evidence.hunted import (
-    DESIGNS,
-    Hunt,
-    HuntedCase,
-    HuntedViolation,
-    hunted_cases,
-    is_whole,
-)
+from elrcheck.laboratory.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation, hunted_cases, is_whole
 from elrcheck.model.variants import variant_named
 
 HEAD = """\
@@ -114,10 +107,7 @@ def _others(hunt: Hunt) -> Iterator[str]:
     if left := [f"`{name}`" for name in left if name not in searched]:
         yield f"Not searched: {', '.join(left)}."
         yield ""
-    for complete, said in (
-        (True, "Nothing breaks in"),
-        (False, "Nothing was found before the limit of states in"),
-    ):
+    for complete, said in ((True, "Nothing breaks in"), (False, "Nothing was found before the limit of states in")):
         by: dict[str, list[str]] = {}
         for case in hunt.cases:
             if not case.violations and case.complete == complete:

@@ -172,9 +172,7 @@ def packaged_hunt() -> Hunt:
 def hunted_cases() -> tuple[SuiteCase, ...]:
     """The configurations of the hunt; ELR is switched only in releases in which users can."""
     every = read_family(files("elrcheck.laboratory.evidence") / "hunt.toml").cases
-    return tuple(
-        case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes
-    )
+    return tuple(case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes)
 
 
 def check_command(variant: str, settings: Sequence[str]) -> str:
@@ -186,9 +184,7 @@ def repairs_of(variant: str) -> tuple[Repair, ...]:
     """Those that change a rule of the variant."""
     config = resolve(Selection(variant, "two-brokers-quiet")).config
     return tuple(
-        repair
-        for repair in REPAIRS
-        if any(getattr(config, knob) != value for knob, value in repair.knobs.items())
+        repair for repair in REPAIRS if any(getattr(config, knob) != value for knob, value in repair.knobs.items())
     )
 
 
@@ -242,9 +238,7 @@ def attributed(
     repairs = [repair for repair in repairs_of(selection.variant) if matters(repair, case)]
     if findings is not None:
         repairs = [repair for repair in repairs if repair.finding in findings]
-    without: dict[tuple[Repair, ...], Found] = {
-        (each,): search(repaired(selection, (each,))) for each in repairs
-    }
+    without: dict[tuple[Repair, ...], Found] = {(each,): search(repaired(selection, (each,))) for each in repairs}
     if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
         without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
     designs = {each: search(designed(selection, each)) for each in DESIGNS} if rest.broken else {}

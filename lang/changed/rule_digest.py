@@ -20,9 +20,7 @@ from typing import Any
 from elrcheck.lang.source import error_at, function_tree
 
 DIGITS = 12
-_IGNORED = frozenset(
-    ("annotation", "ctx", "decorator_list", "kind", "returns", "type_comment", "type_params")
-)
+_IGNORED = frozenset(("annotation", "ctx", "decorator_list", "kind", "returns", "type_comment", "type_params"))
 
 
 def full_name(function: Callable[..., Any]) -> str:
@@ -73,9 +71,11 @@ def _tree(function: FunctionType) -> ast.stmt:
     if getattr(tree, "name", None) != function.__name__:
         code = function.__code__
         raise error_at(
-            code.co_filename, code.co_firstlineno, f"{function.__name__} was loaded from here, and is gone",
+            code.co_filename,
+            code.co_firstlineno,
+            f"{function.__name__} was loaded from here, and is gone",
             "the source has been edited meanwhile: start again",
-        )  # fmt: skip
+        )
     return tree
 
 

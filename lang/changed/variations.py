@@ -85,9 +85,7 @@ def variations(
             yield Variation(function.__name__, name + more, kind, source.line_of(node), before, after, tree)
 
 
-def _places(
-    tree: ast.FunctionDef, ghosts: frozenset[str], bounds: frozenset[str] = frozenset()
-) -> Iterator[ast.AST]:
+def _places(tree: ast.FunctionDef, ghosts: frozenset[str], bounds: frozenset[str] = frozenset()) -> Iterator[ast.AST]:
     """The nodes that may be changed, outermost first, in the order of the source."""
     for statement in tree.body:
         if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):
@@ -279,9 +277,7 @@ def edited(function: Callable[..., Any], before: str, after: str) -> Variation:
         node.place = number  # type: ignore[attr-defined]
     wanted = ast.unparse(ast.parse(before, mode="eval"))
     found = [
-        node
-        for node in _places(source.tree, frozenset())
-        if isinstance(node, ast.expr) and ast.unparse(node) == wanted
+        node for node in _places(source.tree, frozenset()) if isinstance(node, ast.expr) and ast.unparse(node) == wanted
     ]
     if len(found) != 1:
         raise ValueError(f"{function.__name__} has {len(found)} times `{before}`")

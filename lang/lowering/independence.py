@@ -18,9 +18,7 @@ from elrcheck.lang.lowering.program import Instance, Program
 def changes(instance: Instance) -> dict[int, Node]:
     """Return the updates that can change the value of a leaf."""
     return {
-        leaf: node
-        for leaf, node in sorted(instance.updates.items())
-        if not (node.op == "var" and node.leaf == leaf)
+        leaf: node for leaf, node in sorted(instance.updates.items()) if not (node.op == "var" and node.leaf == leaf)
     }
 
 
@@ -28,18 +26,12 @@ def asleep(program: Program) -> list[int]:
     """Return for every instance a the set of instances t, as a bit mask, that may be left out after a."""
     written = [_bits(changes(one)) for one in program.instances]
     read = [
-        _bits(
-            node.leaf for node in cone((*one.guards, *one.within, *changes(one).values())) if node.op == "var"
-        )
+        _bits(node.leaf for node in cone((*one.guards, *one.within, *changes(one).values())) if node.op == "var")
         for one in program.instances
     ]
     count = len(written)
     return [
-        sum(
-            1 << t
-            for t in range(a + 1, count)
-            if not (written[a] & (read[t] | written[t]) or written[t] & read[a])
-        )
+        sum(1 << t for t in range(a + 1, count) if not (written[a] & (read[t] | written[t]) or written[t] & read[a]))
         for a in range(count)
     ]
 

@@ -63,9 +63,7 @@ def lower(
         varying |= written
 
 
-def _evaluator(
-    model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int
-) -> GuardedEvaluator:
+def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int) -> GuardedEvaluator:
     """An evaluator with a graph of its own; its variables from `first` on are the open numbers."""
     dag = Dag()
     algebra = DagAlgebra(config.broker_count, dag)

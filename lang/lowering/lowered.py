@@ -112,9 +112,7 @@ class Lowered:
             number = encoded(scalar)
             if slot.index is None:
                 if number != slot.initial:
-                    raise ValueError(
-                        f"{path} is {number}, but it is always {slot.initial} in this configuration"
-                    )
+                    raise ValueError(f"{path} is {number}, but it is always {slot.initial} in this configuration")
             elif not slot.lo <= number <= slot.hi:
                 raise ValueError(f"{path} is {number}, outside {slot.lo}..{slot.hi}")
             else:
@@ -160,9 +158,7 @@ def slots_of(model: Model, config: ModelConfig, varying: Set[int]) -> list[Slot]
     return slots_at(Structure(config, ConcreteAlgebra(config.broker_count)), start, varying)
 
 
-def slots_at(
-    structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], varying: Set[int]
-) -> list[Slot]:
+def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], varying: Set[int]) -> list[Slot]:
     slots: list[Slot] = []
     used = 0
     for position, (path, ty, scalar) in enumerate(start):

@@ -127,9 +127,7 @@ class Program:
             return False
         parts = [part for node in instance.guards for part in (node.args if node.op == "and" else (node,))]
         fixed = [
-            part
-            for part in parts
-            if all(node.op != "var" or node.leaf in self.parameters for node in cone((part,)))
+            part for part in parts if all(node.op != "var" or node.leaf in self.parameters for node in cone((part,)))
         ]
         return not all(evaluate_all(fixed, self.init[0]))
 

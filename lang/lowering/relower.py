@@ -101,9 +101,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
         replace(check, node=attempt.check(fn).node) if check.node and fn.name in affected else check
         for check, fn in zip(program.checks, checks, strict=True)
     )
-    differ = tuple(
-        k for k, (x, y) in enumerate(zip(program.checks, state_checks, strict=True)) if x.node is not y.node
-    )
+    differ = tuple(k for k, (x, y) in enumerate(zip(program.checks, state_checks, strict=True)) if x.node is not y.node)
     if not pairs and not differ:
         return Relowered(program, (), ())
     return Relowered(replace(program, instances=tuple(made), checks=state_checks), tuple(pairs), differ)

@@ -26,15 +26,7 @@ from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.metadata_record import snapshot
-from elrcheck.model.state import (
-    Broker,
-    Epoch,
-    Exchange,
-    Partition,
-    PartitionEpoch,
-    Snapshot,
-    State,
-)
+from elrcheck.model.state import Broker, Epoch, Exchange, Partition, PartitionEpoch, Snapshot, State
 
 # ---------------------------------------------------------------------------- what the rules call
 

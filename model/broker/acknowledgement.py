@@ -41,9 +41,7 @@ def leads_partition(broker: Broker, b: Replica) -> bool:
 
 
 @op
-def produce_error(
-    c: Config, settings: Settings, leader: Broker, leader_id: Replica, acks: Acks
-) -> ProduceAnswer:
+def produce_error(c: Config, settings: Settings, leader: Broker, leader_id: Replica, acks: Acks) -> ProduceAnswer:
     """Why a leader refuses a write before it appends, or what it answers right after the append.
 
     ReplicaManager.appendRecords, Partition.appendRecordsToLeader (NOT_ENOUGH_REPLICAS).
@@ -69,9 +67,7 @@ def waits(leader: Broker, leader_id: Replica, k: Offset) -> bool:
 
 
 @op
-def answer_after(
-    c: Config, settings: Settings, after: Broker, leader_id: Replica, k: Offset
-) -> ProduceAnswer:
+def answer_after(c: Config, settings: Settings, after: Broker, leader_id: Replica, k: Offset) -> ProduceAnswer:
     """What a step of the leader, which it leaves as `after`, tells the producer of the record at k.
 
     DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the members of the maximal ISR

@@ -76,9 +76,7 @@ def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr
 def leader_lags(c: Config, brokers: Vec[Broker], at: PartitionEpoch) -> bool:
     """A broker that takes itself for the leader has not read this far."""
     return any(
-        brokers[b].status == Status.RUNNING
-        and brokers[b].view.leader == b
-        and brokers[b].view.partition_epoch < at
+        brokers[b].status == Status.RUNNING and brokers[b].view.leader == b and brokers[b].view.partition_epoch < at
         for b in c.brokers
     )
 

@@ -82,10 +82,7 @@ def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=proposed)))
 
 
-@action(
-    message=Message("leader", "Controller"),
-    fairness=Unfair("a disturbance: a follower stays behind for too long"),
-)
+@action(message=Message("leader", "Controller"), fairness=Unfair("a disturbance: a follower stays behind for too long"))
 def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
     """The leader proposes to drop lagging followers (Partition.maybeShrinkIsr).
 
@@ -133,7 +130,7 @@ def with_new_isr(c: Config, settings: Settings, leader: Broker, leader_id: Repli
         "an answer sent again and again arrives once: AlterPartition reply; strong because answers may"
         " be lost for free",
         Strength.STRONG,
-    ),
+    )
 )
 def LeaderLearns(c: Config, s: State, leader: Replica) -> State:
     """The leader handles the answer to its AlterPartition (Partition.submitAlterPartition).

@@ -16,13 +16,7 @@ from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import observed
-from elrcheck.model.broker.logs import (
-    EpochEnd,
-    fetch_diverges,
-    leader_end_for,
-    settled_after_fetch,
-    truncation_point,
-)
+from elrcheck.model.broker.logs import EpochEnd, fetch_diverges, leader_end_for, settled_after_fetch, truncation_point
 from elrcheck.model.broker.replica import epoch_accepted, noted
 from elrcheck.model.config import Config
 from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, hosts, leads
@@ -42,10 +36,7 @@ def none_in_flight(c: Config) -> LateFetches:
     return nothing
 
 
-@action(
-    message=Message("f", "leader"),
-    fairness=Unfair("a disturbance: other events come between request and answer"),
-)
+@action(message=Message("f", "leader"), fairness=Unfair("a disturbance: other events come between request and answer"))
 def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     """f fetches; leader accepts the request, notes f's log end and has yet to read its log.
 
@@ -56,9 +47,7 @@ def SendLateFetch(c: Config, s: State, f: Replica, leader: Replica) -> State:
     require(c.late_fetches > 0, "the scope has late fetches")
     require(len(s.fetching) == 0, "no late fetch is under way")
     require(f != leader, "f is not leader")
-    require(
-        follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
-    )
+    require(follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader")
     require(hosts(follower_broker), "f can use its replica")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")
     require(leads(s, leader), "leader leads")
@@ -99,9 +88,7 @@ def ReadForLateFetch(c: Config, s: State) -> State:
     fetch = s.fetching[0]
     reader = s.broker[fetch.leader]
     require(not fetch.answered, "the log has not been read yet")
-    still_runs = (
-        reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch and hosts(reader)
-    )
+    still_runs = reader.status == Status.RUNNING and reader.epoch == fetch.leader_broker_epoch and hosts(reader)
     require(still_runs, "the process that got the fetch still runs")
     nothing: Log = ()
     read = nothing + (reader.log[fetch.offset],) if fetch.offset < len(reader.log) else nothing  # noqa: RUF005

@@ -70,10 +70,7 @@ def Crash(c: Config, s: State, b: Replica, keep: Offset) -> State:
     require(broker.status != Status.OFFLINE, "b is running or starting")
     require(keep <= len(broker.log), "keep is at most the length of the log")
     dead = replace(
-        process_ends(c, broker),
-        clean_file=0,
-        log=broker.log[:keep],
-        high_watermark=min(broker.high_watermark, keep),
+        process_ends(c, broker), clean_file=0, log=broker.log[:keep], high_watermark=min(broker.high_watermark, keep)
     )
     return replace(
         s,
@@ -97,9 +94,7 @@ def Kill(c: Config, s: State, b: Replica) -> State:
 
 
 @action(
-    fairness=Fair(
-        "a dead process is started again, unless its broker was unregistered: start", when=is_expected_back
-    )
+    fairness=Fair("a dead process is started again, unless its broker was unregistered: start", when=is_expected_back)
 )
 def Start(c: Config, s: State, b: Replica) -> State:
     """b starts: LogManager reads and deletes the clean-shutdown file, to present it at registration."""

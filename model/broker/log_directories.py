@@ -101,7 +101,5 @@ def LoseDirectory(c: Config, s: State, b: Replica, found: LogDir) -> State:
         s,
         broker=put(s.broker, b, replace(broker, log_dir=found, log=(), high_watermark=0)),
         lossy=s.lossy | ({b} if len(broker.log) > 0 else EMPTY),
-        spent=replace(
-            s.spent, directory_losses=s.spent.directory_losses + 1 if fresh else s.spent.directory_losses
-        ),
+        spent=replace(s.spent, directory_losses=s.spent.directory_losses + 1 if fresh else s.spent.directory_losses),
     )

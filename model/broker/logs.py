@@ -42,10 +42,7 @@ def end_offset_for(log: Log, own_epoch: Epoch, epoch: Epoch) -> EpochEnd:
     own_epoch: the epoch a leader cached when it took over (KAFKA-7415), 0 for a follower.
     """
     floor = max((e.epoch for e in log if e.epoch <= epoch), default=0)
-    return EpochEnd(
-        epoch=epoch if epoch == own_epoch else floor,
-        offset=sum(1 for e in log if e.epoch <= epoch),
-    )
+    return EpochEnd(epoch=epoch if epoch == own_epoch else floor, offset=sum(1 for e in log if e.epoch <= epoch))
 
 
 @op

@@ -89,9 +89,7 @@ def applies_later(c: Config, broker: Broker, b: Replica, to: Snapshot) -> bool:
 
 
 @op
-def with_published_min_isr(
-    c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot
-) -> Broker:
+def with_published_min_isr(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot) -> Broker:
     """b with the min.insync.replicas of the publish that ends with record `to`, or with that value due."""
     value = learnt_min_isr(c, settings, broker, b, to)
     if not applies_later(c, broker, b, to):
@@ -100,9 +98,7 @@ def with_published_min_isr(
 
 
 @op
-def made_leader(
-    c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot, view: View
-) -> Broker:
+def made_leader(c: Config, settings: Settings, broker: Broker, b: Replica, to: Snapshot, view: View) -> Broker:
     """Partition.makeLeader: b keeps what it knows of its followers, and recomputes its high watermark."""
     same_epoch = broker.view.leader_epoch == to.leader_epoch
     leader = replace(
@@ -161,10 +157,7 @@ def with_metadata(
     return forget_registration(c, leader if to.leader == b else follower)
 
 
-@action(
-    message=Message("Controller", "b"),
-    fairness=Fair("the broker reads the metadata log: metadata application"),
-)
+@action(message=Message("Controller", "b"), fairness=Fair("the broker reads the metadata log: metadata application"))
 def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
     """b applies everything up to the newest record of the partition or of min.insync.replicas.
 
@@ -205,11 +198,7 @@ def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
     return observed(
         c,
         s,
-        replace(
-            s,
-            broker=put(s.broker, b, waiting),
-            spent=replace(s.spent, late_answers=s.spent.late_answers + 1),
-        ),
+        replace(s, broker=put(s.broker, b, waiting), spent=replace(s.spent, late_answers=s.spent.late_answers + 1)),
         b,
     )
 

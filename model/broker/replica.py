@@ -29,18 +29,7 @@ from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config
-from elrcheck.model.state import (
-    Acks,
-    Broker,
-    Entry,
-    Epoch,
-    Peer,
-    Settings,
-    State,
-    Status,
-    hosts,
-    leads,
-)
+from elrcheck.model.state import Acks, Broker, Entry, Epoch, Peer, Settings, State, Status, hosts, leads
 
 
 @action(fairness=Unfair("producers need not write"))
@@ -93,9 +82,7 @@ def awaits_answer(s: State, f: Replica) -> bool:
 
 
 @op
-def noted(
-    c: Config, settings: Settings, leader: Broker, leader_id: Replica, f: Replica, peer: Peer
-) -> Broker:
+def noted(c: Config, settings: Settings, leader: Broker, leader_id: Replica, f: Replica, peer: Peer) -> Broker:
     """Partition.updateFollowerFetchState: the leader knows how far f is, and tries its high watermark."""
     return with_high_watermark(c, settings, replace(leader, peers=put(leader.peers, f, peer)), leader_id)
 
@@ -139,9 +126,7 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     follower_broker = s.broker[f]
     leader_broker = s.broker[leader]
     require(f != leader, "f is not leader")
-    require(
-        follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader"
-    )
+    require(follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader")
     require(hosts(follower_broker), "f can use its replica")
     require(not awaits_answer(s, f), "f does not wait for an answer in this epoch")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")

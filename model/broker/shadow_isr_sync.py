@@ -23,10 +23,7 @@ def reachable_shadow(s: State) -> RSet:
     return frozenset(b for b in s.partition.elr if s.broker[b].status == Status.RUNNING)
 
 
-@action(
-    message=Message("f", "leader"),
-    fairness=Fair("the leader synchronises (KIP-966, rejected shadow ISR); added"),
-)
+@action(message=Message("f", "leader"), fairness=Fair("the leader synchronises (KIP-966, rejected shadow ISR); added"))
 def CopyFromShadow(c: Config, s: State, leader: Replica, f: Replica) -> State:
     """A leader that may have lost data copies the next record of a follower in the shadow (E-10)."""
     require(c.shadow_isr, "there is a shadow ISR")

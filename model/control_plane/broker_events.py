@@ -13,11 +13,7 @@ from elrcheck.lang.runtime import action, op, put, require
 from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_members, forget_useless_registration
-from elrcheck.model.broker.log_directories import (
-    brings_directory,
-    directory_at_registration,
-    presented_epoch,
-)
+from elrcheck.model.broker.log_directories import brings_directory, directory_at_registration, presented_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller_event import (
@@ -42,8 +38,7 @@ from elrcheck.model.timeouts import session_is_over
 
 @action(
     fairness=Fair(
-        "the session of a dead broker expires (BrokerHeartbeatManager); added, older versions register"
-        " only after it",
+        "the session of a dead broker expires (BrokerHeartbeatManager); added, older versions register only after it",
         when=session_is_over,
     ),
     event="FENCE",
@@ -79,10 +74,7 @@ def Unfence(c: Config, s: State, b: Replica) -> State:
     require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
     decided = decide(c, controller_of(s), UnfenceEvent(broker=b))
     require(decided.error == Error.NONE, "the controller does not fault")
-    return replace(
-        partition_changed(c, s, decided.controller.partition),
-        registration=decided.controller.registration,
-    )
+    return replace(partition_changed(c, s, decided.controller.partition), registration=decided.controller.registration)
 
 
 @action(
@@ -103,9 +95,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
     old = s.registration[b]
     require(broker.status == Status.STARTING, "b is starting")
     require(old.fenced or c.register_before_fence, "b was fenced first")
-    request = RegisterEvent(
-        broker=b, presented=presented_epoch(c, broker), brings_directory=brings_directory(broker)
-    )
+    request = RegisterEvent(broker=b, presented=presented_epoch(c, broker), brings_directory=brings_directory(broker))
     decided = decide(c, controller_of(s), request)
     require(decided.error == Error.NONE, "the controller does not fault")
     after = decided.controller.partition
@@ -184,11 +174,7 @@ def GrantShutdown(c: Config, s: State, b: Replica) -> State:
     return replace(s, registration=decided.controller.registration)
 
 
-@action(
-    fairness=Unfair("a request of an operator"),
-    event="UNREGISTER",
-    what_if="unregister",
-)
+@action(fairness=Unfair("a request of an operator"), event="UNREGISTER", what_if="unregister")
 def Unregister(c: Config, s: State, b: Replica) -> State:
     """An operator unregisters a broker that is down (ClusterControlManager.unregisterBroker)."""
     require(c.unregistrations > 0, "the scope has unregistrations")

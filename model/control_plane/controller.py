@@ -257,7 +257,4 @@ def alter_partition(c: Config, controller: Controller, r: AlterPartitionEvent) -
         return Decision(error=error, partition=p)
     wanted = target(controller, r.isr, election_type(c), active(c, controller.registration), EMPTY)
     after = change(c, p, replace(wanted, recovery=r.recovery))
-    return Decision(
-        error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED,
-        partition=after,
-    )
+    return Decision(error=Error.NONE if after.leader == r.sender else Error.NEW_LEADER_ELECTED, partition=after)

@@ -276,18 +276,14 @@ def directories_decided(c: Config, controller: Controller, event: DirectoriesEve
 def balance_decided(c: Config, controller: Controller, event: BalanceEvent) -> Decided:
     if balance_fails(c, controller):
         return refused(controller, Error.UNKNOWN_SERVER_ERROR)
-    return Decided(
-        error=Error.NONE, controller=replace(controller, partition=balance_preferred(c, controller))
-    )
+    return Decided(error=Error.NONE, controller=replace(controller, partition=balance_preferred(c, controller)))
 
 
 @op
 def periodic_election_decided(c: Config, controller: Controller, event: PeriodicElectionEvent) -> Decided:
     if periodic_election_fails(c, controller):
         return refused(controller, Error.UNKNOWN_SERVER_ERROR)
-    return Decided(
-        error=Error.NONE, controller=replace(controller, partition=maybe_elect_unclean(c, controller))
-    )
+    return Decided(error=Error.NONE, controller=replace(controller, partition=maybe_elect_unclean(c, controller)))
 
 
 @op

@@ -36,10 +36,7 @@ def ReportFailedDirectory(c: Config, s: State, b: Replica) -> State:
     require(s.broker[b].log_dir == LogDir.FAILED, "the directory has failed")
     require(r.directory == Directory.ONLINE, "the controller counts on it")
     decided = decide(c, controller_of(s), DirectoryFailedEvent(broker=b))
-    return replace(
-        partition_changed(c, s, decided.controller.partition),
-        registration=decided.controller.registration,
-    )
+    return replace(partition_changed(c, s, decided.controller.partition), registration=decided.controller.registration)
 
 
 @action(
@@ -65,8 +62,4 @@ def ReportNewDirectory(c: Config, s: State, b: Replica) -> State:
     require(decided.error == Error.NONE, "the controller does not fault")
     changed = partition_changed(c, s, decided.controller.partition)
     settled = replace(changed.broker[b], log_dir=LogDir.PRESENT, clean_file=presented_epoch(c, broker))
-    return replace(
-        changed,
-        registration=decided.controller.registration,
-        broker=put(changed.broker, b, settled),
-    )
+    return replace(changed, registration=decided.controller.registration, broker=put(changed.broker, b, settled))

@@ -10,11 +10,7 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.controller_event import (
-    ElectionType,
-    ElectLeadersEvent,
-    PeriodicElectionEvent,
-)
+from elrcheck.model.control_plane.controller_event import ElectionType, ElectLeadersEvent, PeriodicElectionEvent
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import controller_of
@@ -33,8 +29,7 @@ def ElectPreferred(c: Config, s: State) -> State:
     decided = decide(c, controller_of(s), request)
     require(decided.error == Error.NONE, "the election changes something")
     return replace(
-        partition_changed(c, s, decided.controller.partition),
-        spent=replace(s.spent, elections=s.spent.elections + 1),
+        partition_changed(c, s, decided.controller.partition), spent=replace(s.spent, elections=s.spent.elections + 1)
     )
 
 
@@ -78,9 +73,7 @@ def FavourReplica(c: Config, s: State, b: Replica) -> State:
 
 
 @action(
-    fairness=Fair("a timer of the controller; added"),
-    event="ELECT_UNCLEAN_PERIODIC",
-    what_if="maybe_elect_unclean",
+    fairness=Fair("a timer of the controller; added"), event="ELECT_UNCLEAN_PERIODIC", what_if="maybe_elect_unclean"
 )
 def ElectUncleanPeriodically(c: Config, s: State) -> State:
     """The controller's timer elects if unclean.leader.election.enable is set (maybeElectUncleanLeaders)."""

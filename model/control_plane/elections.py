@@ -39,10 +39,7 @@ def elect_preferred(c: Config, controller: Controller) -> Decision:
     if election_fails(c, p, election_target(c, controller, Election.PREFERRED)):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.PREFERRED)
-    return Decision(
-        error=Error.PREFERRED_LEADER_NOT_AVAILABLE if after == p else Error.NONE,
-        partition=after,
-    )
+    return Decision(error=Error.PREFERRED_LEADER_NOT_AVAILABLE if after == p else Error.NONE, partition=after)
 
 
 @op
@@ -54,10 +51,7 @@ def elect_unclean(c: Config, controller: Controller) -> Decision:
     if election_fails(c, p, election_target(c, controller, Election.UNCLEAN)):
         return Decision(error=Error.UNKNOWN_SERVER_ERROR, partition=p)
     after = elected(c, controller, Election.UNCLEAN)
-    return Decision(
-        error=Error.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else Error.NONE,
-        partition=after,
-    )
+    return Decision(error=Error.ELIGIBLE_LEADERS_NOT_AVAILABLE if after == p else Error.NONE, partition=after)
 
 
 @op
@@ -77,10 +71,7 @@ def designate(c: Config, controller: Controller, desired: Replica | None) -> Dec
     if desired not in active(c, controller.registration):
         return Decision(error=Error.ELIGIBLE_LEADERS_NOT_AVAILABLE, partition=p)
     only = frozenset({desired})
-    return Decision(
-        error=Error.NONE,
-        partition=change(c, p, target(controller, p.isr, Election.UNCLEAN, only, EMPTY)),
-    )
+    return Decision(error=Error.NONE, partition=change(c, p, target(controller, p.isr, Election.UNCLEAN, only, EMPTY)))
 
 
 @op

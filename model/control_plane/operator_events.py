@@ -10,12 +10,7 @@ from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import logged, partition_changed
-from elrcheck.model.control_plane.controller_event import (
-    DirectoriesEvent,
-    FeatureEvent,
-    MinIsrEvent,
-    MinIsrLevel,
-)
+from elrcheck.model.control_plane.controller_event import DirectoriesEvent, FeatureEvent, MinIsrEvent, MinIsrLevel
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller, controller_of
@@ -38,11 +33,7 @@ def min_isr_written(c: Config, s: State, known: Controller) -> State:
     )
 
 
-@action(
-    fairness=Unfair("a request of an operator"),
-    event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"),
-    what_if="set_min_isr",
-)
+@action(fairness=Unfair("a request of an operator"), event=("MIN_ISR_TOPIC", "MIN_ISR_CLUSTER"), what_if="set_min_isr")
 def ChangeMinIsr(c: Config, s: State, level: MinIsrLevel, value: MinIsr) -> State:
     """An operator writes min.insync.replicas for the topic or the cluster (IncrementalAlterConfigs).
 
@@ -84,9 +75,7 @@ def ChangeBrokerMinIsr(c: Config, s: State, b: Replica, value: MinIsr) -> State:
     require(decided.error == Error.NONE, "the value is valid")
     require(s.settings.broker_min_isr[b] != value, "the value is new")
     return replace(
-        s,
-        settings=decided.controller.settings,
-        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
+        s, settings=decided.controller.settings, spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1)
     )
 
 
@@ -105,19 +94,13 @@ def ChangeFeature(c: Config, s: State, enabled: bool) -> State:
     return replace(
         changed,
         settings=settings,
-        promised=promised_less(
-            c, changed.promised, s.committed, min_isr_in_force(settings, s.partition.replicas)
-        ),
+        promised=promised_less(c, changed.promised, s.committed, min_isr_in_force(settings, s.partition.replicas)),
         undone=undone_after(c, s, min_isr_in_force(settings, s.partition.replicas)),
         spent=replace(s.spent, feature_changes=s.spent.feature_changes + 1),
     )
 
 
-@action(
-    fairness=Unfair("a report of a broker, once"),
-    event="ASSIGN_DIRECTORIES",
-    what_if="assign_directories",
-)
+@action(fairness=Unfair("a report of a broker, once"), event="ASSIGN_DIRECTORIES", what_if="assign_directories")
 def AssignDirectories(c: Config, s: State) -> State:
     """A broker reports in which log directory its replica is (AssignReplicasToDirs, KIP-858)."""
     require(c.directory_changes > 0, "the scope has changes of directories")

@@ -66,9 +66,7 @@ def without_elr(p: Partition) -> Partition:
 
 
 @op
-def min_isr_changed(
-    c: Config, before: Settings, after: Settings, p: Partition, level: MinIsrLevel
-) -> Partition:
+def min_isr_changed(c: Config, before: Settings, after: Settings, p: Partition, level: MinIsrLevel) -> Partition:
     """The partition after min.insync.replicas changed (getPartitionElrUpdatesForConfigChanges, C-13).
 
     KIP-966 clears the ELR when the ISR alone has min ISR members. 4.0 and 4.1 always clear it, but for
@@ -95,9 +93,7 @@ def min_isr_recorded(c: Config, before: Partition, after: Partition) -> Partitio
 
 
 @op
-def index_after(
-    c: Config, registration: Vec[Registration], before: Partition, after: Partition
-) -> Vec[Registration]:
+def index_after(c: Config, registration: Vec[Registration], before: Partition, after: Partition) -> Vec[Registration]:
     """removeTopicElrs clears the ELR, and leaves its members in BrokersToElrs."""
     cleared = before.elr - after.elr
     counts = c.elr_index_goes_stale and c.metadata == Propagation.LATEST

@@ -34,11 +34,7 @@ def Reassign(c: Config, s: State, wanted: RSet) -> State:
     )
 
 
-@action(
-    fairness=Unfair("a request of an operator"),
-    event="CANCEL_REASSIGNMENT",
-    what_if="cancel_reassignment",
-)
+@action(fairness=Unfair("a request of an operator"), event="CANCEL_REASSIGNMENT", what_if="cancel_reassignment")
 def CancelReassignment(c: Config, s: State) -> State:
     """An operator cancels the reassignment (AlterPartitionReassignments). Only starting one has a budget."""
     require(c.reassignments > 0, "the scope has reassignments")

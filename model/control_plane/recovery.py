@@ -83,9 +83,7 @@ def enough_answers(c: Config, controller: Controller, answered: RSet, strategy: 
         return len(answered) + len(answered) > len(p.replicas)
     if c.recovery_quorum == RecoveryQuorum.ALL:
         return frozenset(p.replicas) <= answered
-    return answered != EMPTY and (
-        strategy == RecoveryStrategy.AGGRESSIVE or balanced_may_end(c, controller, answered)
-    )
+    return answered != EMPTY and (strategy == RecoveryStrategy.AGGRESSIVE or balanced_may_end(c, controller, answered))
 
 
 @op

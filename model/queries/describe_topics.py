@@ -14,13 +14,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from elrcheck.model.queries.cluster_image import (
-    ClusterImage,
-    PartitionImage,
-    TopicImage,
-    is_internal,
-    legal_topic_name,
-)
+from elrcheck.model.queries.cluster_image import ClusterImage, PartitionImage, TopicImage, is_internal, legal_topic_name
 
 # Defaults of ResponsePartitionLimit in the request and of max.request.partition.size.limit.
 RESPONSE_PARTITION_LIMIT = 2000
@@ -110,9 +104,7 @@ def describe_topic_partitions(
         return _refused(request)
     wanted = request.topics or tuple(topic.name for topic in image.topics)
     start = request.cursor
-    names = sorted(
-        {name for name in wanted if start is None or _order(name) >= _order(start.topic)}, key=_order
-    )
+    names = sorted({name for name in wanted if start is None or _order(name) >= _order(start.topic)}, key=_order)
     remaining = max(min(server_limit, request.response_partition_limit), 1)
     found: list[DescribedTopic] = []
     for name in names:

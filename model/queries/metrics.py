@@ -133,8 +133,7 @@ def manual_leader_election_required_partition_count(
     """Gauge: partitions without a leader that only an operator can give one; not if a recovery runs."""
     _check_known(image, running)
     return sum(
-        tp not in running
-        and awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.OPERATOR
+        tp not in running and awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.OPERATOR
         for topic, tp, given in _partitions(image)
     )
 

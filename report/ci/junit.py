@@ -35,9 +35,13 @@ def _suite(suite: Suite, numbers: tuple[int, int, int]) -> ET.Element:
     tests, failures, skipped = (str(number) for number in numbers)
     element = ET.Element(
         "testsuite",
-        name=legal(suite.name), tests=tests, failures=failures, errors="0", skipped=skipped,
+        name=legal(suite.name),
+        tests=tests,
+        failures=failures,
+        errors="0",
+        skipped=skipped,
         time=f"{suite.seconds:.3f}",
-    )  # fmt: skip
+    )
     if suite.facts:
         facts = ET.SubElement(element, "properties")
         for name, value in suite.facts:
@@ -48,9 +52,7 @@ def _suite(suite: Suite, numbers: tuple[int, int, int]) -> ET.Element:
 
 
 def _case(suite: Suite, case: Case) -> ET.Element:
-    element = ET.Element(
-        "testcase", classname=legal(suite.name), name=legal(case.title), time=f"{case.seconds:.3f}"
-    )
+    element = ET.Element("testcase", classname=legal(suite.name), name=legal(case.title), time=f"{case.seconds:.3f}")
     where = case.place or case.source
     if where is not None:
         file, line = split_place(where)

@@ -29,9 +29,7 @@ def _suite(suite: Suite) -> Iterator[str]:
     if suite.facts:
         yield from _table(("", ""), suite.facts)
     judged = ", ".join(
-        f"{number} {word}"
-        for word in ("passed", "failed", "undecided")
-        if (number := count(suite.cases, word))
+        f"{number} {word}" for word in ("passed", "failed", "undecided") if (number := count(suite.cases, word))
     )
     yield f"{judged or 'nothing judged'}."
     yield ""

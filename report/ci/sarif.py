@@ -135,10 +135,7 @@ def _step(step: Step) -> Node:
 def _location(place: str) -> Node:
     file, line = split_place(place)
     return {
-        "physicalLocation": {
-            "artifactLocation": {"uri": _uri(file), "uriBaseId": ROOT},
-            "region": {"startLine": line},
-        }
+        "physicalLocation": {"artifactLocation": {"uri": _uri(file), "uriBaseId": ROOT}, "region": {"startLine": line}}
     }
 
 

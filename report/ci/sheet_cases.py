@@ -21,10 +21,7 @@ _PROOF: dict[str, Outcome] = {"proved": "passed", "refuted": "failed", "unknown"
 _MUTATION: dict[str, Outcome] = {"found": "passed", "noticed": "passed", "unnoticed": "passed"}
 
 
-_UNDECIDED = {
-    "unreached": "no state of this search shows it",
-    "inconclusive": "the search stopped before deciding it",
-}
+_UNDECIDED = {"unreached": "no state of this search shows it", "inconclusive": "the search stopped before deciding it"}
 
 
 _PROPERTY: dict[str, Outcome] = {"holds": "passed", "reached": "passed", "violated": "failed"}
@@ -148,9 +145,18 @@ def cell_case(cell: CellReport) -> Case:
         trace = TraceView(failure.before, (step,))
     text = plain_text(lambda page: print_cell(cell, page)) if message else ""
     return Case(
-        f"{cell.action} x {cell.lemma}", f"{cell.action} preserves {cell.lemma}", _PROOF[cell.verdict],
-        cell.verdict, message, text, cell.source, None, trace, cell.seconds, cell.lemma,
-    )  # fmt: skip
+        f"{cell.action} x {cell.lemma}",
+        f"{cell.action} preserves {cell.lemma}",
+        _PROOF[cell.verdict],
+        cell.verdict,
+        message,
+        text,
+        cell.source,
+        None,
+        trace,
+        cell.seconds,
+        cell.lemma,
+    )
 
 
 def obligation_case(found: ObligationReport) -> Case:
@@ -158,9 +164,15 @@ def obligation_case(found: ObligationReport) -> Case:
     message = "" if proved else f"{found.name}: {found.verdict}"
     text = "" if proved else plain_text(lambda page: print_obligation(found, page))
     return Case(
-        found.id or found.name, found.name, _PROOF[found.verdict], found.verdict, message, text, found.source,
+        found.id or found.name,
+        found.name,
+        _PROOF[found.verdict],
+        found.verdict,
+        message,
+        text,
+        found.source,
         seconds=found.seconds,
-    )  # fmt: skip
+    )
 
 
 def _skipped_case(skipped: Skipped) -> Case:
@@ -181,9 +193,7 @@ def controller_sheet(report: ControllerReport) -> Sheet:
         for variant in report.variants
     )
     proved, total = sum(v.proved for v in report.variants), sum(len(v.cells) for v in report.variants)
-    summary = (
-        f"{several(len(suites), 'variant')}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
-    )
+    summary = f"{several(len(suites), 'variant')}: {proved} of {total} obligations proved, {report.seconds:.1f} s"
     return Sheet("prove --controller", report.verdict, summary, report.exit_code, suites)
 
 
@@ -197,9 +207,16 @@ def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
         changes = tuple(Change(c.path, c.old, c.new) for c in failure.changes)
         trace = TraceView(failure.before, (Step(1, step.event, arguments, "", changes),))
     return Case(
-        f"{step.event} x {step.rule}", f"{step.event} preserves {rule}", _PROOF[step.verdict], step.verdict,
-        message, source=kept.place if kept else None, trace=trace, seconds=step.seconds, rule=step.rule,
-    )  # fmt: skip
+        f"{step.event} x {step.rule}",
+        f"{step.event} preserves {rule}",
+        _PROOF[step.verdict],
+        step.verdict,
+        message,
+        source=kept.place if kept else None,
+        trace=trace,
+        seconds=step.seconds,
+        rule=step.rule,
+    )
 
 
 def mutate_sheet(report: MutateReport) -> Sheet:

@@ -8,21 +8,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.report.ci.sheet import Case, Sheet, Suite
-from elrcheck.report.ci.sheet_cases import (
-    cell_case,
-    check_notes,
-    obligation_case,
-    property_case,
-    search_facts,
-)
+from elrcheck.report.ci.sheet_cases import cell_case, check_notes, obligation_case, property_case, search_facts
 from elrcheck.report.ci.sheet_suite import run_case
 from elrcheck.report.text.text_gate import differences, gate_summary
 from elrcheck.results.check_report import PropertyReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
 
 _GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
-    ("coverage", "coverage"), ("guard", "guards"), ("teeth", "teeth"), ("count", "counts"),
-)  # fmt: skip
+    ("coverage", "coverage"),
+    ("guard", "guards"),
+    ("teeth", "teeth"),
+    ("count", "counts"),
+)
 
 
 def gate_sheet(report: GateReport) -> Sheet:

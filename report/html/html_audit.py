@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, Part
 from elrcheck.report.plain_words import several
-from elrcheck.results.audit_report import (
-    WORST_FIRST,
-    AuditedCluster,
-    AuditedLog,
-    AuditFlag,
-    AuditReport,
-)
+from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
 MOST_ROWS = 500
 """Flags, and damaged places, in a table."""
@@ -52,8 +46,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
         *_repairs(report),
     )
     rows = tuple(
-        (f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message)
-        for f in report.flags[:MOST_ROWS]
+        (f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message) for f in report.flags[:MOST_ROWS]
     )
     note = _note(len(report.flags)) or ("" if report.flags else "No partition is flagged.")
     grids = [Grid("Flags", NOW, rows, note), *_remedies(report.flags)]
@@ -93,11 +86,19 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
     damage = [each for each in report.damage if each.path in log.files]
     rows = tuple(
         (
-            str(f.offset), f.time, f"{f.topic}-{f.partition}", f.severity, f.rule, f.hazard or "", f.message,
-            "" if f.until is None else str(f.until), f.path, str(f.position),
+            str(f.offset),
+            f.time,
+            f"{f.topic}-{f.partition}",
+            f.severity,
+            f.rule,
+            f.hazard or "",
+            f.message,
+            "" if f.until is None else str(f.until),
+            f.path,
+            str(f.position),
         )
         for f in flags[:MOST_ROWS]
-    )  # fmt: skip
+    )
     grids = [Grid("Flags", FLAGS, rows, _note(len(flags)) or ("" if flags else "No partition is flagged."))]
     grids += _remedies(flags)
     if damage:

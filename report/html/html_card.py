@@ -22,9 +22,13 @@ from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 GATE_TONES = {"drift": "failed", "same": "passed", "tolerated": "undecided", "inconclusive": "undecided"}
 SWEEP_TONES = {"violated": "failed", "holds": "passed"}
 MUTATE_TONES = {
-    "found": "passed", "noticed": "passed", "not found": "failed", "unnoticed": "undecided",
-    "unaffected": "failed", "contradicted": "failed",
-}  # fmt: skip
+    "found": "passed",
+    "noticed": "passed",
+    "not found": "failed",
+    "unnoticed": "undecided",
+    "unaffected": "failed",
+    "contradicted": "failed",
+}
 MOST_DIFFERENCES = 3
 """Differences from a baseline that the card names."""
 MOST_LEFT = 6
@@ -84,14 +88,10 @@ def _check(report: CheckReport) -> Card:
     verdicts = Counter(each.verdict for each in report.properties)
     search = report.search
     figures = [
-        _figure(
-            verdicts["violated"], _one(verdicts["violated"], "property", "properties", "violated"), "failed"
-        ),
+        _figure(verdicts["violated"], _one(verdicts["violated"], "property", "properties", "violated"), "failed"),
         _figure(verdicts["holds"], _one(verdicts["holds"], "property", "properties", "true"), "passed"),
         _figure(verdicts["inconclusive"], "undecided", "undecided"),
-        _figure(
-            verdicts["unreached"], _one(verdicts["unreached"], "witness", "witnesses", "not reached"), ""
-        ),
+        _figure(verdicts["unreached"], _one(verdicts["unreached"], "witness", "witnesses", "not reached"), ""),
         Figure(f"{search.distinct:,}", "distinct states"),
         Figure(f"{search.seconds:.1f} s", "time"),
     ]
@@ -118,11 +118,7 @@ def _gate(report: GateReport) -> Card:
     figures = (
         *_counted(words, GATE_TONES),
         *(
-            (
-                _figure(
-                    len(failing), _one(len(failing), "difference", "differences", "not tolerated"), "failed"
-                ),
-            )
+            (_figure(len(failing), _one(len(failing), "difference", "differences", "not tolerated"), "failed"),)
             if failing
             else ()
         ),
@@ -152,8 +148,9 @@ def _prove(report: ProveReport) -> Card:
         (len(report.skipped), "not covered", "undecided"),
     )
     figures = tuple(_figure(number, label, tone) for number, label, tone in counts if number)
-    open_cells = [f"{cell.action} does not preserve {cell.lemma}." for cell in report.cells
-                  if cell.verdict == "refuted"]  # fmt: skip
+    open_cells = [
+        f"{cell.action} does not preserve {cell.lemma}." for cell in report.cells if cell.verdict == "refuted"
+    ]
     left = [skipped.id if skipped.id not in NO_IDS else skipped.name for skipped in report.skipped]
     more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
     said = open_cells[:1] or ([f"Not covered: {', '.join(left[:MOST_LEFT])}{more}."] if left else [])
@@ -169,19 +166,14 @@ def _audit(report: AuditReport) -> Card:
     )
     worst = sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity))[:1]
     said = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
-    return Card(
-        said,
-        (*flags, _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")),
-    )
+    return Card(said, (*flags, _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")))
 
 
 def _risk(report: RiskReport) -> Card:
     answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
     words: Counter[str] = Counter(answer.outcome for answer in answers)
     said = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]
-    lines = tuple(
-        (outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to
-    )
+    lines = tuple((outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to)
     figures = [
         _figure(words[outcome], _one(words[outcome], "set of events:", "sets of events:", outcome), "failed")
         for outcome in sorted(words)

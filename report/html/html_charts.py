@@ -73,11 +73,16 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
     most = max((action.new_states for action in actions), default=0)
     bars = [
         Bar(
-            action.name, action.new_states, _length(action.new_states, most), action.fired, action.cut,
-            _remark(action), action.guards,
+            action.name,
+            action.new_states,
+            _length(action.new_states, most),
+            action.fired,
+            action.cut,
+            _remark(action),
+            action.guards,
         )
         for action in actions
-    ]  # fmt: skip
+    ]
     return tuple(sorted(bars, key=lambda bar: (bool(bar.remark), -bar.value, bar.name)))
 
 

@@ -10,8 +10,21 @@ from elrcheck.results.audit_report import AuditFlag, AuditStep, AuditTimeline
 LEFT, LANE, TOP = 96, 26, 42
 CHAR = 7.3
 """Width of a monospaced character at 12 px, slightly overestimated."""
-HEAD = ("offset", "time", "record", "leader", "leader epoch", "partition epoch", "replicas", "ISR", "ELR",
-        "LastKnownELR", "adding", "removing", "flags")  # fmt: skip
+HEAD = (
+    "offset",
+    "time",
+    "record",
+    "leader",
+    "leader epoch",
+    "partition epoch",
+    "replicas",
+    "ISR",
+    "ELR",
+    "LastKnownELR",
+    "adding",
+    "removing",
+    "flags",
+)
 
 
 @dataclass(frozen=True)
@@ -74,13 +87,9 @@ def lane_picture(key: str, line: AuditTimeline, flags: Sequence[AuditFlag]) -> L
     longest = max((len(str(step.offset)) for step in steps), default=1)
     longest = max([longest, *(len(marks) for marks in marked)])
     width = round(max(30.0, longest * CHAR + 8), 1)
-    columns = tuple(
-        LaneColumn(round(LEFT + n * width, 1), step.offset, marked[n]) for n, step in enumerate(steps)
-    )
+    columns = tuple(LaneColumn(round(LEFT + n * width, 1), step.offset, marked[n]) for n, step in enumerate(steps))
     rows = [(f"broker {broker}", [_role(step, broker) for step in steps]) for broker in _brokers(steps)]
-    lanes = [
-        BrokerLane(name, TOP + LANE * n, tuple(_cells(roles, width))) for n, (name, roles) in enumerate(rows)
-    ]
+    lanes = [BrokerLane(name, TOP + LANE * n, tuple(_cells(roles, width))) for n, (name, roles) in enumerate(rows)]
     below = (
         ("leader epoch", [step.leader_epoch for step in steps]),
         ("partition ep.", [step.partition_epoch for step in steps]),
@@ -168,7 +177,17 @@ def _row(step: AuditStep, marks: str) -> tuple[str, ...]:
     leader = "none" if step.leader == -1 else str(step.leader)
     record = step.record if step.exists else f"{step.record} (removed)"
     return (
-        str(step.offset), step.time, record, leader, str(step.leader_epoch), str(step.partition_epoch),
-        ids(step.replicas), ids(step.isr), ids(step.elr), ids(step.last_known_elr), ids(step.adding),
-        ids(step.removing), marks,
-    )  # fmt: skip
+        str(step.offset),
+        step.time,
+        record,
+        leader,
+        str(step.leader_epoch),
+        str(step.partition_epoch),
+        ids(step.replicas),
+        ids(step.isr),
+        ids(step.elr),
+        ids(step.last_known_elr),
+        ids(step.adding),
+        ids(step.removing),
+        marks,
+    )

@@ -52,9 +52,7 @@ def _worst_first(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     """Failures first, a proof's matrix before all; the parts that passed are folded where another failed."""
     fails = any(part.worst == 0 for part in parts)
     ordered = sorted(parts, key=lambda part: -1 if part.matrix and not part.cases else part.worst)
-    return tuple(
-        replace(part, folded=True) if fails and part.worst == 2 and part.cases else part for part in ordered
-    )
+    return tuple(replace(part, folded=True) if fails and part.worst == 2 and part.cases else part for part in ordered)
 
 
 def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
@@ -91,10 +89,7 @@ def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
         ("deadlocks", f"{search.deadlocks:,}"),
         ("states compared", exact),
         ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
-        (
-            "engine",
-            ", ".join(filter(None, (engine.name, several(engine.workers, "worker"), engine.detail))),
-        ),
+        ("engine", ", ".join(filter(None, (engine.name, several(engine.workers, "worker"), engine.detail)))),
     ]
     if (age := from_store(report.kept)) is not None:
         facts.append(("kept", age))
@@ -175,9 +170,7 @@ def _plain(key: str, suite: Suite) -> Part:
         for n, case in enumerate(with_trace[:SHOWN], 1)
         if case.trace is not None
     )
-    return Part(
-        key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces)
-    )
+    return Part(key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces))
 
 
 def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
@@ -187,15 +180,10 @@ def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
     limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s per obligation"
     facts = (("solver", f"{solver.name} {solver.version}{limit}"), ("time", f"{report.seconds:.1f} s"))
     phases = tuple(
-        (
-            phase.name,
-            f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, {phase.seconds:.1f} s",
-        )
+        (phase.name, f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, {phase.seconds:.1f} s")
         for phase in report.phases
     )
-    first = Part(
-        "m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings
-    )
+    first = Part("m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings)
     return [first, *parts]
 
 

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.report.html.html_part import Grid, HtmlPage, Part
-from elrcheck.report.risk.text_risk import (
-    WORDS,
-    causes_in_words,
-    reach_in_words,
-    settings_in_words,
-    verdict_in_words,
-)
+from elrcheck.report.risk.text_risk import WORDS, causes_in_words, reach_in_words, settings_in_words, verdict_in_words
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 TONES = {0: "passed", 1: "failed"}
@@ -27,10 +21,13 @@ def risk_page(report: RiskReport) -> HtmlPage:
         parts.append(Part("differences", "What differs", grids=(grid,)))
     tried = tuple((name, words) for name, words in report.tried.items())
     left = tuple((text,) for text in report.not_tried)
-    parts.append(Part("events", "What was tried", grids=(
-        Grid("Events", ("event", "what happens"), tried),
-        Grid("Not tried", ("what",), left),
-    )))  # fmt: skip
+    parts.append(
+        Part(
+            "events",
+            "What was tried",
+            grids=(Grid("Events", ("event", "what happens"), tried), Grid("Not tried", ("what",), left)),
+        )
+    )
     return HtmlPage("risk", report.verdict, tone, verdict_in_words(report), notes, tuple(parts))
 
 
@@ -55,8 +52,9 @@ def _part(key: str, part: RiskPart) -> Part:
             grids.append(Grid(title, ("step", "story"), told, note))
     if part.outside:
         known = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
-        grids.append(Grid("Known in this release, beyond these events",
-                          ("finding", "title", "what is lost", "page"), known))  # fmt: skip
+        grids.append(
+            Grid("Known in this release, beyond these events", ("finding", "title", "what is lost", "page"), known)
+        )
     return Part(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
 
 

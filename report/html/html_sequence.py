@@ -129,9 +129,7 @@ def diagram(view: TraceView, brokers: int) -> Diagram:
         below = top + BOX * len(logs)
         texts = tuple(Note(below + 17 + LINE * n, text, tone) for n, (text, tone) in enumerate(said))
         lost = step.talk is not None and step.talk.lost
-        rows.append(
-            Row(step.index, label, top, top + 13, height, at, to, tip, lost, texts, logs, bool(told.broken))
-        )
+        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, lost, texts, logs, bool(told.broken)))
         top += height
         widest = max([widest, *(CHAR * len(text) for text, _ in said), *(log.end - notes_x for log in logs)])
     loop = next((row.top for row in rows if row.index - 1 == view.loop), None)

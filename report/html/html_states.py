@@ -109,9 +109,7 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     notes = _notes(graph, way) if alone else ()
     keys = _keys(graph.steps, styles, LINE * (len(notes) + 1))
     top = TOP + (LINE * (len(notes) + len(keys)) if alone else 0)
-    at = [
-        (LEFT + GAP * (place + 0.5), top + LAYER * depth) for place, depth in zip(across, depths, strict=True)
-    ]
+    at = [(LEFT + GAP * (place + 0.5), top + LAYER * depth) for place, depth in zip(across, depths, strict=True)]
     width = max((x for x, _ in at), default=LEFT) + GAP
     height = top + LAYER * (max(depths, default=0) + 0.5)
     if alone:
@@ -121,13 +119,19 @@ def picture(graph: SmallGraph, alone: bool = False) -> Picture:
     near = _near(graph.steps)
     spots = tuple(
         Spot(
-            number, state.depth, round(at[number][0], 1), round(at[number][1], 1), state.parent is None,
-            bool(state.violates), way is not None and number in way.states,
-            " ".join(map(str, sorted(near.get(number, ())))), descriptions[number],
+            number,
+            state.depth,
+            round(at[number][0], 1),
+            round(at[number][1], 1),
+            state.parent is None,
+            bool(state.violates),
+            way is not None and number in way.states,
+            " ".join(map(str, sorted(near.get(number, ())))),
+            descriptions[number],
             _box(at[number], descriptions[number], width, height),
         )
         for number, state in enumerate(graph.states)
-    )  # fmt: skip
+    )
     return Picture(
         width=round(width, 1),
         height=round(height, 1),
@@ -238,9 +242,18 @@ def _lines(
         title = [f"{source} → {target}", *(step.label for step in steps)]
         title += [f"✗ violates {', '.join(broken)}"] if broken else []
         yield Line(
-            source, target, style, _path(points), _tip(points), round(x, 1), round(y, 1), len(steps),
-            bool(broken), (source, target) in walked, "\n".join(title),
-        )  # fmt: skip
+            source,
+            target,
+            style,
+            _path(points),
+            _tip(points),
+            round(x, 1),
+            round(y, 1),
+            len(steps),
+            bool(broken),
+            (source, target) in walked,
+            "\n".join(title),
+        )
 
 
 Point = tuple[float, float]

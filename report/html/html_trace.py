@@ -86,9 +86,17 @@ class TraceBlock:
 
 
 def trace_block(
-    key: str, title: str, message: str, view: TraceView, brokers: int, source: str = "", place: str = "",
-    word: str = "Counterexample", found: bool = True, plain: str = "",
-) -> TraceBlock:  # fmt: skip
+    key: str,
+    title: str,
+    message: str,
+    view: TraceView,
+    brokers: int,
+    source: str = "",
+    place: str = "",
+    word: str = "Counterexample",
+    found: bool = True,
+    plain: str = "",
+) -> TraceBlock:
     """Builds the block of a trace. place: path of the stored trace."""
     states = len(view.steps) + 1
     shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)

@@ -28,10 +28,15 @@ def replay_part(key: str, report: ReplayReport) -> Part:
     if report.accepted:
         traces = (
             trace_block(
-                f"{key}-t", report.origin.source, summary, report.trace, _brokers(report.origin.config),
-                word="Accepted prefix", found=False,
+                f"{key}-t",
+                report.origin.source,
+                summary,
+                report.trace,
+                _brokers(report.origin.config),
+                word="Accepted prefix",
+                found=False,
             ),
-        )  # fmt: skip
+        )
     return Part(
         key=key,
         name=f"{report.origin.variant}, {report.origin.scope}",
@@ -49,21 +54,21 @@ def _refusal(found: Rejection) -> tuple[Grid, ...]:
     changed = tuple((change.path, change.old, change.new) for change in found.changed)
     possible = [one for one in found.candidates if one.guard is None]
     nearest = tuple(
-        (one.label, change.path, change.old, change.new)
-        for one in possible[:CLOSEST]
-        for change in one.differs
+        (one.label, change.path, change.old, change.new) for one in possible[:CLOSEST] for change in one.differs
     )
     more = len(possible) - CLOSEST
     refused = tuple((one.label, one.guard or "") for one in found.candidates if one.guard is not None)
     grids = (
         Grid(f"{name} is refused{recorded}", ("leaf", "before", "recorded"), changed, found.reason),
         Grid(
-            "Enabled actions that lead to another state", ("action", "leaf", "model", "recorded"), nearest,
+            "Enabled actions that lead to another state",
+            ("action", "leaf", "model", "recorded"),
+            nearest,
             "First the action that the trace names, then the nearest ones."
             + (f" {more} more are enabled." if more > 0 else ""),
         ),
         Grid("Refused actions", ("action", "failing guard"), refused),
-    )  # fmt: skip
+    )
     return tuple(grid for number, grid in enumerate(grids) if grid.rows or number == 0)
 
 

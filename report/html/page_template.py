@@ -23,20 +23,20 @@ def whole_page(template: str, **contents: Any) -> str:
     """A page in the style of all pages: one style sheet, one script, no network access."""
     style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
-    return (
-        environment()
-        .get_template(template)
-        .render(style=style, script=script, marks=MARKS, **hashes, **contents)
-    )
+    return environment().get_template(template).render(style=style, script=script, marks=MARKS, **hashes, **contents)
 
 
 def environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
     return Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True, loader=FunctionLoader(source),
-    )  # fmt: skip
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        loader=FunctionLoader(source),
+    )
 
 
 def source(name: str) -> str:

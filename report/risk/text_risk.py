@@ -14,13 +14,7 @@ import textwrap
 from elrcheck.base.kept.age import Kept
 from elrcheck.report.plain_words import from_store
 from elrcheck.report.terminal import Page
-from elrcheck.results.risk.risk_report import (
-    RiskAnswer,
-    RiskOutcome,
-    RiskPart,
-    RiskReport,
-    RiskSettings,
-)
+from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
 INDENT = 13
@@ -40,8 +34,9 @@ def print_risk(report: RiskReport, page: Page, detail: int = 0) -> None:
         _print_part(part, page, detail)
     if report.differences:
         page.line()
-        page.table(("outcome", "events", "first", "other"),
-                   [(d.outcome, d.words, d.here, d.there) for d in report.differences])  # fmt: skip
+        page.table(
+            ("outcome", "events", "first", "other"), [(d.outcome, d.words, d.here, d.there) for d in report.differences]
+        )
     for line in report.unread:
         page.labelled("unread", line, indent=0)
     if detail > 0:

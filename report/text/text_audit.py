@@ -12,20 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from elrcheck.report.plain_words import several
 from elrcheck.report.terminal import Page
-from elrcheck.results.audit_report import (
-    WORST_FIRST,
-    AuditedCluster,
-    AuditFlag,
-    AuditRepair,
-    AuditReport,
-    Severity,
-)
+from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditRepair, AuditReport, Severity
 
 SHOWN = 5
 """Flags of a rule that are shown without --verbose."""
-STYLES: Mapping[Severity, str] = {
-    "critical": "bold red", "high": "bold yellow", "medium": "bold", "low": "",
-}  # fmt: skip
+STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
 
 
 def print_audit(report: AuditReport, page: Page, detail: int = 0) -> None:

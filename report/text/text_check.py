@@ -40,9 +40,7 @@ def print_check(report: CheckReport, page: Page, detail: int = 0) -> None:
     _print_verdict(report, page, detail)
 
 
-def print_violations(
-    violated: Sequence[PropertyReport], report: CheckReport, page: Page, detail: int
-) -> None:
+def print_violations(violated: Sequence[PropertyReport], report: CheckReport, page: Page, detail: int) -> None:
     """The shortest counterexample whole, unless -q; the others in a line each, unless -v."""
     found = sorted(violated, key=lambda each: (each.depth is None, each.depth))
     shown = 0 if detail < 0 else len(found) if detail > 0 else 1
@@ -111,12 +109,7 @@ def _print_actions(report: CheckReport, page: Page, detail: int) -> None:
     page.table(
         ("action", "fired", "new states", ""),
         (
-            (
-                action.name,
-                page.count(action.fired),
-                page.count(action.new_states),
-                _idleness(action),
-            )
+            (action.name, page.count(action.fired), page.count(action.new_states), _idleness(action))
             for action in report.actions
             if detail > 0 or not action.idle
         ),
@@ -183,8 +176,7 @@ def _print_numbers(report: CheckReport, page: Page) -> None:
     idle = ", ".join(action.name for action in report.actions if action.possible and not action.fired)
     page.labelled("actions", f"never fired, although the scope allows them: {idle}" if idle else None)
     states = (
-        f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, "
-        f"diameter {search.diameter}"
+        f"{page.count(search.distinct)} distinct, {page.count(search.generated)} generated, diameter {search.diameter}"
     )
     if search.cut:
         states += f", {page.count(search.cut)} steps beyond the budgets"

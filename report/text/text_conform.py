@@ -72,17 +72,7 @@ def print_disagreement(found: DisagreementReport, page: Page) -> None:
 
 def _print_versions(report: ConformReport, page: Page) -> None:
     page.table(
-        (
-            "Kafka",
-            "variant",
-            "compared",
-            "builder",
-            "controller",
-            "ISR order",
-            "not held",
-            "explained",
-            "unexplained",
-        ),
+        ("Kafka", "variant", "compared", "builder", "controller", "ISR order", "not held", "explained", "unexplained"),
         (
             (
                 v.kafka,

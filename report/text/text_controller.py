@@ -36,9 +36,7 @@ def print_controller(report: ControllerReport, page: Page, detail: int = 0) -> N
         _print_variants(report, page)
     names = ", ".join(v.variant for v in report.variants) if len(report.variants) < 3 else "all variants"
     solver = f"{report.solver.name} {report.solver.version}"
-    page.line(
-        f"{several(report.brokers, 'broker')}, replica lists of every length and order, unbounded epochs"
-    )
+    page.line(f"{several(report.brokers, 'broker')}, replica lists of every length and order, unbounded epochs")
     page.verdict_line(report.verdict, f"{names}, {solver}, {report.seconds:.1f} s")
 
 

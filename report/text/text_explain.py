@@ -1,12 +1,12 @@
 """An explanation as text: each part with its truth value, and below the deciding part the values it reads::
 
-    FAIL  P-1 LeaderCompleteness in state 7
-          The leader the controller chose holds every committed record.
-          no   leader_holds_committed, for b=1
-               all(is_prefix(s.committed, s.broker[b].log) for b in ...)
-               no   is_prefix(s.committed, s.broker[b].log)
-                    committed = [r1@1(all)]
-                    broker[1].log = []
+FAIL  P-1 LeaderCompleteness in state 7
+      The leader the controller chose holds every committed record.
+      no   leader_holds_committed, for b=1
+           all(is_prefix(s.committed, s.broker[b].log) for b in ...)
+           no   is_prefix(s.committed, s.broker[b].log)
+                committed = [r1@1(all)]
+                broker[1].log = []
 """
 
 from __future__ import annotations

@@ -46,8 +46,7 @@ def _print_entry(entry: EntryReport, report: GateReport, page: Page, detail: int
     page.verdict_line(word, f"{entry.name}: {differences(number)}  ({where})")
     shown, left = _shown(entry.differences, detail)
     page.table(
-        ("what", "expected", "found", ""),
-        ((one.what, one.expected, one.found, _remark(one, report)) for one in shown),
+        ("what", "expected", "found", ""), ((one.what, one.expected, one.found, _remark(one, report)) for one in shown)
     )
     if left:
         page.line(f"      and {left} more counts (-v shows them)")
@@ -66,8 +65,7 @@ def _print_suite(suite: GatedSuite, report: GateReport, page: Page, detail: int)
     page.verdict_line(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
     shown, left = _shown(suite.differences, detail)
     page.table(
-        ("what", "expected", "found", ""),
-        ((one.what, one.expected, one.found, _remark(one, report)) for one in shown),
+        ("what", "expected", "found", ""), ((one.what, one.expected, one.found, _remark(one, report)) for one in shown)
     )
     if left:
         page.line(f"      and {left} more counts (-v shows them)")

@@ -28,13 +28,7 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
     page.table(
         ("hazard", "mutation", "verdict", "property", *_NUMBERS),
         (
-            (
-                h.id,
-                h.mutation,
-                h.verdict,
-                h.property or "",
-                *_measured(h.depth, h.distinct, h.seconds, page),
-            )
+            (h.id, h.mutation, h.verdict, h.property or "", *_measured(h.depth, h.distinct, h.seconds, page))
             for h in shown
         ),
         right=_NUMBERS,
@@ -43,10 +37,7 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
         ("hazard", "issue", "not run, because"),
         ((h.id, h.issue, h.reason or "") for h in report.hazards if h.verdict == "skipped" and detail >= 0),
     )
-    page.table(
-        ("hazard", "not settled, because"),
-        ((h.id, h.reason or "") for h in shown if h.verdict != "found"),
-    )
+    page.table(("hazard", "not settled, because"), ((h.id, h.reason or "") for h in shown if h.verdict != "found"))
     page.table(
         ("hazard", "by the proof", "open obligation", "covered"),
         ((h.id, "a hole" if h.hole else h.proof, h.open or "", _covered(h)) for h in shown if h.proof),
@@ -58,11 +49,7 @@ def print_mutate(report: MutateReport, page: Page, detail: int = 0) -> None:
 
 
 def _measured(depth: int | None, distinct: int | None, seconds: float, page: Page) -> Sequence[str]:
-    return (
-        "" if depth is None else str(depth),
-        "" if distinct is None else page.count(distinct),
-        f"{seconds:.1f}",
-    )
+    return ("" if depth is None else str(depth), "" if distinct is None else page.count(distinct), f"{seconds:.1f}")
 
 
 def _covered(hazard: HazardReport) -> str:
@@ -79,10 +66,7 @@ def _print_guards(report: MutateReport, page: Page) -> None:
         ),
         right=_NUMBERS,
     )
-    page.table(
-        ("action", "guard", "remark"),
-        ((g.action, g.guard, g.reason) for g in run if g.reason is not None),
-    )
+    page.table(("action", "guard", "remark"), ((g.action, g.guard, g.reason) for g in run if g.reason is not None))
     skipped: dict[str, dict[str, None]] = {}
     for guard in report.guards:
         if guard.verdict == "skipped":
@@ -150,9 +134,7 @@ def _word(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _print_finding(
-    conjunct: str | None, witness: str | None, trace: TraceView | None, page: Page, detail: int
-) -> None:
+def _print_finding(conjunct: str | None, witness: str | None, trace: TraceView | None, page: Page, detail: int) -> None:
     page.labelled("conjunct", conjunct)
     page.labelled("witness", witness)
     if trace is not None:
@@ -178,9 +160,7 @@ def _print_verdict(report: MutateReport, page: Page) -> None:
         page.labelled("guards in", f"{where}: {size} distinct states with all guards")
         page.labelled("not run", survey.reason and f"search with all guards: {survey.reason}")
     if (rules := report.rule_survey) is not None:
-        page.labelled(
-            "rules", f"{rules.chosen} of {rules.possible} changes, {rules.ill_typed} of them ill-typed"
-        )
+        page.labelled("rules", f"{rules.chosen} of {rules.possible} changes, {rules.ill_typed} of them ill-typed")
         page.labelled("over", f"{len(rules.configurations)} configurations of the suite")
         page.labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         page.labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)

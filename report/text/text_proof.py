@@ -55,8 +55,7 @@ def print_prove(report: ProveReport, page: Page, detail: int = 0) -> None:
         _print_surviving(report.surviving, page)
     if report.needs is not None:
         page.table(
-            ("lemma", "needed", "open without it"),
-            ((one.lemma, _needed(one), _open(one)) for one in report.needs),
+            ("lemma", "needed", "open without it"), ((one.lemma, _needed(one), _open(one)) for one in report.needs)
         )
     if report.second is not None:
         _print_second(report.second, page)
@@ -200,8 +199,7 @@ def _print_implications(report: ProveReport, page: Page) -> None:
     for one in report.implication:
         page.labelled(one.id or one.name, one.condition and f"proved where {one.condition}")
     page.table(
-        ("id", "not covered", "reason"),
-        ((skipped.id, skipped.name, skipped.reason) for skipped in report.skipped),
+        ("id", "not covered", "reason"), ((skipped.id, skipped.name, skipped.reason) for skipped in report.skipped)
     )
 
 

@@ -11,13 +11,7 @@ LOST  F-20/loss on Kafka 4.1.1, 95.2 s
 from __future__ import annotations
 
 from elrcheck.report.terminal import Page
-from elrcheck.results.reproduce_report import (
-    ControlReport,
-    DoneStep,
-    RepeatedRuns,
-    ReproduceOutcome,
-    ReproduceReport,
-)
+from elrcheck.results.reproduce_report import ControlReport, DoneStep, RepeatedRuns, ReproduceOutcome, ReproduceReport
 
 
 def print_reproduction(report: ReproduceReport, page: Page, detail: int = 0) -> None:

@@ -69,10 +69,7 @@ def _states(search: WalksReport, page: Page) -> str:
     visited, distinct = page.count(search.states), page.count(round(search.distinct_estimate))
     if search.guided:
         return f"{visited} visited, {distinct} distinct in {page.count(search.cells or 0)} cells"
-    return (
-        f"{visited} visited, about {distinct} distinct "
-        f"(standard error {page.count(round(search.distinct_error))})"
-    )
+    return f"{visited} visited, about {distinct} distinct (standard error {page.count(round(search.distinct_error))})"
 
 
 def _print_verdict(report: SimulationReport, page: Page) -> None:
@@ -81,9 +78,7 @@ def _print_verdict(report: SimulationReport, page: Page) -> None:
     outcome = "a violation" if violated else "no violation"
     walks = several(search.walks, "walk", shown=page.count(search.walks))
     steps = several(report.depth, "step", shown=page.count(report.depth))
-    page.verdict_line(
-        report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}"
-    )
+    page.verdict_line(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
     page.labelled("violated", ", ".join(violated))
     missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]
     page.labelled("not seen", ", ".join(missed))

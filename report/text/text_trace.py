@@ -9,11 +9,7 @@ from elrcheck.results.trace_view import Step, TraceView
 
 
 def print_trace(
-    trace: TraceView,
-    page: Page,
-    *,
-    initial: bool = False,
-    notes: Mapping[int, Sequence[str]] | None = None,
+    trace: TraceView, page: Page, *, initial: bool = False, notes: Mapping[int, Sequence[str]] | None = None
 ) -> None:
     """Prints the steps of a trace, each with its changes. notes: step number -> lines to print after it."""
     notes = notes or {}

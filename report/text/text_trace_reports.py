@@ -7,15 +7,7 @@ from collections.abc import Sequence
 from elrcheck.report.plain_words import unbound
 from elrcheck.report.terminal import Page
 from elrcheck.report.text.text_trace import print_trace
-from elrcheck.results.trace_reports import (
-    Candidate,
-    Hit,
-    Origin,
-    Rejection,
-    ReplayReport,
-    TraceDiffReport,
-    TraceReport,
-)
+from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change
 
 CLOSEST = 3

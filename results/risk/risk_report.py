@@ -170,9 +170,18 @@ class RiskReport:
     @property
     def first(self) -> RiskPart:
         return RiskPart(
-            self.settings, self.answers, self.safe_up_to, self.safe_events, self.topics, self.notes,
-            self.outside, self.searched, self.states, self.seconds, self.kept,
-        )  # fmt: skip
+            self.settings,
+            self.answers,
+            self.safe_up_to,
+            self.safe_events,
+            self.topics,
+            self.notes,
+            self.outside,
+            self.searched,
+            self.states,
+            self.seconds,
+            self.kept,
+        )
 
     @property
     def parts(self) -> tuple[RiskPart, ...]:

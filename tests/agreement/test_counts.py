@@ -25,15 +25,9 @@ from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 
 # (variant, scope): (generated, distinct, diameter)
-SMALL = {
-    ("kip_full", "two-brokers"): (218433, 21105, 26),
-    ("kip_full", "three-brokers-tiny"): (131999, 7948, 21),
-}
+SMALL = {("kip_full", "two-brokers"): (218433, 21105, 26), ("kip_full", "three-brokers-tiny"): (131999, 7948, 21)}
 # Scopes in which every safety property of kip_full holds, each complete; seconds each.
-HOLDS = {
-    "recovery-two-brokers": (3073207, 245450, 36),
-    "late-fetches": (6991236, 358068, 23),
-}
+HOLDS = {"recovery-two-brokers": (3073207, 245450, 36), "late-fetches": (6991236, 358068, 23)}
 # The same; up to a minute and a gigabyte each.
 HOLDS_LARGE = {
     "min-isr-3-two-crashes": (143434138, 7721863, 38),

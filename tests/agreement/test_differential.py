@@ -13,8 +13,6 @@ from typing import Any
 
 import pytest
 import z3
-from configurations import COMBINED, FEATURES, NEEDS, available, configuration
-from feature_samples import FeatureSample, samples
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import Limits, Successors
@@ -25,6 +23,8 @@ from elrcheck.invariants.proof.z3_algebra import variable
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
+from support.configurations import COMBINED, FEATURES, NEEDS, available, configuration
+from support.feature_samples import FeatureSample, samples
 
 PAIRS = 1190
 """(action, feature) pairs that are compared: all but those for which `NEEDS` has a reason."""

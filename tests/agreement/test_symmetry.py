@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from sampling import reachable
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -19,15 +18,13 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.config import Config
+from support.sampling import reachable
 
 
 def starting(model: Model, to: Sequence[int]) -> Model:
     """The model whose initial state is renamed: another order of the replica list, another first leader."""
     first = model.init.source
-    return replace(
-        model,
-        init=replace(model.init, source=lambda c: renamed(first(c), model.state_ty, to)),
-    )
+    return replace(model, init=replace(model.init, source=lambda c: renamed(first(c), model.state_ty, to)))
 
 
 def counts(model: Model, config: Config) -> tuple[int, int, tuple[int, ...], dict[str, int]]:
@@ -52,14 +49,7 @@ def test_another_order_of_the_replica_list_gives_the_same_search(model: Model) -
 def test_a_renamed_state_has_the_renamed_successors(model: Model) -> None:
     """Of every broker event, budgets with operators who name no list included."""
     config = Config(
-        log_slots=1,
-        records=1,
-        clean_stops=1,
-        kills=1,
-        shutdowns=1,
-        unregistrations=1,
-        elections=1,
-        unclean_elections=1,
+        log_slots=1, records=1, clean_stops=1, kills=1, shutdowns=1, unregistrations=1, elections=1, unclean_elections=1
     )
     plain = PlainModel(model, config)
     for state in reachable(plain, 25, seed=5):

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from feature_samples import FeatureSample, Steps, samples
 
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
@@ -22,6 +21,7 @@ from elrcheck.model.config import Config
 from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+from support.feature_samples import FeatureSample, Steps, samples
 
 pytestmark = pytest.mark.tlc
 MOST = 60
@@ -93,11 +93,11 @@ def compare(sample: FeatureSample, cases: Sequence[tuple[Any, Steps]], folder: P
     """Of each state: all its successors, and the properties of the pair with the state that comes next."""
     every = (*sample.model.always, *sample.model.sometimes)
     pairs = [*itertools.pairwise(state for state, _ in cases), (cases[-1][0], cases[0][0])]
-    pairs = [(s, next(iter(steps.values()), t)) if i % 2 else (s, t)
-             for i, ((s, t), (_, steps)) in enumerate(zip(pairs, cases, strict=True))]  # fmt: skip
-    ours = [
-        [sample.judged(fn, s, t) if fn.is_step else sample.judged(fn, s) for fn in every] for s, t in pairs
+    pairs = [
+        (s, next(iter(steps.values()), t)) if i % 2 else (s, t)
+        for i, ((s, t), (_, steps)) in enumerate(zip(pairs, cases, strict=True))
     ]
+    ours = [[sample.judged(fn, s, t) if fn.is_step else sample.judged(fn, s) for fn in every] for s, t in pairs]
     names = list(sample.model.state_fields)
     texts = Texts(sample.model)
     given = [texts.of(s) for s, _ in pairs]

@@ -11,22 +11,37 @@ import enum
 from pathlib import Path
 
 import pytest
-from knob_cases import CASES, TWO
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.model.config import (
-    Config,
-)
+from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+from support.knob_cases import CASES, TWO
 
 # A quarter to a whole minute each; the others are a sample of both sides of most knobs.
-LARGER = ("shadow", "new-leader", "one-shot", "late", "recovering", "value-of-the-cluster", "nothing-checked",
-          "whole-proof", "moving", "no-elr", "until-empty", "replaced", "operators",
-          "cut-at-watermark", "missed-epoch", "any-candidate", "late-answer", "topics-first")  # fmt: skip
+LARGER = (
+    "shadow",
+    "new-leader",
+    "one-shot",
+    "late",
+    "recovering",
+    "value-of-the-cluster",
+    "nothing-checked",
+    "whole-proof",
+    "moving",
+    "no-elr",
+    "until-empty",
+    "replaced",
+    "operators",
+    "cut-at-watermark",
+    "missed-epoch",
+    "any-candidate",
+    "late-answer",
+    "topics-first",
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,11 +62,7 @@ def test_tlc_counts_what_the_reference_counts(model: Model, case: str, tmp_path:
     # One worker (the default): several do not search strictly by level, and the depth they print varies.
     run = run_tlc(find_tools(), tmp_path / "Counted.tla", None, options)
     assert run.exit_code == 0, run.output_tail
-    assert (run.generated, run.distinct, run.depth) == (
-        expected.generated,
-        expected.distinct,
-        expected.diameter,
-    )
+    assert (run.generated, run.distinct, run.depth) == (expected.generated, expected.distinct, expected.diameter)
     assert expected.distinct > 50, "the case goes somewhere"
 
 

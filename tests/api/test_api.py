@@ -16,7 +16,6 @@ from typing import Any
 
 import click
 import pytest
-from report_samples import CHECK, PROVE
 
 import elrcheck
 from elrcheck.api.result_types import as_result
@@ -24,32 +23,40 @@ from elrcheck.api.tables import tables_of
 from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli
-from elrcheck.results.controller_report import (
-    ControllerReport,
-    RuleReport,
-    SolverSettings,
-    StepReport,
-    VariantReport,
-)
+from elrcheck.results.controller_report import ControllerReport, RuleReport, SolverSettings, StepReport, VariantReport
 from elrcheck.results.prove_report import CertificateReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+from support.report_samples import CHECK, PROVE
 
 RESULTS = (
-    "CheckResult", "SimulationResult", "SweepResult", "ProofResult", "CertificateResult", "RiskResult",
+    "CheckResult",
+    "SimulationResult",
+    "SweepResult",
+    "ProofResult",
+    "CertificateResult",
+    "RiskResult",
     "AuditResult",
-)  # fmt: skip
+)
 SWEEP = SweepReport(
-    "violated", (SweepAxis("min_isr", (1, 2)),), ("min_isr",),
+    "violated",
+    (SweepAxis("min_isr", (1, 2)),),
+    ("min_isr",),
     (SweepRow(1, {"min_isr": 1}, "legacy", "tiny", "violated", None, "P-1", 9, ("P-1",), distinct=70),),
-    0, 1.5, SweepEngine("local", 2, 1000),
-)  # fmt: skip
+    0,
+    1.5,
+    SweepEngine("local", 2, 1000),
+)
 
 CELL = StepReport("Fence", "CT-1", "proved", 1.0)
 CONTROLLER = ControllerReport(
-    "proved", 3, SolverSettings("z3", "4.13", 5.0), 1.0, (RuleReport("CT-1", "Rule", "a rule", "KIP-966"),),
+    "proved",
+    3,
+    SolverSettings("z3", "4.13", 5.0),
+    1.0,
+    (RuleReport("CT-1", "Rule", "a rule", "KIP-966"),),
     (VariantReport("kip_full", "proved", 1, 0, 0, 1.0, {}, (), (), (CELL,)),),
-)  # fmt: skip
+)
 FITS = CertificateReport("fits", "kip_full", "there", "0.1.0", True, None, (), (), 1.0)
 
 
@@ -77,12 +84,11 @@ def test_every_exported_name_is_there_and_no_other() -> None:
 # What a function does without: it prints nothing, and what it returns is written by the caller.
 PRINTED = {"form", "outputs", "html", "exit_zero", "every", "fail_on"}
 LEFT_OUT = {
-    "check": {"checkpoint_every", "reduce", "master", "spark_conf", "partitions",
-              "handover", "storage"},
+    "check": {"checkpoint_every", "reduce", "master", "spark_conf", "partitions", "handover", "storage"},
     "sweep": {"reduce", "large", "spark_conf", "storage"},
     "prove": {"controller", "all_variants", "brokers", "check_certificate"},  # functions of their own
     "audit": {"master", "spark_conf"},
-}  # fmt: skip
+}
 RENAMED = {"overrides": "settings", "sweeps": "axes"}
 ADDED = {"check": {"spark", "drawn"}, "audit": {"spark"}}
 
@@ -131,7 +137,7 @@ def test_a_function_has_the_options_of_its_command(name: str) -> None:
         (lambda: as_result(elrcheck.CheckResult, CHECK).to_pandas("stars"), "usage-bad-value", "stars"),
         (lambda: as_result(elrcheck.CheckResult, CHECK).render("yaml"), "usage-bad-value", "yaml"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_an_exception_with_the_code_of_the_command(
     call: Callable[[], object], code: str, says: str
 ) -> None:
@@ -171,9 +177,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
     assert elrcheck.check_certificate("there", solver="z3").verdict == "fits"
     assert asked == [
         ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),
-        CheckRequest(
-            chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=there, selected=True, kept=True
-        ),
+        CheckRequest(chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=there, selected=True, kept=True),
         CheckRequest(resume=there, fingerprint=64, kept=True, fresh=True),
         SweepRequest(chosen, ("crashes=0,1", "fences=0..2"), workers=2),
         SweepRequest(resume=there, named=False),
@@ -223,9 +227,7 @@ def test_the_answers_about_all_settings_are_one_table() -> None:
     settings = RiskSettings("4.1.2", "code_4_1", 3, 2, "all", True, False, False)
     answer = RiskAnswer({"crash": 1}, "a crash", "lost", True, ("one",), (), ("model",), "", "", "elrcheck")
     other = RiskPart(replace(settings, elr=False), (answer, answer), {}, ())
-    report = RiskReport(
-        "lost", settings, (answer,), {}, (), (), (), (), {}, (), 1, 2, 0.5, others=(other,)
-    )  # fmt: skip
+    report = RiskReport("lost", settings, (answer,), {}, (), (), (), (), {}, (), 1, 2, 0.5, others=(other,))
     frame = as_result(elrcheck.RiskResult, report).to_pandas()
     assert list(frame["elr"]) == [True, False, False] and list(frame["events"]) == [{"crash": 1}] * 3
     assert "others" not in as_result(elrcheck.RiskResult, report).tables()

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from places import ROOT, sources
 
 from elrcheck.base.error_codes import BY_EXIT, CODES
 from elrcheck.base.errors import EnvironmentFault, ExitCode, Interrupted, NothingChecked, UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.spark import faults, jvm
+from support.places import ROOT, sources
 
 FAULTS = {c.__name__: c.exit_code for c in (UsageFault, EnvironmentFault, NothingChecked, Interrupted)}
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")

@@ -12,15 +12,28 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import sources
+
+from support.places import sources
 
 MODULES = ("fcntl", "resource", "termios", "tty", "pty", "pwd", "grp", "syslog", "readline")
 NAMES = {
-    "os": ("fork", "forkpty", "symlink", "sched_getaffinity", "sysconf", "getuid", "geteuid", "killpg",
-           "setpgid", "setsid", "mkfifo", "O_DIRECTORY"),
+    "os": (
+        "fork",
+        "forkpty",
+        "symlink",
+        "sched_getaffinity",
+        "sysconf",
+        "getuid",
+        "geteuid",
+        "killpg",
+        "setpgid",
+        "setsid",
+        "mkfifo",
+        "O_DIRECTORY",
+    ),
     "signal": ("pthread_sigmask", "SIGKILL", "SIGHUP", "SIGALRM", "SIGUSR1", "SIGUSR2", "SIGPIPE"),
     "mmap": ("MAP_PRIVATE", "MAP_ANONYMOUS", "MAP_SHARED", "MADV_HUGEPAGE", "MADV_DONTNEED"),
-}  # fmt: skip
+}
 HIDE = f"""
 import sys
 for name in {MODULES!r}: sys.modules[name] = None

@@ -40,15 +40,10 @@ def test_what_it_becomes(text: str, shown: str) -> None:
     assert printable(text) == shown
 
 
-@pytest.mark.parametrize(
-    "command", ["::error::x", "  ::add-mask::x", "::set-output name=a::b", "::stop-commands::e"]
-)
+@pytest.mark.parametrize("command", ["::error::x", "  ::add-mask::x", "::set-output name=a::b", "::stop-commands::e"])
 def test_a_line_is_no_workflow_command(command: str) -> None:
     assert not printable_line(command).lstrip().startswith("::")
-    assert (
-        printable_line(f"a{command}") == f"a{command}"
-        and printable_line("::1 is an address") == "::1 is an address"
-    )
+    assert printable_line(f"a{command}") == f"a{command}" and printable_line("::1 is an address") == "::1 is an address"
 
 
 @dataclass(frozen=True)

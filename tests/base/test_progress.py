@@ -44,8 +44,12 @@ def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None
         lines.stage("the next search")
         lines.level(LevelDone(0, 1, 1, 1, 1.0))
     assert [line.split(" states")[0] for line in stream.getvalue().splitlines()] == [
-        "depth 0: 10", "depth 1: 20", "depth 2: 30", "the next search", "depth 0: 1",
-    ]  # fmt: skip
+        "depth 0: 10",
+        "depth 1: 20",
+        "depth 2: 30",
+        "the next search",
+        "depth 0: 1",
+    ]
 
 
 def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:

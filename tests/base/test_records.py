@@ -124,7 +124,7 @@ def test_a_field_that_is_given_is_no_key(tmp_path: Path) -> None:
         ("number = 2", "nummer = 2", 14, "unknown key `nummer` in [part]"),
         (PARTS, "[part]\n", 10, "`part`: expected an array of tables, written [[part]]"),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_and_where(old: str, new: str, line: int | None, says: str, tmp_path: Path) -> None:
     assert old in TEXT
     with pytest.raises(UsageFault) as caught:
@@ -162,5 +162,11 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     file.write_text("\n".join(lines))
     assert read_record(read_toml(file, CODES, joint="-")["kept"], Kept) == kept
     assert list(table_text("kept", Kept("a"))) == [
-        "[kept]", 'word = "a"', "wide = 1", "", "[kept.depths]", "", "[kept.sizes]",
-    ]  # fmt: skip
+        "[kept]",
+        'word = "a"',
+        "wide = 1",
+        "",
+        "[kept.depths]",
+        "",
+        "[kept.sizes]",
+    ]

@@ -10,13 +10,13 @@ import time
 from pathlib import Path
 
 import pytest
-from processes import ended_in_time
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode
 from elrcheck.base.run_lock import alone_in, is_occupied
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import list_runs, removable
 from elrcheck.console.shell import run
+from support.processes import ended_in_time
 
 pytest.importorskip("fcntl", reason="folders cannot be locked here")
 STOPPED = ("check", "--scope", "two-brokers", "--max-depth", "5", "--run-dir", "kept")
@@ -59,9 +59,7 @@ def test_a_process_that_is_killed_lets_go(tmp_path: Path) -> None:
     assert not is_occupied(place)
 
 
-def test_commands_stay_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_commands_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, STOPPED) == ExitCode.INCONCLUSIVE
     before = {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()}

@@ -112,9 +112,7 @@ def test_an_inline_table_is_on_the_line_of_its_key(tmp_path: Path) -> None:
 def test_a_fault_in_json_has_file_line_and_path() -> None:
     step = parse_json(JSON, "a.json", CODES)["steps"].items()[1]
     fault = fault_of(step["on"].boolean)
-    assert fault.render() == (
-        "error[value]: expected true or false, not a list\n  --> a.json:7: $.steps[1].on"
-    )
+    assert fault.render() == ("error[value]: expected true or false, not a list\n  --> a.json:7: $.steps[1].on")
     assert step["on"].items()[1]["x y"].where == "a.json:7: $.steps[1].on[1]['x y']"
 
 
@@ -125,8 +123,7 @@ def test_a_fault_in_toml_has_the_line_and_names_the_key(tmp_path: Path) -> None:
     assert (fault.message, fault.where) == ("`d`: expected a text, not a table", f"{tmp_path / 'a.toml'}:7")
     fault = fault_of(lambda: root["t"]["u"].object((), ("c", "text", "dd")))
     assert fault.render() == (
-        "error[unknown]: unknown key `d` in [t.u]\n"
-        f"  --> {tmp_path / 'a.toml'}:7\n   = help: did you mean `dd`?"
+        f"error[unknown]: unknown key `d` in [t.u]\n  --> {tmp_path / 'a.toml'}:7\n   = help: did you mean `dd`?"
     )
 
 
@@ -243,6 +240,9 @@ def test_a_long_line_is_looked_at_once(start: str) -> None:
     line = start + " " * 200_000 + ","
     started = time.perf_counter()
     assert toml_lines(f"a = [\n{line}\n]\n[ b . 'c d' ]  # x\n e = 1") == {
-        ("a",): 1, ("b",): 4, ("b", "c d"): 4, ("b", "c d", "e"): 5,
-    }  # fmt: skip
+        ("a",): 1,
+        ("b",): 4,
+        ("b", "c d"): 4,
+        ("b", "c d", "e"): 5,
+    }
     assert time.perf_counter() - started < 5.0

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from places import ROOT
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue import lookup as catalogue
@@ -25,6 +24,7 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import broker_events
 from elrcheck.model.variants import VARIANTS
+from support.places import ROOT
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -89,11 +89,29 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
     names = [entry["name"] for kind in ("knobs", "budgets") for entry in entries(kind)]
     assert names == [part.name for part in dataclasses.fields(Config)]
     assert [entry["name"] for entry in entries("budgets")] == [
-        "records", "acks_one", "acks_zero", "crashes", "kills", "clean_stops", "fences", "shrinks",
-        "shutdowns", "shutdown_timeouts", "unregistrations", "elections", "unclean_elections",
-        "reassignments", "min_isr_changes", "feature_changes", "directory_changes", "directory_failures",
-        "directory_losses", "failovers", "late_answers", "late_fetches",
-    ]  # fmt: skip
+        "records",
+        "acks_one",
+        "acks_zero",
+        "crashes",
+        "kills",
+        "clean_stops",
+        "fences",
+        "shrinks",
+        "shutdowns",
+        "shutdown_timeouts",
+        "unregistrations",
+        "elections",
+        "unclean_elections",
+        "reassignments",
+        "min_isr_changes",
+        "feature_changes",
+        "directory_changes",
+        "directory_failures",
+        "directory_losses",
+        "failovers",
+        "late_answers",
+        "late_fetches",
+    ]
 
 
 def test_a_knob_takes_its_text_from_the_comment_above_it() -> None:

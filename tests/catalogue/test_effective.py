@@ -24,10 +24,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, dict[str, tuple[Any, str]]]:
     assert run(cli, ["config", "--format", "json", "check", *arguments]) == 0
     found = json.loads(capsys.readouterr().out)
-    return {
-        part: {one["name"]: (one["value"], one["source"]) for one in found[part]}
-        for part in ("options", "model")
-    }
+    return {part: {one["name"]: (one["value"], one["source"]) for one in found[part]} for part in ("options", "model")}
 
 
 def test_the_layers_of_the_model() -> None:
@@ -59,9 +56,7 @@ def test_reductions_are_settings_too(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_text_hides_what_is_built_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["config"]) == 0
     shown = capsys.readouterr()
-    assert (
-        "--time-budget" in shown.out and "--max-depth" not in shown.out and "spare_brokers" not in shown.out
-    )
+    assert "--time-budget" in shown.out and "--max-depth" not in shown.out and "spare_brokers" not in shown.out
     assert "more have built-in values" in shown.err
     assert run(cli, ["-v", "config"]) == 0
     assert "--max-depth" in (all_of_it := capsys.readouterr().out) and "spare_brokers" in all_of_it
@@ -94,9 +89,7 @@ def test_a_mistake_is_told_as_by_the_command(
         (["show", "config", "chekc"], ["config", "chekc"]),
     ],
 )
-def test_show_config_is_the_same(
-    shown: list[str], plain: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_show_config_is_the_same(shown: list[str], plain: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     ended = []
     for argv in (shown, plain):
         code = run(cli, argv)

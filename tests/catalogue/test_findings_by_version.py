@@ -8,9 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from edits import replaced
 from jsonschema import Draft202012Validator
-from places import ROOT, SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue.evidence.by_version import finding_table, table_of
@@ -23,6 +21,8 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.laboratory.evidence.cause_page import causes, spans
 from elrcheck.results.finding_table import FindingRow
+from support.edits import replaced
+from support.places import ROOT, SCHEMAS
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
 SEARCHES: dict[tuple[str, str], ReleasedSearch] = {
@@ -50,9 +50,7 @@ def test_every_cell_says_something_and_has_its_command() -> None:
 
 def test_cells_say_what_is_recorded() -> None:
     found = row("F-20")
-    assert [found.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == [
-        "breaks", "fails", "lost",
-    ]  # fmt: skip
+    assert [found.words(level, "4.1.1") for level in ("model", "classes", "brokers")] == ["breaks", "fails", "lost"]
     (lost,) = (cell for cell in found.cells if (cell.level, cell.kafka) == ("brokers", "4.1.1"))
     assert lost.result == "lost: 600 of 600 (control: 600 of 600 left)"
     assert lost.command == "elrcheck reproduce F-20/loss --kafka 4.1.1"

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from edits import replaced
 
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.baseline_notation.guard_aliases import RENAMED, guard_now
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import guard_names
+from support.edits import replaced
 
 Invoke = Callable[..., tuple[int, str, str]]
 OLD, NEW = "b is up", "b is running or starting"

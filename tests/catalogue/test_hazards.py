@@ -107,9 +107,7 @@ def test_the_change_moves_the_model_away_from_the_base_variant() -> None:
         ({"guard": ("Register", "b is startin")}, "no guard of Register `b is startin`", "`b is starting`"),
     ],
 )
-def test_a_row_that_names_what_is_not_there(
-    model: Model, change: dict[str, Any], said: str, help: str
-) -> None:
+def test_a_row_that_names_what_is_not_there(model: Model, change: dict[str, Any], said: str, help: str) -> None:
     with pytest.raises(UsageFault, match=said) as caught:
         demand_known(model, dataclasses.replace(HAZARDS[0], **change))
     assert help in str(caught.value.help)
@@ -144,24 +142,62 @@ BY_HAND = {
     # 0 has two records of epoch 1, 1 has one of epoch 2. 0 leads again and answers with the end of epoch 1,
     # which is beyond the log of 1: nothing is cut, and the second record follows the wrong first one.
     ("F-7", "P-5"): [
-        "Produce", "Produce", "Fence", "ApplyMetadata", "Produce", "Unfence", "Fence", "ApplyMetadata",
-        "ApplyMetadata", "Fetch", "Fetch",
+        "Produce",
+        "Produce",
+        "Fence",
+        "ApplyMetadata",
+        "Produce",
+        "Unfence",
+        "Fence",
+        "ApplyMetadata",
+        "ApplyMetadata",
+        "Fetch",
+        "Fetch",
     ],
     # 1 has the committed record, but never heard that it is; it leads in epoch 2 and appends another. 0 leads
     # in epoch 3, knows no epoch 2, and 1 cuts its log to its own watermark.
     ("F-10", "P-13"): [
-        "Produce", "Fetch", "Fetch", "Fence", "ApplyMetadata", "Produce", "Unfence", "Fence", "ApplyMetadata",
-        "ApplyMetadata", "Fetch",
+        "Produce",
+        "Fetch",
+        "Fetch",
+        "Fence",
+        "ApplyMetadata",
+        "Produce",
+        "Unfence",
+        "Fence",
+        "ApplyMetadata",
+        "ApplyMetadata",
+        "Fetch",
     ],
     # 1 lost the record after the fetch that proved it; the proposal names the epoch it has since.
     ("F-13", "P-2"): [
-        "Produce", "Fetch", "Fetch", "Crash", "Start", "Register", "ApplyMetadata", "ApplyMetadata",
-        "Unfence", "ExpandIsr", "ControllerAlters",
+        "Produce",
+        "Fetch",
+        "Fetch",
+        "Crash",
+        "Start",
+        "Register",
+        "ApplyMetadata",
+        "ApplyMetadata",
+        "Unfence",
+        "ExpandIsr",
+        "ControllerAlters",
     ],
     # 2 asks 0 for the record after r1. 0 becomes a follower of 1, cuts r1, fetches two others, and reads.
     ("F-18a", "P-5"): [
-        "Produce", "Fetch", "SendLateFetch", "StartControlledShutdown", "ApplyMetadata", "Produce", "Produce",
-        "ApplyMetadata", "Fetch", "Fetch", "Fetch", "ReadForLateFetch", "LateFetchReturns",
+        "Produce",
+        "Fetch",
+        "SendLateFetch",
+        "StartControlledShutdown",
+        "ApplyMetadata",
+        "Produce",
+        "Produce",
+        "ApplyMetadata",
+        "Fetch",
+        "Fetch",
+        "Fetch",
+        "ReadForLateFetch",
+        "LateFetchReturns",
     ],
     # ISR {0}, ELR {1} is more than a min ISR of 1 allows; then 0 commits alone.
     ("F-19", "P-11"): ["Fence", "ChangeMinIsr"],
@@ -181,48 +217,99 @@ BY_HAND = {
     ("F-30a", "P-29"): ["Fence", "Produce", "Fetch", "Fetch", "ApplyMetadata", "Reassign"],
     # [0, 1] to [1, 2] where 1 lost its log: 2 joins, 0 leaves, and 2 alone has the record.
     ("F-30b", "P-29"): [
-        "Produce", "Fetch", "Fetch", "Crash", "Start", "Reassign", "ApplyMetadata", "Register",
-        "ApplyMetadata", "Fetch", "Fetch", "ExpandIsr", "ControllerAlters",
+        "Produce",
+        "Fetch",
+        "Fetch",
+        "Crash",
+        "Start",
+        "Reassign",
+        "ApplyMetadata",
+        "Register",
+        "ApplyMetadata",
+        "Fetch",
+        "Fetch",
+        "ExpandIsr",
+        "ControllerAlters",
     ],
     # 1 is no replica, fetches all the same, and deletes its log; then it becomes a replica.
     ("F-38", "P-27"): [
-        "Produce", "Fetch", "Fetch", "AssignDirectories", "ApplyMetadata", "Reassign", "ApplyMetadata",
-        "ExpandIsr", "ControllerAlters",
+        "Produce",
+        "Fetch",
+        "Fetch",
+        "AssignDirectories",
+        "ApplyMetadata",
+        "Reassign",
+        "ApplyMetadata",
+        "ExpandIsr",
+        "ControllerAlters",
     ],
     # Alone in the ISR the leader commits what the eligible 1 does not have.
     ("F-39", "P-2"): ["Fence", "ApplyMetadata", "Produce"],
     ("F-39", "P-13"): ["Fence", "ApplyMetadata", "Produce"],
     # 1 is proposed while the log is empty; the leader commits without it; then 1 is in the ISR.
-    ("F-41", "P-2"): [
-        "Fence", "ApplyMetadata", "Unfence", "Fetch", "ExpandIsr", "Produce", "ControllerAlters"
-    ],
+    ("F-41", "P-2"): ["Fence", "ApplyMetadata", "Unfence", "Fetch", "ExpandIsr", "Produce", "ControllerAlters"],
     # The answer counts although its sender was killed afterwards and is fenced; or has registered anew.
     ("F-43", "P-19"): [
-        "Kill", "Start", "Register", "ApplyMetadata", "Unfence", "StartRecovery", "SendLogInfo",
-        "AcceptLogInfo", "Kill", "Fence", "FinishRecovery",
+        "Kill",
+        "Start",
+        "Register",
+        "ApplyMetadata",
+        "Unfence",
+        "StartRecovery",
+        "SendLogInfo",
+        "AcceptLogInfo",
+        "Kill",
+        "Fence",
+        "FinishRecovery",
     ],
     ("F-43", "P-31"): [
-        "Kill", "Start", "Register", "ApplyMetadata", "Unfence", "StartRecovery", "SendLogInfo",
-        "AcceptLogInfo", "Kill", "Start", "Register", "FinishRecovery",
+        "Kill",
+        "Start",
+        "Register",
+        "ApplyMetadata",
+        "Unfence",
+        "StartRecovery",
+        "SendLogInfo",
+        "AcceptLogInfo",
+        "Kill",
+        "Start",
+        "Register",
+        "FinishRecovery",
     ],
     # LastKnownELR is {0}, the answer is of 1.
     ("F-44", "P-31"): [
-        "Fence", "Kill", "Start", "Register", "ApplyMetadata", "Unfence", "Unfence", "StartRecovery",
-        "ApplyMetadata", "SendLogInfo", "AcceptLogInfo", "FinishRecovery",
+        "Fence",
+        "Kill",
+        "Start",
+        "Register",
+        "ApplyMetadata",
+        "Unfence",
+        "Unfence",
+        "StartRecovery",
+        "ApplyMetadata",
+        "SendLogInfo",
+        "AcceptLogInfo",
+        "FinishRecovery",
     ],
     # ISR {0}, ELR {1, 2}; then 1 joins, which is not enough for min ISR 3.
-    ("F-45", "P-10"): [
-        "Fence", "Fence", "Unfence", "ApplyMetadata", "Fetch", "ExpandIsr", "ControllerAlters"
-    ],
+    ("F-45", "P-10"): ["Fence", "Fence", "Unfence", "ApplyMetadata", "Fetch", "ExpandIsr", "ControllerAlters"],
     # 1 leads while 0 still has a record of its own. The fetch by which 0 cuts it makes 1 believe that 0 has
     # one record; back in the ISR, as 1 learns from the newest metadata, 0 counts for a record it never got.
     ("F-46a", "P-25"): [
-        "Produce", "Fence", "ApplyMetadata", "Unfence", "ApplyMetadata", "Fetch", "ExpandIsr",
-        "ControllerAlters", "ApplyMetadata", "Produce",
+        "Produce",
+        "Fence",
+        "ApplyMetadata",
+        "Unfence",
+        "ApplyMetadata",
+        "Fetch",
+        "ExpandIsr",
+        "ControllerAlters",
+        "ApplyMetadata",
+        "Produce",
     ],
     # The other member has not fetched yet.
     ("F-46b", "P-2"): ["Produce"],
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow

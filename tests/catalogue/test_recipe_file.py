@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.packaged_findings import finding_files
@@ -26,6 +25,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
 from elrcheck.catalogue.select import release_numbers
+from support.edits import replaced
 
 SMALL = """\
 finding = "F-20"
@@ -82,7 +82,7 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ("leader = -1", "leadr = -1", "did you mean `leader`"),
         ('cancel = "orders-0"', 'cancle = "orders-0"', "did you mean `cancel`"),
         ('cancel = "orders-0"', "stop = 2", "one of the 2 brokers"),
-        ('cancel = "orders-0"', 'sleep = 3', "`because` is missing"),
+        ('cancel = "orders-0"', "sleep = 3", "`because` is missing"),
         ('cancel = "orders-0"', 'pause = "controler"', "a whole number"),
         ('cancel = "orders-0"', 'stop = "broker"', "a whole number"),
         ('cancel = "orders-0"', 'lose-log = "orders-0"\nbroker = 2', "one of the 2 brokers"),
@@ -90,16 +90,24 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('cancel = "orders-0"', 'cancel = "orders"', "a partition such as orders-1"),
         ('cancel = "orders-0"', 'said = 1\npattern = "("', "no regular expression"),
         ('cancel = "orders-0"', 'log = "orders-0"\nbroker = 1', "waits for an `end`"),
-        ('cancel = "orders-0"', 'elect = "orders-0"\ntype = "unclean"\nrefused = "x"\nif-needed = true',
-         "either"),
+        ('cancel = "orders-0"', 'elect = "orders-0"\ntype = "unclean"\nrefused = "x"\nif-needed = true', "either"),
         ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { stop = 1 }', "`stop` shows nothing"),
         ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = true', "a table such as"),
-        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { log = "orders-0", broker = 2, end = 1 }',
-         "one of the 2 brokers"),
-        ('cancel = "orders-0"', 'answered = "orders-0"\ninstead = { wait = "orders-0", decides = true }',
-         "unknown key `decides`"),
-        ('cancel = "orders-0"', 'wait = "orders-0"\nisr = [0]\ninstead = { said = 1, pattern = "x" }',
-         "unknown key `instead`"),
+        (
+            'cancel = "orders-0"',
+            'answered = "orders-0"\ninstead = { log = "orders-0", broker = 2, end = 1 }',
+            "one of the 2 brokers",
+        ),
+        (
+            'cancel = "orders-0"',
+            'answered = "orders-0"\ninstead = { wait = "orders-0", decides = true }',
+            "unknown key `decides`",
+        ),
+        (
+            'cancel = "orders-0"',
+            'wait = "orders-0"\nisr = [0]\ninstead = { said = 1, pattern = "x" }',
+            "unknown key `instead`",
+        ),
         ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nacks = 0', "1 or all"),
         ('cancel = "orders-0"', 'produce = "orders-0"\nrecords = 1\nvia = 2', "one of the 2 brokers"),
         ('cancel = "orders-0"', 'wait = "orders-0"\nseconds = 3', "says what it waits for"),
@@ -119,7 +127,7 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
         ('title = "A title"', 'title = ""', "not an empty one"),
         ('name = "small"', 'name = "small"\nsurprise = 1', "unknown key `surprise`"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_refused_with_their_place(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in SMALL
     with pytest.raises(UsageFault) as caught:
@@ -220,9 +228,8 @@ def test_the_packaged_recipes_fit_the_findings() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "order", "says"),
-    [("F-3", None, "no recipe for"), ("F-20/los", None, "did you mean `loss`"),
-     ("F-20/loss", "x", "two recipes")],
-)  # fmt: skip
+    [("F-3", None, "no recipe for"), ("F-20/los", None, "did you mean `loss`"), ("F-20/loss", "x", "two recipes")],
+)
 def test_a_recipe_that_is_not_there(wanted: str, order: str | None, says: str) -> None:
     with pytest.raises(UsageFault) as caught:
         find_recipe(wanted, order)

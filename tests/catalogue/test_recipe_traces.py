@@ -47,8 +47,7 @@ def test_the_findings_know_the_searches() -> None:
     unknown = {
         recipe.id
         for recipe in TRACED.values()
-        if recipe.trace is not None
-        and not any(recipe.trace.broken in run.breaks for run in runs[recipe.finding])
+        if recipe.trace is not None and not any(recipe.trace.broken in run.breaks for run in runs[recipe.finding])
     }
     assert unknown == {"F-20/stuck"}
 
@@ -56,9 +55,7 @@ def test_the_findings_know_the_searches() -> None:
 def test_a_recipe_that_drifts_is_told() -> None:
     recipe = find_recipe("F-20/loss")
     trace = recipe.trace
-    assert trace is not None and trace.command.startswith(
-        "elrcheck check --scope two-brokers-quiet --variant"
-    )
+    assert trace is not None and trace.command.startswith("elrcheck check --scope two-brokers-quiet --variant")
     states = [
         {"leader": 0, "replicas": [0, 1], "isr": [0, 1], "elr": []},
         {"leader": 0, "replicas": [0], "isr": [0], "elr": [1]},

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
@@ -14,6 +13,7 @@ from elrcheck.checking.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
 from elrcheck.model.state import Acks, Entry, Recovery
+from support.edits import replaced
 
 GOOD = """\
 id = "X-1"
@@ -61,10 +61,7 @@ def test_a_file_becomes_a_scenario(tmp_path: Path) -> None:
     )
     (step,) = scenario.steps
     assert (step.actions, step.note) == (("Fence(b=1)",), "1 is fenced")
-    assert [(c.path, c.value) for c in step.expect] == [
-        ("partition.isr", [0]),
-        ("registration.1.fenced", True),
-    ]
+    assert [(c.path, c.value) for c in step.expect] == [("partition.isr", [0]), ("registration.1.fenced", True)]
     assert [run.variants for run in scenario.runs] == [("kip_full",), ("legacy",)]
     assert scenario.runs[1].steps[0].actions == ("Produce(leader=0, acks=ONE)",)
 
@@ -116,9 +113,7 @@ def test_a_bad_frame_is_refused(tmp_path: Path, old: str, new: str, line: int | 
         ('["legacy"]', '["kip_full"]', 21, "two runs have the label `kip_full`|a `name`"),
     ],
 )
-def test_what_only_the_model_knows_is_refused_too(
-    tmp_path: Path, old: str, new: str, line: int, words: str
-) -> None:
+def test_what_only_the_model_knows_is_refused_too(tmp_path: Path, old: str, new: str, line: int, words: str) -> None:
     assert old in GOOD
     path = written(tmp_path, replaced(GOOD, old, new, 1))
     with pytest.raises(UsageFault) as caught:
@@ -132,9 +127,7 @@ def test_calls() -> None:
     actions = {fn.name: fn for fn in load_checked_model().actions}
     assert read_call("Fetch(f=1, leader=0)", actions, 3) == Label("Fetch", (1, 0, False))
     assert read_call("Fetch(leader=0, lost=true, f=1)", actions, 3) == Label("Fetch", (1, 0, True))
-    assert read_call("ShrinkIsr(leader=0, out={1, 2})", actions, 3) == Label(
-        "ShrinkIsr", (0, frozenset({1, 2}))
-    )
+    assert read_call("ShrinkIsr(leader=0, out={1, 2})", actions, 3) == Label("ShrinkIsr", (0, frozenset({1, 2})))
     assert read_call(" Produce( leader=2,acks=one ) ", actions, 3) == Label("Produce", (2, Acks.ONE))
     with pytest.raises(Unreadable, match="given twice"):
         read_call("Fence(b=1, b=2)", actions, 3)

@@ -15,11 +15,7 @@ UNCLEAN = "unclean_leader_election_enable=true"
 
 @pytest.mark.parametrize(
     ("strategy", "help"),
-    [
-        ("BALANCED", "set it to AGGRESSIVE"),
-        ("NONE", "set it to AGGRESSIVE"),
-        ("AGGRESSIVE", "leave it out"),
-    ],
+    [("BALANCED", "set it to AGGRESSIVE"), ("NONE", "set it to AGGRESSIVE"), ("AGGRESSIVE", "leave it out")],
 )
 def test_with_a_manager_the_strategy_alone_decides(strategy: str, help: str) -> None:
     given = (UNCLEAN, f"unclean_recovery_strategy={strategy}")

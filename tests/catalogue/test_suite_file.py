@@ -6,13 +6,13 @@ import fnmatch
 from pathlib import Path
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.suite_file import packaged_suites, read_family
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.choices import Propagation
+from support.edits import replaced
 
 TEXT = """\
 description = "three"
@@ -58,9 +58,7 @@ def test_every_combination_with_every_fault(tmp_path: Path) -> None:
     both = found["three/kill-twice+elect/kill"]
     assert (both.selected.config.kills, both.selected.config.elections) == (3, 1)
     assert both.selected.config.log_slots == 2 and both.reaches == ("W-11",)
-    assert {ident: because.finding for ident, because in both.violates.items()} == {
-        "P-1": "F-20", "P-8": "F-20"
-    }  # fmt: skip
+    assert {ident: because.finding for ident, because in both.violates.items()} == {"P-1": "F-20", "P-8": "F-20"}
     lag = found["three/elect+stop/lag"]
     assert lag.selected.config.metadata is Propagation.LOG and not lag.violates
     assert lag.selected.config.clean_stops == 0, "narrowed"
@@ -94,7 +92,7 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
         ("broker_count = 3", "broker_count = 9", "expected 1 to 8"),
         ("[[configuration]]", '[[configuration]]\nname = "alone"\n[[configuration]]', "called `alone`"),
     ],
-)  # fmt: skip
+)
 def test_a_mistake_is_reported_with_its_place(tmp_path: Path, before: str, after: str, says: str) -> None:
     assert before in TEXT
     with pytest.raises(UsageFault) as fault:
@@ -122,18 +120,14 @@ def test_the_packaged_suites_name_what_exists() -> None:
 def test_the_suite_requires_every_witness() -> None:
     """Without the deep families, so that each run of the suite shows that no property passes over nothing."""
     cases = [case for family in packaged_suites() for case in family.cases if not case.deep]
-    assert {ident for case in cases for ident in case.reaches} == {
-        fn.ident for fn in load_whole_model().sometimes
-    }
+    assert {ident for case in cases for ident in case.reaches} == {fn.ident for fn in load_whole_model().sometimes}
 
 
 def test_the_pairs_are_complete() -> None:
     """Each two operations of the issue meet with each kind of fault."""
     names = {case.name for family in packaged_suites() for case in family.cases if family.name == "pairs"}
     faults = ("crash", "kill", "fence", "stop", "shrink", "lost-answers", "lag")
-    operations = (
-        "reassign", "elect", "min-isr", "feature", "unregister", "shutdown", "recovery", "directory",
-    )  # fmt: skip
+    operations = ("reassign", "elect", "min-isr", "feature", "unregister", "shutdown", "recovery", "directory")
     for number, one in enumerate(operations):
         for other in operations[number + 1 :]:
             for fault in faults:

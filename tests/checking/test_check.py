@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from following import refused_step
 
 from elrcheck.base.requests import Selection
 from elrcheck.checking.trace_notation import write_trace_module
@@ -19,6 +18,7 @@ from elrcheck.commands.export import export_trace
 from elrcheck.stored_traces.subject import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
+from support.following import refused_step
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 VARIES = {"states_per_second": 0, "bytes_per_state": 0, "peak_memory_bytes": 0}
@@ -30,13 +30,7 @@ BREAKS = ("--variant", "legacy", "--scope", "two-brokers", "--set", "shrinks=1",
 def run(folder: Path, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "elrcheck", "--no-progress", *args]
     return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **env},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+        command, cwd=folder, env={**os.environ, **env}, capture_output=True, text=True, timeout=300, check=False
     )
 
 
@@ -60,8 +54,11 @@ def test_holds_and_is_complete(tmp_path: Path) -> None:
     assert (code, report["verdict"]) == (0, "holds")
     search = report["search"]
     assert (search["complete"], search["generated"], search["distinct"], search["diameter"]) == (
-        True, 218433, 21105, 26,
-    )  # fmt: skip
+        True,
+        218433,
+        21105,
+        26,
+    )
     assert sum(search["levels"]) == 21105
     assert sum(a["new_states"] for a in report["actions"]) == 21104
     assert sum(a["fired"] for a in report["actions"]) == 218432
@@ -101,14 +98,11 @@ def test_engines_agree(tmp_path: Path) -> None:
     for key in ("generated", "distinct", "diameter", "levels", "cut", "deadlocks"):
         assert local["search"][key] == reference["search"][key]
     strip = [{k: v for k, v in p.items() if k in ("id", "verdict", "depth")} for p in local["properties"]]
-    assert strip == [
-        {k: v for k, v in p.items() if k in ("id", "verdict", "depth")} for p in reference["properties"]
-    ]
+    assert strip == [{k: v for k, v in p.items() if k in ("id", "verdict", "depth")} for p in reference["properties"]]
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
-    [(("--max-depth", "5"), "--max-depth 5"), (("--max-states", "1000"), "--max-states 1000")],
+    ("limit", "said"), [(("--max-depth", "5"), "--max-depth 5"), (("--max-states", "1000"), "--max-states 1000")]
 )
 def test_a_limit_is_never_a_pass(tmp_path: Path, limit: tuple[str, ...], said: str) -> None:
     code, report = check(tmp_path, *SMALL, *limit)
@@ -188,9 +182,7 @@ def damaged(path: Path, folder: Path) -> Path:
 def test_tlc_confirms_every_finding_and_rejects_a_damaged_one(tmp_path: Path, finding: Path) -> None:
     tools = find_tools()
     for path in sorted(finding.glob("P-*.trace.json")):
-        verdict = check_witness(
-            tools, write_trace_module(load_trace(path), tmp_path / path.stem), TlcOptions()
-        )
+        verdict = check_witness(tools, write_trace_module(load_trace(path), tmp_path / path.stem), TlcOptions())
         assert (verdict.verdict, verdict.run.exit_code) == ("confirmed", 12), path.name
     bad = damaged(finding / "P-1.trace.json", tmp_path)
     assert refused_step(load_trace(bad)) is not None

@@ -13,21 +13,14 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
-from places import ROOT, SCHEMAS
 
 from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
 from elrcheck.catalogue.baseline_notation.baseline import Expected, Fired
 from elrcheck.checking.check import failures
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.report.formats import render
-from elrcheck.results.check_report import (
-    ActionReport,
-    CheckReport,
-    EngineReport,
-    Failure,
-    PropertyReport,
-    SearchReport,
-)
+from elrcheck.results.check_report import ActionReport, CheckReport, EngineReport, Failure, PropertyReport, SearchReport
+from support.places import ROOT, SCHEMAS
 
 QUIET = ("--scope", "two-brokers-quiet")
 Invoke = Callable[..., tuple[int, str, str]]
@@ -104,9 +97,7 @@ def test_a_word_that_the_command_does_not_know(invoke: Invoke, argv: tuple[str, 
     assert code == 2 and words in err
 
 
-def test_it_can_stand_in_the_settings(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_can_stand_in_the_settings(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[CheckRequest] = []
 
     def stand_in(request: CheckRequest, *_: object) -> CheckReport:
@@ -124,9 +115,7 @@ def test_it_can_stand_in_the_settings(
 
 
 def test_every_format_says_what_fails() -> None:
-    report = replace(
-        REPORT, failures=failures(("unreached-action", "unreached-witness"), PROPERTIES, ACTIONS, True)
-    )
+    report = replace(REPORT, failures=failures(("unreached-action", "unreached-witness"), PROPERTIES, ACTIONS, True))
     assert report.exit_code == 1 and REPORT.exit_code == 0
     text = render(report, "text")
     assert "FAIL  --fail-on unreached-action: Crash, Late" in text
@@ -172,8 +161,8 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
 @pytest.mark.parametrize(("schema", "known"), [("gate", GATE_FAIL_ON), ("report", CHECK_FAIL_ON)])
 def test_the_schemas_know_the_words(schema: str, known: tuple[str, ...]) -> None:
     made = json.loads((SCHEMAS / f"elrcheck.{schema}-1.schema.json").read_text(encoding="utf-8"))
-    items = made["properties"]["fail_on"]["items"] if schema == "gate" else (
-        made["$defs"]["Failure"]["properties"]["word"]
-    )  # fmt: skip
+    items = (
+        made["properties"]["fail_on"]["items"] if schema == "gate" else (made["$defs"]["Failure"]["properties"]["word"])
+    )
     assert tuple(items["enum"]) == known
     assert set(known) <= set(FAIL_ON)

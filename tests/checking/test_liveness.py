@@ -11,8 +11,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from following import refused_step
-from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import CheckRequest, Limits, Selection
@@ -34,6 +32,8 @@ from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.replay import ReplayError
+from support.following import refused_step
+from support.places import SCHEMAS
 
 QUIET = ("response_loss=false", "fetch_loss=false", "shrinks=0", "acks_one=0")
 EVERY = tuple(f"V-{number}" for number in range(1, 12))
@@ -45,9 +45,7 @@ class Silent:
     def obligation(self, event: object) -> None: ...
 
 
-def check(
-    *overrides: str, scope: str = "two-brokers", variant: str = "kip_full", **request: Any
-) -> CheckReport:
+def check(*overrides: str, scope: str = "two-brokers", variant: str = "kip_full", **request: Any) -> CheckReport:
     selection = Selection(variant, scope, (*QUIET, *overrides))
     wanted = CheckRequest(selection=selection, liveness=True, **request)
     return run_check(wanted, Silent())
@@ -191,9 +189,7 @@ def without(*actions: str) -> dict[str, Fair]:
         ("ExpandIsr", "V-10"),
     ],
 )
-def test_each_property_needs_its_fairness(
-    small: tuple[Model, Any, Graph], unfair: str, ident: str
-) -> None:
+def test_each_property_needs_its_fairness(small: tuple[Model, Any, Graph], unfair: str, ident: str) -> None:
     assert ident not in broken(small, fair_ones())
     assert ident in broken(small, without(unfair))
 
@@ -216,17 +212,24 @@ def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> Non
     plain = PlainModel(model, config)
 
     def refused(
-        states: tuple[Any, ...], labels: tuple[Label, ...], waits: int, loop: int, words: str,
+        states: tuple[Any, ...],
+        labels: tuple[Label, ...],
+        waits: int,
+        loop: int,
+        words: str,
         fair: Mapping[str, Fair] = weak,
-    ) -> None:  # fmt: skip
+    ) -> None:
         changed = Lasso(Behaviour(Origin(), states, labels, loop), waits)
         steps = fair_steps(graph, fair, model.fns)
         with pytest.raises(ReplayError, match=words):
             replay_lasso(plain, graph, fn, Waiting(answer.args, 1, changed), steps)
 
     states, labels, waits, loop = (
-        lasso.behaviour.states, lasso.behaviour.labels, lasso.waits, lasso.behaviour.loop or 0,
-    )  # fmt: skip
+        lasso.behaviour.states,
+        lasso.behaviour.labels,
+        lasso.waits,
+        lasso.behaviour.loop or 0,
+    )
     refused(states, labels, waits, loop, "not fair to LeaderLearns", fair_ones())
     refused(states[1:], labels[1:], waits - 1, loop - 1, "initial state")
     refused(states, labels[::-1], waits, loop, "no step of the model")
@@ -246,8 +249,11 @@ def test_engines_agree() -> None:
     for report in reports[1:]:
         for one, other in zip(reports[0].properties, report.properties, strict=True):
             assert (one.id, one.verdict, one.depth, one.waiting) == (
-                other.id, other.verdict, other.depth, other.waiting,
-            )  # fmt: skip
+                other.id,
+                other.verdict,
+                other.depth,
+                other.waiting,
+            )
         for part in ("distinct", "generated", "levels", "cut", "deadlocks"):
             assert getattr(report.search, part) == getattr(reports[0].search, part)
 
@@ -296,9 +302,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_json_fits_its_schema_and_text_says_for_ever(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_fits_its_schema_and_text_says_for_ever(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = [f"--set={word}" for word in (*QUIET, *BREAKS["F-25"][2])]
     where = ["--scope", "two-brokers", "-p", "V-7", "--run-dir", str(tmp_path / "run"), *options]
     target = tmp_path / "report.json"

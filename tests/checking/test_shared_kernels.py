@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from sweeps import SMALL
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SweepRequest
 from elrcheck.checking.batch.job import Answer, Job, Sharing, check_job
 from elrcheck.checking.batch.shared_kernels import Families, next_job, share
 from elrcheck.commands.sweep.grid import job_of, make_grid
+from support.sweeps import SMALL
 
 ENGINE = ("engine", "variables", "run_dir")
 COST = ("seconds", "states_per_second", "bytes_per_state", "peak_memory_bytes")
@@ -85,8 +85,7 @@ def test_the_answer_is_that_of_a_kernel_of_its_own(tmp_path: Path) -> None:
     alone = check_job(job, Silent(), tmp_path)
     assert shared.report is not None and "kernel shared" in shared.report["engine"]["detail"]
     assert comparable(shared) == comparable(alone) and alone.report is not None
-    possible = [{one["name"] for one in found["actions"] if one["possible"]} for found in
-                (shared.report, alone.report)]  # fmt: skip
+    possible = [{one["name"] for one in found["actions"] if one["possible"]} for found in (shared.report, alone.report)]
     assert possible[1] <= possible[0] and "ChangeMinIsr" not in possible[0]
     assert len(shared.traces) > 3
     assert families.of(structs.replace(job, sharing=None)) is None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
@@ -25,6 +24,7 @@ from elrcheck.checking.suite.suite import run_suite, selected_cases
 from elrcheck.report.ci.sheet_suite import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
+from support.edits import replaced
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 HEAD = 'description = "small"\nscope = "two-brokers-quiet"\nreaches = ["W-11"]\n'
@@ -169,9 +169,7 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
     record_counts(record, {"knobs/gates": more})
     report = run_suite(SuiteRequest(only=one), Silent())
     assert report.verdict == "unexpected" and report.runs[0].recorded == str(more)
-    assert (
-        str(more) in report.runs[0].problems[0] and suite_sheet(report).suites[0].cases[0].outcome == "failed"
-    )
+    assert str(more) in report.runs[0].problems[0] and suite_sheet(report).suites[0].cases[0].outcome == "failed"
     record.write_text('{"schema": "elrcheck.suite-counts/1", "configurations": {}}')
     assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded == "not recorded"
     record.write_text("[]")

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT, copy_package, sources
+
+from support.places import ROOT, copy_package, sources
 
 FILES = sources("lang", "model", "invariants")
 FOLDERS = sorted({path.parent.relative_to(ROOT).as_posix() for path in FILES})
@@ -47,9 +48,13 @@ except ModelError as fault:
 
 def ran(package: Path, source: str, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", source, *arguments], cwd=package.parent, capture_output=True, text=True,
-        timeout=120, env={**os.environ, "PYTHONPATH": str(package.parent)},
-    )  # fmt: skip
+        [sys.executable, "-c", source, *arguments],
+        cwd=package.parent,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(package.parent)},
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -28,15 +27,13 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.report.json_report import to_json
 from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.traces.describe import leaves
+from support.places import SCHEMAS
 
 # One spurious fencing: 216 states.
 SMALL = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # In code_4_1 a reassignment breaks P-11 and P-12, properties of states, and a changed min.insync.replicas
 # breaks P-9, a property of steps (docs/findings.md, F-20 and F-25).
-BROKEN = {
-    "P-11": ("reassignments=2", "records=0"),
-    "P-9": ("min_isr_changes=1", "fences=1", "records=0"),
-}
+BROKEN = {"P-11": ("reassignments=2", "records=0"), "P-9": ("min_isr_changes=1", "fences=1", "records=0")}
 CHOICE = ("--scope", "two-brokers-quiet", "--set", "fences=1")
 
 
@@ -59,9 +56,7 @@ class Plain:
         assert graph is not None
         self.graph = graph
         self.states = [graph.state(n) for n in range(graph.count)]
-        self.steps = list(
-            zip(graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist(), strict=True)
-        )
+        self.steps = list(zip(graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist(), strict=True))
         self.ty = model.state_ty
 
     def node(self, number: int) -> tuple[Any, ...]:
@@ -80,12 +75,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> ExploreReport:
 
 
 def nodes(graph: Any) -> Counter[Any]:
-    names = [
-        path for path in next(iter(graph.nodes.values())) if path not in ("depth", "initial", "violates")
-    ]
-    return Counter(
-        (node["depth"], tuple((path, node[path]) for path in names)) for _, node in graph.nodes(data=True)
-    )
+    names = [path for path in next(iter(graph.nodes.values())) if path not in ("depth", "initial", "violates")]
+    return Counter((node["depth"], tuple((path, node[path]) for path in names)) for _, node in graph.nodes(data=True))
 
 
 def steps(graph: Any) -> Counter[Any]:
@@ -177,12 +168,20 @@ def test_dot_has_a_line_for_each_node_and_edge(report: ExploreReport, tmp_path: 
     first, *lines, last = Path(written.path).read_text(encoding="utf-8").splitlines()
     assert (first, last) == ("digraph states {", "}")
     kinds = Counter(
-        next((kind for kind, pattern in (
-            ("node", rf"  s\d+ {attributes};"), ("edge", rf"  s\d+ -> s\d+ {attributes};"),
-            ("default", rf"  (?:node|edge) {attributes};"),
-        ) if re.fullmatch(pattern, line)), line)
+        next(
+            (
+                kind
+                for kind, pattern in (
+                    ("node", rf"  s\d+ {attributes};"),
+                    ("edge", rf"  s\d+ -> s\d+ {attributes};"),
+                    ("default", rf"  (?:node|edge) {attributes};"),
+                )
+                if re.fullmatch(pattern, line)
+            ),
+            line,
+        )
         for line in lines
-    )  # fmt: skip
+    )
     assert kinds == {"node": report.space.distinct, "edge": report.space.steps, "default": 2}
     start = next(line for line in lines if line.startswith("  s0 ["))
     assert "peripheries=2" in start and start.startswith('  s0 [label="0 depth 0\\l"')
@@ -197,9 +196,7 @@ def test_violations_are_marked(model: Model, tmp_path: Path, ident: str) -> None
     of_states = [fn for fn in model.always if not fn.is_step]
     of_steps = [fn for fn in model.always if fn.is_step]
     marked = Counter(i for _, node in graph.nodes(data=True) for i in node["violates"].split())
-    assert marked == Counter(
-        fn.ident for state in plain.states for fn in of_states if not plain.model.holds(fn, state)
-    )
+    assert marked == Counter(fn.ident for state in plain.states for fn in of_states if not plain.model.holds(fn, state))
     marked_steps = Counter(i for _, _, edge in graph.edges(data=True) for i in edge["violates"].split())
     assert marked_steps == Counter(
         fn.ident
@@ -265,9 +262,7 @@ def test_a_graph_may_have_as_many_states_as_allowed(tmp_path: Path) -> None:
     assert written is not None and written.nodes == 216
 
 
-def test_a_folder_that_cannot_be_written_is_no_crash(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_folder_that_cannot_be_written_is_no_crash(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     argv = ["--no-progress", "explore", *CHOICE, "-p", "P-1", "--graph", str(tmp_path / "file" / "g.dot")]
     assert run(cli, argv) == ExitCode.ENVIRONMENT

@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from following import refused_step
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
@@ -27,6 +26,7 @@ from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.tla_export.module import module_name
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded, stored_traces
+from support.following import refused_step
 
 LEGACY = Selection("legacy", "two-brokers")
 IDENTS = ("P-8", "P-14", "W-5", "W-9")  # a property and a witness, of states and of steps
@@ -85,10 +85,7 @@ def test_specification_of_a_selection(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("variant", "scope", "name"),
-    [
-        ("kip_full", "three-brokers", "KipFullThreeBrokers"),
-        ("legacy", "dir/my scope.toml", "LegacyMy_scope"),
-    ],
+    [("kip_full", "three-brokers", "KipFullThreeBrokers"), ("legacy", "dir/my scope.toml", "LegacyMy_scope")],
 )
 def test_module_names(variant: str, scope: str, name: str) -> None:
     assert module_name(variant, scope) == name
@@ -163,9 +160,7 @@ def test_run_folder_lists_violations_first(folder: Path, tmp_path: Path) -> None
         (("overrides",), {"recrods": 1}, "recrods"),
     ],
 )
-def test_traces_that_do_not_fit(
-    folder: Path, place: tuple[str | int, ...], value: object, message: str
-) -> None:
+def test_traces_that_do_not_fit(folder: Path, place: tuple[str | int, ...], value: object, message: str) -> None:
     path = folder / "P-14.trace.json"
     document = json.loads(path.read_text())
     inside = document
@@ -193,9 +188,7 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
 
 
 @pytest.mark.tlc
-def test_tlc_rejects_one_changed_value(
-    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
-) -> None:
+def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
     path = tmp_path / "wrong.json"
     write_trace(path, damaged(traces["P-14"]), model.state_ty)
     report = run_tlc(TlcRequest(run=path), Silent())
@@ -235,9 +228,7 @@ def test_tlc_out_of_time_is_a_failure() -> None:
     assert report.exit_code == ExitCode.ENVIRONMENT
 
 
-def test_witness_module_name_can_be_chosen(
-    model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path
-) -> None:
+def test_witness_module_name_can_be_chosen(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
     loaded = Loaded(model, resolve(LEGACY).config, traces["P-8"])
     witness = write_trace_module(loaded, tmp_path, "Chosen")
     assert (witness.module, witness.tla) == ("Chosen", tmp_path / "Chosen.tla")

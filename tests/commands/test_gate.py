@@ -9,9 +9,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from edits import patch_file, replaced
 from junitparser import JUnitXml
-from places import SCHEMAS
 from referencing import Registry, Resource
 
 from elrcheck.base.errors import UsageFault
@@ -21,6 +19,8 @@ from elrcheck.catalogue.baseline_notation.baseline import Entry, Expected, Fired
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
+from support.edits import patch_file, replaced
+from support.places import SCHEMAS
 
 EXPECTED = Expected(
     verdict="violated",
@@ -33,10 +33,21 @@ EXPECTED = Expected(
     controller={"FENCE": "proved", "CANCEL": "refuted CT-1 CT-12"},
 )
 ENTRIES = (
-    Entry("all", Selection("legacy", "two-brokers", ("min_isr=1",)), ("P-*", "W-1"), False, True, True, True,
-          5, 100, 30, EXPECTED),
+    Entry(
+        "all",
+        Selection("legacy", "two-brokers", ("min_isr=1",)),
+        ("P-*", "W-1"),
+        False,
+        True,
+        True,
+        True,
+        5,
+        100,
+        30,
+        EXPECTED,
+    ),
     Entry("plain", Selection("kip_full", "my scopes/a.toml")),
-)  # fmt: skip
+)
 Invoke = Callable[..., tuple[int, str, str]]
 
 
@@ -84,20 +95,14 @@ FULL = baseline_text([replace(ENTRIES[0], name="a")])
         (SMALL + "[other]\n", "unknown key `other`", ":5"),
         (SMALL + "[entry.a.expected]\n", "`verdict` is missing", ":5"),
         (replaced(FULL, 'P-2 = "holds"', 'P-2 = "hold"'), "`P-2`: expected a verdict", ""),
-        (
-            replaced(FULL, "distinct = 5", "distinct = -5"),
-            "`distinct`: expected a whole number, 0 or more",
-            "",
-        ),
+        (replaced(FULL, "distinct = 5", "distinct = -5"), "`distinct`: expected a whole number, 0 or more", ""),
         (replaced(FULL, "fired = 4, cut", "fired = 4, cuts"), "unknown key `cuts`", ""),
         (replaced(FULL, '"Fence x A"', '"Fence x C"'), "this is not one of the obligations", ""),
         ("entry = 1", "`schema` is missing", ""),
         ("[entry", "not valid TOML", ":1"),
     ],
 )
-def test_a_mistake_in_the_file_is_named_with_its_line(
-    tmp_path: Path, text: str, message: str, line: str
-) -> None:
+def test_a_mistake_in_the_file_is_named_with_its_line(tmp_path: Path, text: str, message: str, line: str) -> None:
     path = tmp_path / "b.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageFault) as caught:
@@ -156,9 +161,12 @@ def test_obligations_are_compared_one_by_one() -> None:
     ]
     gone = told(replace(EXPECTED, proof=None), "regression")
     assert [(d.what, d.found, d.worse) for d in gone] == [
-        ("Fence x A", "absent", False), ("Fence x P-21", "absent", False), ("implied P-2", "absent", True),
-        ("initially A", "absent", True), ("initially B", "absent", True),
-    ]  # fmt: skip
+        ("Fence x A", "absent", False),
+        ("Fence x P-21", "absent", False),
+        ("implied P-2", "absent", True),
+        ("initially A", "absent", True),
+        ("initially B", "absent", True),
+    ]
 
 
 def test_a_guard_that_nobody_misses_any_more_is_for_the_worse() -> None:
@@ -280,8 +288,13 @@ def test_proof_cells_are_part_of_a_baseline(invoke: Invoke, tmp_path: Path) -> N
     assert entry.expected is not None and entry.expected.proof is not None
     assert entry.expected.proof.verdict == "proved" and not entry.expected.proof.open
     assert entry.expected.proof.properties == ("P-1",)
-    path.write_text(replaced(path.read_text(), 'scope = "two-brokers-quiet"\n',
-                    'scope = "two-brokers-quiet"\nset = ["join_requires_epoch_start=false"]\n'))  # fmt: skip
+    path.write_text(
+        replaced(
+            path.read_text(),
+            'scope = "two-brokers-quiet"\n',
+            'scope = "two-brokers-quiet"\nset = ["join_requires_epoch_start=false"]\n',
+        )
+    )
     code, out, _ = invoke("gate", "-o", "g.json")
     assert code == 1 and "REFUTED" in out and "replayed  yes, in plain Python" in out
     validated(json.loads((tmp_path / "g.json").read_text()))

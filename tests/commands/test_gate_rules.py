@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from edits import apply_diff
-from followed import assert_quoted
-from places import ROOT, copy_package
+
+from support.edits import apply_diff
+from support.followed import assert_quoted
+from support.places import ROOT, copy_package
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,7 @@ def gate(package: Path, *options: str) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     work = package.parent.parent / "work"
     work.mkdir(exist_ok=True)
-    return subprocess.run(
-        command, cwd=work, env=environment, capture_output=True, text=True, timeout=300
-    )
+    return subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def turns_red(package: Path, edit: Red) -> str:

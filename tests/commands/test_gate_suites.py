@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
@@ -23,6 +22,7 @@ from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
+from support.edits import replaced
 
 Invoke = Callable[..., tuple[int, str, str]]
 BASELINE = """\
@@ -67,9 +67,7 @@ ENTRY = SuiteEntry(
     True,
     8,
     {
-        "ours/x": ExpectedRun(
-            "violated", {"generated": 5, "distinct": 4, "diameter": 3}, {"P-2": 2, "P-10": 1}
-        ),
+        "ours/x": ExpectedRun("violated", {"generated": 5, "distinct": 4, "diameter": 3}, {"P-2": 2, "P-10": 1}),
         "ours/y": ExpectedRun("holds", {"generated": 1, "distinct": 1, "diameter": 0}),
     },
 )
@@ -114,15 +112,11 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, message: st
 
 
 def run_named(name: str, *violations: SuiteViolation, **more: object) -> SuiteRun:
-    plain = SuiteRun(
-        name, "violated" if violations else "holds", True, "kip_full", "s", {}, 4, 5, 3, 0.1, True
-    )
+    plain = SuiteRun(name, "violated" if violations else "holds", True, "kip_full", "s", {}, 4, 5, 3, 0.1, True)
     return replace(plain, violations=violations, **more)  # type: ignore[arg-type]
 
 
-def told(
-    expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift"
-) -> list[tuple[object, ...]]:
+def told(expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift") -> list[tuple[object, ...]]:
     report = SuiteReport("expected", runs, (), 1.0, 1)
     found = suite_differences(expected, report, (fail_on,))
     return [(d.what, d.expected, d.found, d.kind, d.worse, d.fails) for d in found]

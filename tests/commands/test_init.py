@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 import yaml
-from edits import replaced
-from places import ROOT
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
 from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
 from elrcheck.console.settings import load_settings
+from support.edits import replaced
+from support.places import ROOT
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -42,8 +42,18 @@ def test_nothing_is_overwritten_without_force(invoke: Invoke, tmp_path: Path) ->
     (tmp_path / "elrcheck.toml").write_text("# mine\n")
     code, out, err = invoke("init")
     assert code == 0
-    assert out.split() == ["kept", "elrcheck.toml", "wrote", "elrcheck-baseline.toml", "wrote", WORKFLOW_PATH,
-                           "wrote", HOOK_PATH, "wrote", ".gitignore"]  # fmt: skip
+    assert out.split() == [
+        "kept",
+        "elrcheck.toml",
+        "wrote",
+        "elrcheck-baseline.toml",
+        "wrote",
+        WORKFLOW_PATH,
+        "wrote",
+        HOOK_PATH,
+        "wrote",
+        ".gitignore",
+    ]
     assert "gate --update-baseline" in err
     assert contents(tmp_path)["elrcheck.toml"] == "# mine\n"
     code, out, err = invoke("init")
@@ -107,11 +117,18 @@ def test_a_workflow_that_does_not_know_stops(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["elrcheck", "elrcheck==0.1.0", "git+https://git.example.org/elrcheck",
-     "git+https://git.example.org/elrcheck@main", f"git+http://git.example.org/elrcheck@{COMMIT}",
-     "https://files.example.org/elrcheck.whl", f"{REPOSITORY} --pre",
-     f'git+https://git.example.org/"; rm -rf "@{COMMIT}', f'git+https://git.example.org/"$(id)"@{COMMIT}'],
-)  # fmt: skip
+    [
+        "elrcheck",
+        "elrcheck==0.1.0",
+        "git+https://git.example.org/elrcheck",
+        "git+https://git.example.org/elrcheck@main",
+        f"git+http://git.example.org/elrcheck@{COMMIT}",
+        "https://files.example.org/elrcheck.whl",
+        f"{REPOSITORY} --pre",
+        f'git+https://git.example.org/"; rm -rf "@{COMMIT}',
+        f'git+https://git.example.org/"$(id)"@{COMMIT}',
+    ],
+)
 def test_what_does_not_pin_is_refused(invoke: Invoke, tmp_path: Path, url: str) -> None:
     code, out, err = invoke("init", "--install-from", url)
     assert (code, out) == (2, "") and "error[unpinned-origin]" in err
@@ -131,7 +148,7 @@ def test_what_does_not_pin_is_refused(invoke: Invoke, tmp_path: Path, url: str) 
         ({"url": 3}, None),
         ({}, None),
     ],
-)  # fmt: skip
+)
 def test_what_pip_recorded(record: dict[str, Any], url: str | None) -> None:
     assert pinned_url(record) == url
 

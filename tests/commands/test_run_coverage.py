@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from places import SCHEMAS
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.cli import cli
@@ -16,6 +15,7 @@ from elrcheck.commands.run_coverage import merge, stored_reports
 from elrcheck.commands.run_list import list_runs
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.coverage-1.schema.json"
 SMALL = ["--scope", "two-brokers", "--max-depth", "4"]
@@ -33,27 +33,29 @@ def report(folder: Path, *rows: dict[str, Any], complete: bool = True) -> Path:
     """A report of `check`, as far as it is read."""
     folder.mkdir(parents=True)
     body = {
-        "schema": "elrcheck.report/1", "variant": "v", "scope": folder.name, "search": {"complete": complete},
+        "schema": "elrcheck.report/1",
+        "variant": "v",
+        "scope": folder.name,
+        "search": {"complete": complete},
         "actions": [row for row in rows if "fired" in row],
         "properties": [row for row in rows if "kind" in row],
-    }  # fmt: skip
+    }
     (folder / "report.json").write_text(json.dumps(body))
     return folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    report(tmp_path / "a", action("Fence", 3), action("Crash", 5, 5), action("Kill", 0), witness("W-1", "reached"))
     report(
-        tmp_path / "a",
-        action("Fence", 3),
-        action("Crash", 5, 5),
-        action("Kill", 0),
-        witness("W-1", "reached"),
+        tmp_path / "b",
+        action("Fence", 4, 1),
+        action("Crash", 2, 1),
+        action("Kill", 2, 2),
+        witness("W-1", "unreached"),
+        witness("W-2", "inconclusive"),
+        complete=False,
     )
-    report(
-        tmp_path / "b", action("Fence", 4, 1), action("Crash", 2, 1), action("Kill", 2, 2),
-        witness("W-1", "unreached"), witness("W-2", "inconclusive"), complete=False,
-    )  # fmt: skip
     (tmp_path / "none").mkdir()
     return tmp_path
 
@@ -62,11 +64,7 @@ def test_runs_are_merged(folder: Path) -> None:
     """Steps beyond the budgets are no coverage: Kill fired in no run, Crash only in the second."""
     found = merge(stored_reports(folder), strict=True)
     jsonschema.validate(json.loads(json.dumps(as_data(found))), json.loads(SCHEMA.read_text()))
-    assert [(a.name, a.fired, a.runs) for a in found.actions] == [
-        ("Fence", 6, 2),
-        ("Crash", 1, 1),
-        ("Kill", 0, 0),
-    ]
+    assert [(a.name, a.fired, a.runs) for a in found.actions] == [("Fence", 6, 2), ("Crash", 1, 1), ("Kill", 0, 0)]
     assert [(w.id, w.reached, w.runs) for w in found.witnesses] == [("W-1", 1, 2), ("W-2", 0, 1)]
     assert [(r.scope, r.complete) for r in found.runs] == [("a", True), ("b", False)]
     assert (found.verdict, found.exit_code) == ("gaps", 1)
@@ -80,12 +78,7 @@ def test_guards_of_surveys(tmp_path: Path) -> None:
     paths = []
     for number, verdicts in enumerate((("noticed", "unnoticed"), ("unnoticed", "inconclusive"))):
         rows = [
-            {
-                "action": "Fence",
-                "guard": f"g{n}",
-                "verdict": word,
-                "property": "P-1" if word == "noticed" else None,
-            }
+            {"action": "Fence", "guard": f"g{n}", "verdict": word, "property": "P-1" if word == "noticed" else None}
             for n, word in enumerate(verdicts)
         ]
         paths.append(tmp_path / f"{number}.json")
@@ -98,8 +91,12 @@ def test_guards_of_surveys(tmp_path: Path) -> None:
 
 def test_what_is_no_report(folder: Path) -> None:
     other = folder / "other.json"
-    for text, says in (("{", "JSON"), ("[]", "no report"), ('{"schema": "x"}', "no report"),
-                       ('{"schema": "elrcheck.report/1", "actions": 3}', "expected a list")):  # fmt: skip
+    for text, says in (
+        ("{", "JSON"),
+        ("[]", "no report"),
+        ('{"schema": "x"}', "no report"),
+        ('{"schema": "elrcheck.report/1", "actions": 3}', "expected a list"),
+    ):
         other.write_text(text)
         with pytest.raises(UsageFault, match=says):
             merge((other,), strict=False)

@@ -20,8 +20,9 @@ DAY = 86400.0
 
 
 def check(folder: Path, *properties: str, variant: str = "kip_full", depth: int | None = None) -> None:
-    request = CheckRequest(Selection(variant, "two-brokers"), properties, limits=Limits(max_depth=depth),
-                           run_dir=folder)  # fmt: skip
+    request = CheckRequest(
+        Selection(variant, "two-brokers"), properties, limits=Limits(max_depth=depth), run_dir=folder
+    )
     run_check(request, Silent())
 
 
@@ -45,9 +46,12 @@ def folder(tmp_path: Path) -> Path:
 def test_what_each_run_is(folder: Path) -> None:
     found = {Path(one.path).name: one for one in list_runs(folder, time.time() + DAY)}
     assert {name: one.kind for name, one in found.items()} == {
-        "finished": "finished", "resumable": "resumable", "killed": "unfinished", "damaged": "damaged",
+        "finished": "finished",
+        "resumable": "resumable",
+        "killed": "unfinished",
+        "damaged": "damaged",
         "notes": "finished",
-    }  # fmt: skip
+    }
     first = found["finished"]
     assert (first.variant, first.scope) == ("legacy", "two-brokers")
     assert (first.violated, first.reached) == (("P-1", "P-2", "P-14"), ("W-4",))

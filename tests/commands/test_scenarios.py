@@ -10,9 +10,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from edits import replaced
-from following import refused_step
-from places import SCHEMAS
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits
@@ -24,6 +21,9 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import load_trace
+from support.edits import replaced
+from support.following import refused_step
+from support.places import SCHEMAS
 
 FILES = {read_scenario(file).id: file for file in scenario_files()}
 # Section E of the semantics notes; there is no E-12.
@@ -89,9 +89,7 @@ def test_a_safe_run_has_steps_and_nothing_broken(catalogue: dict[str, Replayed])
             assert len(went.states) == len(went.labels) + 1 > 2
             if run.expected == "safe":
                 assert (run.broken, run.actual) == ((), "safe")
-            assert sum(len(step.actions) for step in run.steps) - len(went.labels) == (
-                1 if went.refused else 0
-            )
+            assert sum(len(step.actions) for step in run.steps) - len(went.labels) == (1 if went.refused else 0)
 
 
 def test_budgets_follow_from_the_steps(catalogue: dict[str, Replayed]) -> None:
@@ -173,11 +171,7 @@ def test_a_start_of_its_own(tmp_path: Path) -> None:
     first = played["kip_full"].states[0]
     assert (first.partition.leader, first.partition.isr, len(first.broker[2].log)) == (1, frozenset({1}), 1)
     assert report.verdict == "as_expected"
-    assert {one.id: one.step for one in report.runs[0].broken} == {
-        "P-1": 0,
-        "P-2": 0,
-        "P-13": 1,
-    }
+    assert {one.id: one.step for one in report.runs[0].broken} == {"P-1": 0, "P-2": 0, "P-13": 1}
 
 
 # ---------------------------------------------------------------------------- the search finds it too

@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from following import refused_step
-from places import SCHEMAS
-from small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
@@ -39,6 +36,9 @@ from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import of_states
 from elrcheck.traces.replay import replay
+from support.following import refused_step
+from support.places import SCHEMAS
+from support.small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
 
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 # Reassignments by code_4_1 break P-11 in the first step that starts one (docs/findings.md, F-20).
@@ -146,15 +146,11 @@ def test_native_walks_are_those_that_python_follows() -> None:
     steps = naive_search(program).steps
     assert all(after in steps[before] for path in paths for before, after in itertools.pairwise(path))
     assert sum(result.enabled) == sum(len(steps[state]) for path in paths for state in path[:-1])
-    moved = Counter(
-        (state.index(0), after.index(0)) for path in paths for state, after in itertools.pairwise(path)
-    )
+    moved = Counter((state.index(0), after.index(0)) for path in paths for state, after in itertools.pairwise(path))
     assert {i.args: n for i, n in zip(program.instances, result.taken, strict=True) if n} == {
         (tile, hole): n for (hole, tile), n in moved.items()
     }
-    least = min(
-        (step, walk) for walk, path in enumerate(paths) for step, state in enumerate(path) if state[5] == 0
-    )
+    least = min((step, walk) for walk, path in enumerate(paths) for step, state in enumerate(path) if state[5] == 0)
     assert result.first[2] == Place(*least) == Place(0, 0)
     steps_of_five = [
         (step, walk)
@@ -299,8 +295,24 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
     assert "the walk itself; not a shortest trace" in shown.out
     seed = shown.out.split("seed      ")[1].split()[0]
     assert (tmp_path / ".elrcheck" / "runs").is_dir()
-    code = run(cli, ["--no-progress", "simulate", *scope, "-p", "P-11", "--walks", "2000", "--depth", "20",
-                     "--seed", seed, "-f", "json"])  # fmt: skip
+    code = run(
+        cli,
+        [
+            "--no-progress",
+            "simulate",
+            *scope,
+            "-p",
+            "P-11",
+            "--walks",
+            "2000",
+            "--depth",
+            "20",
+            "--seed",
+            seed,
+            "-f",
+            "json",
+        ],
+    )
     again = capsys.readouterr()
     place = json.loads(again.out)["properties"][0]
     assert f"violated after {several(place['steps'], 'step')} of walk {place['walk']}" in shown.out

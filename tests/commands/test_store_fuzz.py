@@ -20,7 +20,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from damage import drawn, restore
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.notice import notice
@@ -44,12 +43,19 @@ from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.model.protocol import load_model
 from elrcheck.proving.kept_cells import KeptInstance
 from elrcheck.proving.prove import Proof
+from support.damage import drawn, restore
 
 ENTRIES: Mapping[str, type[Any]] = {
-    "searches": KeptSearch, "suite": KeptAnswer, "risk": KeptRisk, "proofs": KeptInstance,
-    "programs": KeptProgram, "kernels": bytes, "modules": tuple[str, ...], "models": str,
+    "searches": KeptSearch,
+    "suite": KeptAnswer,
+    "risk": KeptRisk,
+    "proofs": KeptInstance,
+    "programs": KeptProgram,
+    "kernels": bytes,
+    "modules": tuple[str, ...],
+    "models": str,
     "class-paths": tuple[str, ...],
-}  # fmt: skip
+}
 FILES: Mapping[str, str] = {"java": ".jar", "patches": ".jar", "sources": ".jar", "archives": ".jsa"}
 EACH = 300
 """Damaged entries of a kind that are read."""
@@ -96,10 +102,15 @@ def check_of(*settings: str) -> Callable[[Path], object]:
         report = run_check(CheckRequest(selection, workers=1, kept=True), Silent())
         search = report.search
         return (
-            report.verdict, int(report.exit_code), search.complete, search.generated, search.levels,
+            report.verdict,
+            int(report.exit_code),
+            search.complete,
+            search.generated,
+            search.levels,
             [(p.id, p.verdict, p.depth, p.conjunct, p.counterexample) for p in report.properties],
-            report.actions, report.variables,
-        )  # fmt: skip
+            report.actions,
+            report.variables,
+        )
 
     return run
 
@@ -109,14 +120,12 @@ def suited(folder: Path) -> object:
     (folder / "small.toml").write_text(SUITE, encoding="utf-8")
     request = SuiteRequest(files=(folder / "small.toml",), workers=1, run_dir=folder / "run")
     report = run_suite(request, Silent())
-    return report.verdict, [(run.name, run.verdict, run.distinct, run.generated, run.violations)
-                            for run in report.runs]  # fmt: skip
+    return report.verdict, [(run.name, run.verdict, run.distinct, run.generated, run.violations) for run in report.runs]
 
 
 def risked(folder: Path) -> object:
     """What `risk` says of a topic that loses a record."""
-    request = RiskRequest("4.1", 2, 1, events=("crash", "elect_unclean"), most=2, seconds=600,
-                          run_dir=folder / "risk")  # fmt: skip
+    request = RiskRequest("4.1", 2, 1, events=("crash", "elect_unclean"), most=2, seconds=600, run_dir=folder / "risk")
     report = run_risk([request], Silent())
     return report.verdict, int(report.exit_code), report.answers, report.safe_up_to, report.safe_events
 
@@ -138,9 +147,15 @@ def loaded(folder: Path) -> object:
 
 QUIET, LOSSY = check_of("fences=1"), check_of("crashes=2", "acks_one=1")
 COMMANDS: Mapping[str, Sequence[Callable[[Path], object]]] = {
-    "searches": (QUIET, LOSSY), "suite": (suited,), "risk": (risked,), "proofs": (proved,),
-    "programs": (QUIET, LOSSY), "kernels": (QUIET, LOSSY), "modules": (QUIET, LOSSY), "models": (loaded,),
-}  # fmt: skip
+    "searches": (QUIET, LOSSY),
+    "suite": (suited,),
+    "risk": (risked,),
+    "proofs": (proved,),
+    "programs": (QUIET, LOSSY),
+    "kernels": (QUIET, LOSSY),
+    "modules": (QUIET, LOSSY),
+    "models": (loaded,),
+}
 
 
 @dataclass(frozen=True)

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from audit_stories import CONTROL, FENCED, LOST, START, audited, feature, partition, written
 from jsonschema import Draft202012Validator
-from log_stories import MADE, SEGMENT, SNAPSHOT
-from log_writer import batch, leader_change, told_batch
-from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit.rules import RULES
+from support.audit_stories import CONTROL, FENCED, LOST, START, audited, feature, partition, written
+from support.log_stories import MADE, SEGMENT, SNAPSHOT
+from support.log_writer import batch, leader_change, told_batch
+from support.places import SCHEMAS
 
 Invoke = Callable[..., tuple[int, str]]
 
@@ -44,9 +44,7 @@ def test_the_report_as_json_fits_its_schema(invoke: Invoke) -> None:
     kind = {"name": "REGISTER_CONTROLLER_RECORD", "version": 0, "known": True}
     assert unread == {**kind, "count": 2, "path": str(LOST / SEGMENT), "offset": 10}
     lines = [json.loads(line) for line in invoke(LOST, "-f", "jsonl")[1].splitlines()]
-    assert [line["record"] for line in lines] == [
-        "head", "flags", "flags", "logs", "unread", "timelines", "verdict",
-    ]  # fmt: skip
+    assert [line["record"] for line in lines] == ["head", "flags", "flags", "logs", "unread", "timelines", "verdict"]
 
 
 def test_the_report_as_text_says_what_to_do(invoke: Invoke) -> None:

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from audit_stories import LOST
-from html_pages import Page, html
-from live_cluster import FakeCluster, shrunk, topic
-from places import SCHEMAS, TESTS
-from wire_broker import WireBroker, listening
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit import live_audit
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import LOST
+from support.html_pages import Page, html
+from support.live_cluster import FakeCluster, shrunk, topic
+from support.places import SCHEMAS, TESTS
+from support.wire_broker import WireBroker, listening
 
 SARIF = TESTS / "data" / "sarif-2.1.0.json"
 Invoke = Callable[..., tuple[int, str]]
@@ -96,14 +96,17 @@ def test_the_page_has_flags_and_remedies(report: AuditReport) -> None:
     assert "No partition is flagged." in html(FakeCluster().audited())
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    ((), "give a PATH, or --bootstrap HOST:PORT"),
-    (("--bootstrap", "localhost:1", "x.log"), "give a PATH or --bootstrap, not both"),
-    (("--bootstrap", "localhost:1", "--strict"), "--strict requires a PATH"),
-    (("--bootstrap", "localhost:1", "--engine", "spark"), "--engine requires a PATH"),
-    (("--client-config", __file__, "x.log"), "--client-config requires --bootstrap"),
-    (("--bootstrap", "nowhere"), "error[bootstrap-address]"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "give a PATH, or --bootstrap HOST:PORT"),
+        (("--bootstrap", "localhost:1", "x.log"), "give a PATH or --bootstrap, not both"),
+        (("--bootstrap", "localhost:1", "--strict"), "--strict requires a PATH"),
+        (("--bootstrap", "localhost:1", "--engine", "spark"), "--engine requires a PATH"),
+        (("--client-config", __file__, "x.log"), "--client-config requires --bootstrap"),
+        (("--bootstrap", "nowhere"), "error[bootstrap-address]"),
+    ],
+)
 def test_options_that_do_not_go_together(invoke: Invoke, arguments: tuple[str, ...], said: str) -> None:
     code, output = invoke(*arguments)
     assert code == 2 and said in output and "Traceback" not in output

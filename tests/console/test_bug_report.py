@@ -15,8 +15,7 @@ from elrcheck.console.bug_report import keep, without_secrets
 from elrcheck.console.shell import run
 
 Fail = Callable[..., tuple[str, str]]
-SECRETS = {"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI", "MY_TOKEN": "ghp_0123456789",
-           "ELRCHECK_CHECK_WORKERS": "1"}  # fmt: skip
+SECRETS = {"AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI", "MY_TOKEN": "ghp_0123456789", "ELRCHECK_CHECK_WORKERS": "1"}
 
 
 @pytest.fixture
@@ -53,9 +52,17 @@ def test_without_a_run_folder_it_is_in_the_current_one(fail: Fail) -> None:
 
 
 def test_no_secret_is_in_it(fail: Fail) -> None:
-    text, _ = fail("check", "--engine", "spark", "--spark-conf", "spark.hadoop.fs.s3a.secret.key=hunter2",
-                   "--spark-conf", "spark.executor.memory=2g", "--storage",
-                   "s3://me:hunter3@bucket/x")  # fmt: skip
+    text, _ = fail(
+        "check",
+        "--engine",
+        "spark",
+        "--spark-conf",
+        "spark.hadoop.fs.s3a.secret.key=hunter2",
+        "--spark-conf",
+        "spark.executor.memory=2g",
+        "--storage",
+        "s3://me:hunter3@bucket/x",
+    )
     for secret in ("hunter2", "hunter3", *(v for k, v in SECRETS.items() if not k.startswith("ELRCHECK"))):
         assert secret not in text
     assert "spark.executor.memory=2g" in text and "@bucket/x" in text

@@ -31,10 +31,7 @@ REPORT = CheckReport(
     search=SearchReport(True, 10, 5, 2, (1, 4), 0.1, 50.0, 8),
     properties=(),
 )
-HEAVY = {
-    "pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich",
-    "msgspec",
-}  # fmt: skip
+HEAVY = {"pyspark", "pyarrow", "z3", "numba", "llvmlite", "networkx", "numpy", "jinja2", "pandas", "rich", "msgspec"}
 Invoke = Callable[..., tuple[int, str, str]]
 Job = Callable[[str, str, Any], list[Any]]
 
@@ -54,9 +51,7 @@ def test_help_imports_nothing_heavy() -> None:
         "code = run(cli, ['--help'])\n"
         "print('MODULES', code, *sorted({name.split('.')[0] for name in sys.modules}))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
-    )
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60)
     code, *loaded = done.stdout.split("MODULES ")[1].split()
     assert code == "0"
     assert not HEAVY & set(loaded)
@@ -121,10 +116,36 @@ def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
 
 def test_check_asks_for_what_the_options_say(invoke: Invoke, job: Job) -> None:
     calls = job("elrcheck.checking.check", "run_check", REPORT)
-    invoke("check", "--variant", "legacy", "--scope", "s.toml", "--set", "a=1", "--set", "b=2",
-           "-p", "P-*", "-p", "W-1", "--engine", "reference", "--workers", "3", "--max-depth", "4",
-           "--max-states", "5", "--time-budget", "1h30m", "--memory", "2GiB", "--stop-at-first",
-           "--run-dir", "r")  # fmt: skip
+    invoke(
+        "check",
+        "--variant",
+        "legacy",
+        "--scope",
+        "s.toml",
+        "--set",
+        "a=1",
+        "--set",
+        "b=2",
+        "-p",
+        "P-*",
+        "-p",
+        "W-1",
+        "--engine",
+        "reference",
+        "--workers",
+        "3",
+        "--max-depth",
+        "4",
+        "--max-states",
+        "5",
+        "--time-budget",
+        "1h30m",
+        "--memory",
+        "2GiB",
+        "--stop-at-first",
+        "--run-dir",
+        "r",
+    )
     request: CheckRequest = calls[0][0]
     assert (request.selection.variant, request.selection.scope) == ("legacy", "s.toml")
     assert request.selection.overrides == ("a=1", "b=2")
@@ -155,9 +176,7 @@ def test_option_beats_environment_beats_file(
     assert request.selection.overrides == ("min_isr=1", "crashes=0")
 
 
-def test_prove_and_tlc_ask_for_what_the_options_say(
-    invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_prove_and_tlc_ask_for_what_the_options_say(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     proofs = job("elrcheck.proving.prove", "run_prove", REPORT)
     runs = job("elrcheck.commands.tlc", "run_tlc", REPORT)
     invoke("prove", "-p", "P-1", "--timeout", "30s", "--workers", "auto")
@@ -204,9 +223,7 @@ BUGS = [RuntimeError("odd"), KeyError("odd"), EOFError("odd"), OSError(2, "odd",
 
 
 @pytest.mark.parametrize("fault", BUGS, ids=repr)
-def test_a_bug_exits_with_70_and_leaves_a_report(
-    invoke: Invoke, job: Job, fault: Exception, tmp_path: Path
-) -> None:
+def test_a_bug_exits_with_70_and_leaves_a_report(invoke: Invoke, job: Job, fault: Exception, tmp_path: Path) -> None:
     job("elrcheck.checking.check", "run_check", fault)
     code, out, err = invoke("check")
     assert (code, out) == (70, "")
@@ -275,9 +292,7 @@ def test_a_full_disk_behind_stdout_is_an_environment_fault(tmp_path: Path) -> No
         done = subprocess.run(whole, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, cwd=tmp_path)
     assert done.returncode == 4
     assert done.stderr == (
-        "error[system]: No space left on device\n"
-        "  --> standard output\n"
-        "   = help: free some space on its disk\n"
+        "error[system]: No space left on device\n  --> standard output\n   = help: free some space on its disk\n"
     )
 
 

@@ -45,9 +45,7 @@ def test_commands_and_options(ask: Ask) -> None:
 
 
 def test_names_of_the_model(ask: Ask) -> None:
-    assert values(ask("check", "--variant", "code_4")) == [
-        v.name for v in VARIANTS if v.name.startswith("code_4")
-    ]
+    assert values(ask("check", "--variant", "code_4")) == [v.name for v in VARIANTS if v.name.startswith("code_4")]
     assert "three-brokers-tiny" in values(ask("explore", "--scope", "three"))
     assert values(ask("mutate", "--hazard", "f-3")) == [h.id for h in HAZARDS if h.id.startswith("F-3")]
     assert values(ask("mutate", "--action", "Alter")) == values(ask("explain", "x", "--action", "alter"))
@@ -85,8 +83,20 @@ def test_words_of_fail_on(ask: Ask) -> None:
 
 def test_names_for_show_list_and_config(ask: Ask) -> None:
     offered = set(values(ask("show", "")))
-    assert offered > {"P-1", "LeaderInIsr", "legacy", "two-brokers", "Fence", "strict_hwm", "F-1", "E-1",
-                      "CT-1", "no-baseline", "sarif", "config"}  # fmt: skip
+    assert offered > {
+        "P-1",
+        "LeaderInIsr",
+        "legacy",
+        "two-brokers",
+        "Fence",
+        "strict_hwm",
+        "F-1",
+        "E-1",
+        "CT-1",
+        "no-baseline",
+        "sarif",
+        "config",
+    }
     assert values(ask("list", "sc")) == ["scopes", "scenarios"]
     assert values(ask("config", "ch")) == ["check"]
     assert "trace" not in values(ask("config", ""))
@@ -129,7 +139,7 @@ def test_entries_of_a_baseline_and_broken_ones(ask: Ask, tmp_path: Path) -> None
         (["sweep", "--sweep", "variant", "=", "legacy,kip_f"], ["legacy,kip_full"]),
         (["sim"], ["simulate"]),
     ],
-)  # fmt: skip
+)
 def test_bash_ends_words_at_equals_signs(
     monkeypatch: pytest.MonkeyPatch, words: list[str], expected: list[str]
 ) -> None:
@@ -167,9 +177,7 @@ def test_completing_imports_nothing_heavy() -> None:
     )
     offered, loaded = done.stdout.split("MODULES")
     assert "P-1" in offered.splitlines()
-    heavy = {
-        "z3", "llvmlite", "networkx", "numpy", "pyarrow", "pyspark", "jinja2", "rich", "pandas", "msgspec",
-    }  # fmt: skip
+    heavy = {"z3", "llvmlite", "networkx", "numpy", "pyarrow", "pyspark", "jinja2", "rich", "pandas", "msgspec"}
     assert not heavy & set(loaded.split())
 
 
@@ -197,6 +205,12 @@ def test_bash_itself(tmp_path: Path) -> None:
 def test_the_shell_completes_commands(tmp_path: Path) -> None:
     words = {"_ELRCHECK_COMPLETE": "bash_complete", "COMP_WORDS": "elrcheck ch", "COMP_CWORD": "1"}
     source = "from elrcheck.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=60,
-                          cwd=tmp_path, env={**os.environ, **words})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=tmp_path,
+        env={**os.environ, **words},
+    )
     assert (done.returncode, done.stdout) == (0, "plain,check\n")

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from types import ModuleType
 
 import pytest
-from places import ROOT
 
 from elrcheck.__main__ import main
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from support.places import ROOT
 
 
 class Struck(importlib.abc.MetaPathFinder):

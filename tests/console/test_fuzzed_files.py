@@ -17,10 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_stories import CONTROL, LOST
-from log_stories import MADE, SEGMENT, SNAPSHOT
-from log_writer import batch
-from places import ROOT, TESTS
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.kafka_requests import AuditRequest
@@ -42,18 +38,71 @@ from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.log.segments import Batch, read_pieces
 from elrcheck.kafka.risk.describe_text import read_description, settings_of
 from elrcheck.report.formats import render
+from support.audit_stories import CONTROL, LOST
+from support.log_stories import MADE, SEGMENT, SNAPSHOT
+from support.log_writer import batch
+from support.places import ROOT, TESTS
 
 NUMBER = int(os.environ.get("ELRCHECK_FUZZED", "12"))
 SEED = int(os.environ.get("ELRCHECK_FUZZED_SEED", "1"))
 VALUES: Sequence[Any] = (
-    None, True, False, 0, 1, -1, 7, 2**31, 2**63, -(2**63) - 1, 10**40, 0.5, 1e300, "", "0", "a", "\x1b[31m",
-    "\n", "P-1", "two-brokers", "legacy", "../x", "x" * 5000, [], [1], [[]], ["a", 1], {}, {"a": 1}, [None],
-)  # fmt: skip
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    7,
+    2**31,
+    2**63,
+    -(2**63) - 1,
+    10**40,
+    0.5,
+    1e300,
+    "",
+    "0",
+    "a",
+    "\x1b[31m",
+    "\n",
+    "P-1",
+    "two-brokers",
+    "legacy",
+    "../x",
+    "x" * 5000,
+    [],
+    [1],
+    [[]],
+    ["a", 1],
+    {},
+    {"a": 1},
+    [None],
+)
 TOML_VALUES = (
-    "1", "-1", "0", "9223372036854775808", "1.5", "nan", "inf", "true", '""', '"a"', "[]", "[1]", '["a", 1]',
-    "{}", "{a = 1}", "[[]]", "1979-05-27", "07:32:00", '"\\u001b["', "'two-brokers'", "'''\n'''", "[{a = 1}]",
-    "1000000000000", "'/proc/self/mem'",
-)  # fmt: skip
+    "1",
+    "-1",
+    "0",
+    "9223372036854775808",
+    "1.5",
+    "nan",
+    "inf",
+    "true",
+    '""',
+    '"a"',
+    "[]",
+    "[1]",
+    '["a", 1]',
+    "{}",
+    "{a = 1}",
+    "[[]]",
+    "1979-05-27",
+    "07:32:00",
+    '"\\u001b["',
+    "'two-brokers'",
+    "'''\n'''",
+    "[{a = 1}]",
+    "1000000000000",
+    "'/proc/self/mem'",
+)
 SIGNS = (b'"', b"'", b"[", b"]", b"{", b"}", b"\0", b"=", b"\n", b"\xff", b"#", b"\\")
 NUMBERS = (b"0", b"-1", b"4294967296", b"99999999999999999999", b"7", b"1e9", b"1_0")
 Change = Callable[[bytes, random.Random], bytes]

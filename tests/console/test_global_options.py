@@ -66,8 +66,6 @@ def test_settings_after_the_verb(invoke: Invoke, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["QUIET", "COLOR", "PROGRESS", "CONFIG"])
-def test_no_variable_of_a_verb_stands_for_them(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_no_variable_of_a_verb_stands_for_them(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(f"ELRCHECK_CHECK_{name}", "nonsense")
     assert invoke("check", *SMALL, "--no-progress")[0] == 0

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 import pytest
-from places import ROOT
 
 from elrcheck.catalogue.select import find_variant
 from elrcheck.cli import cli
@@ -17,6 +16,7 @@ from elrcheck.console.help import EXAMPLES, GROUPS, MANY, SCHEMAS
 from elrcheck.console.shell import run
 from elrcheck.console.sweep_verbs import FORMS
 from elrcheck.report.formats import EVERY, FORMATS
+from support.places import ROOT
 
 
 def leaves(group: click.Group, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -46,9 +46,7 @@ def parsed(argv: list[str]) -> tuple[str, dict[str, object]]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_examples_are_typed_as_they_stand(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_are_typed_as_they_stand(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert 1 <= len(EXAMPLES[name]) <= 3
     for line in EXAMPLES[name]:
@@ -76,8 +74,7 @@ def test_help_has_every_option_once_and_the_examples(name: str, capsys: pytest.C
         assert len(re.findall(rf"^  (?:-\w, )?{option.opts[0]}(?![\w-])", listed, re.M)) == 1, option.opts
     for line in EXAMPLES[name]:
         assert line in shown
-    has_json = any(isinstance(p.type, click.Choice) and "json" in p.type.choices and p.name == "form"
-                   for p in options)  # fmt: skip
+    has_json = any(isinstance(p.type, click.Choice) and "json" in p.type.choices and p.name == "form" for p in options)
     assert ("Programs read --format json" in shown) == has_json
     if len(options) >= MANY:
         titles = [line.rstrip(":") for line in shown.splitlines() if line.rstrip(":") in GROUPS]

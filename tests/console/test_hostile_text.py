@@ -14,12 +14,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from audit_stories import CLEAR, FENCED, START, TOPIC, change, min_isr, written
-from log_writer import Told
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.report.formats import EVERY, LISTS
+from support.audit_stories import CLEAR, FENCED, START, TOPIC, change, min_isr, written
+from support.log_writer import Told
 
 EVIL = "o\x1b]0;t\x07\x9b31m\n::error::pwned\r\n##[error]p\u202e|`x`<b>[l](http://e)\u2028::warning::w"
 RAW = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -105,9 +105,20 @@ def test_in_a_job_of_github_text_and_annotations(
 @pytest.mark.skipif(sys.platform == "win32", reason="no file has such a name there")
 @pytest.mark.parametrize(
     "command",
-    ["audit", "replay", "explain", "trace show", "check --scope", "gate --baseline", "sweep --grid",
-     "--config", "risk --topics", "risk --describe", "web --trace"],
-)  # fmt: skip
+    [
+        "audit",
+        "replay",
+        "explain",
+        "trace show",
+        "check --scope",
+        "gate --baseline",
+        "sweep --grid",
+        "--config",
+        "risk --topics",
+        "risk --describe",
+        "web --trace",
+    ],
+)
 def test_the_name_of_a_file_in_an_error(invoke: Invoke, tmp_path: Path, command: str) -> None:
     name = EVIL.replace("/", "_") + ".toml"
     for content in (None, b"\xff\xfe", b"{["):
@@ -130,9 +141,14 @@ def walk_of(folder: Path) -> dict[str, object]:
 
 
 CHANGES: dict[str, object] = {
-    "property": EVIL, "variant": EVIL, "scope": EVIL, "overrides": {EVIL: EVIL}, EVIL: 1, "schema": EVIL,
+    "property": EVIL,
+    "variant": EVIL,
+    "scope": EVIL,
+    "overrides": {EVIL: EVIL},
+    EVIL: 1,
+    "schema": EVIL,
     "steps": [{"action": EVIL, "args": [0]}, {"action": "Fence", "args": [EVIL]}],
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("field", CHANGES)
@@ -162,7 +178,7 @@ def test_labels_of_an_itf_trace_and_of_tlc(invoke: Invoke, tmp_path: Path) -> No
     assert isinstance(states, list)
     itf = {"#meta": {"format": "ITF", "description": EVIL}, "vars": list(states[0]), "states": states}
     (tmp_path / "a.itf.json").write_text(json.dumps(itf), encoding="utf-8")
-    tlc = f"State 1: <Initial predicate>\n/\\ a = 1\n\nState 2: <{EVIL} line 1>\n/\\ a = \"{EVIL}\"\n"
+    tlc = f'State 1: <Initial predicate>\n/\\ a = 1\n\nState 2: <{EVIL} line 1>\n/\\ a = "{EVIL}"\n'
     (tmp_path / "b.txt").write_text(tlc, encoding="utf-8", newline="")
     invoke("list", "scopes")
     for name in ("a.itf.json", "b.txt"):
@@ -192,9 +208,21 @@ def test_settings_scopes_baselines_and_arguments(invoke: Invoke, tmp_path: Path)
         assert code == 2 and err.startswith("error["), (command, content, err)
         assert_tame(out)
         assert_tame(err)
-    for command in ("check --set", "check --property", "check --scope", "show", "list", "prove --lemma", EVIL,
-                    "mutate --hazard", "trace show --repro", "sweep --sweep", "scenario", "config",
-                    "conform --release"):  # fmt: skip
+    for command in (
+        "check --set",
+        "check --property",
+        "check --scope",
+        "show",
+        "list",
+        "prove --lemma",
+        EVIL,
+        "mutate --hazard",
+        "trace show --repro",
+        "sweep --sweep",
+        "scenario",
+        "config",
+        "conform --release",
+    ):
         code, out, err = invoke(*command.split(" "), EVIL)
         assert code in (2, 5), (command, code, err)
         assert_tame(out)

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import click
 import pytest
-from processes import ended_in_time
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
@@ -31,6 +30,7 @@ from elrcheck.console.option_values import duration, size
 from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.report.ci.sheet import Case, Sheet, Suite
+from support.processes import ended_in_time
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -252,8 +252,15 @@ def test_sigterm_and_sighup_are_interrupts() -> None:
 
 @pytest.mark.usefixtures("handlers")
 def test_a_trace_that_names_another_file(invoke: Invoke, tmp_path: Path) -> None:
-    document = {"schema": "elrcheck.trace/1", "variant": "legacy", "scope": "a\0/b.toml", "overrides": {},
-                "property": "P-1", "steps": [], "states": [{}]}  # fmt: skip
+    document = {
+        "schema": "elrcheck.trace/1",
+        "variant": "legacy",
+        "scope": "a\0/b.toml",
+        "overrides": {},
+        "property": "P-1",
+        "steps": [],
+        "states": [{}],
+    }
     (tmp_path / "a.json").write_text(json.dumps(document))
     code, out, err = invoke("trace", "show", "a.json")
     assert (code, out) == (2, "") and "not the name of a file" in err
@@ -289,19 +296,22 @@ SPARK = ("--engine", "spark", "--master", "local[2]", "--handover", "1")
         (("prove", "--controller", "-p", "CT-13", "--brokers", "1", "--workers", "2"), "proved"),
         (("sweep", "--scope", "two-brokers-quiet", "--sweep", "crashes=0,1", "--workers", "2"), "holds"),
         pytest.param(
-            ("check", "--scope", "two-brokers-quiet", *SPARK), "holds",
-            marks=[pytest.mark.spark, pytest.mark.slow],
+            ("check", "--scope", "two-brokers-quiet", *SPARK), "holds", marks=[pytest.mark.spark, pytest.mark.slow]
         ),
     ],
     ids=["check", "prove", "prove in processes", "sweep", "spark"],
-)  # fmt: skip
+)
 def test_ctrl_c_stays_ignored(tmp_path: Path, argv: tuple[str, ...], verdict: str) -> None:
     """Under `nohup`, or in the background of a script. Z3 and PySpark have handlers of their own."""
     command = [sys.executable, "-m", "elrcheck", "--no-progress", *argv, "--format", "json"]
     process = subprocess.Popen(
-        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command], cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
+        ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command],
+        cwd=tmp_path,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
     time.sleep(0.5)  # until the shell has got to the trap
     with ended_in_time(process):
         while process.poll() is None:

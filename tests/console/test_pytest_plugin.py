@@ -34,9 +34,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 def entry(name: str, variant: str, properties: str, rest: str = "", expected: str = "") -> str:
     """An entry; expected: lines of its table of properties, for which the other tables are made up."""
-    text = (
-        f'[entry.{name}]\nvariant = "{variant}"\nscope = "two-brokers"\nproperties = {properties}\n{rest}\n'
-    )
+    text = f'[entry.{name}]\nvariant = "{variant}"\nscope = "two-brokers"\nproperties = {properties}\n{rest}\n'
     if expected:
         text += (
             f'[entry.{name}.expected]\nverdict = "holds"\ngenerated = 1\ndistinct = 1\ndiameter = 1\n'
@@ -55,9 +53,7 @@ def test_one_test_for_each_property_and_one_search_for_each_configuration(
 ) -> None:
     searched: list[str] = []
     search = pytest_plugin.Configuration._search
-    monkeypatch.setattr(
-        pytest_plugin.Configuration, "_search", lambda self: searched.append(self.name) or search(self)
-    )
+    monkeypatch.setattr(pytest_plugin.Configuration, "_search", lambda self: searched.append(self.name) or search(self))
     entries = (entry("new", "kip_full", '["P-1", "P-2", "W-2"]'), entry("old", "kip_full", '["P-8"]'))
     result = run(pytester, *entries, options=("-v",))
     result.assert_outcomes(passed=3, skipped=1)
@@ -68,19 +64,23 @@ def test_one_test_for_each_property_and_one_search_for_each_configuration(
 def test_a_violation_shows_conjunct_broker_and_trace(pytester: pytest.Pytester) -> None:
     result = run(pytester, entry("old", "legacy", '["P-1", "P-3"]'))
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines([
-        "*old: P-1*", "*FAIL  P-1 LeaderCompleteness  violated at depth 9*",
-        "*conjunct  leader_holds_committed",
-        "*witness   b=0", "*step 1    Fence(b=1)*", "*isr: {0,1} -> {0}*", "*repro*",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "*old: P-1*",
+            "*FAIL  P-1 LeaderCompleteness  violated at depth 9*",
+            "*conjunct  leader_holds_committed",
+            "*witness   b=0",
+            "*step 1    Fence(b=1)*",
+            "*isr: {0,1} -> {0}*",
+            "*repro*",
+        ]
+    )
     assert "Traceback" not in result.stdout.str() and "pytest_plugin.py" not in result.stdout.str()
 
 
 def test_a_violation_that_the_baseline_expects_is_an_expected_failure(pytester: pytest.Pytester) -> None:
     expected = '"P-1" = "violated at depth 9"\n"P-2" = "violated at depth 3"\n"P-3" = "violated at depth 2"'
-    result = run(
-        pytester, entry("old", "legacy", '["P-1", "P-2", "P-3"]', expected=expected), options=("-rx",)
-    )
+    result = run(pytester, entry("old", "legacy", '["P-1", "P-2", "P-3"]', expected=expected), options=("-rx",))
     result.assert_outcomes(xfailed=1, failed=2)
     result.stdout.fnmatch_lines(["*P-2 * violated at depth 7; the baseline expects violated at depth 3*"])
     result.stdout.fnmatch_lines(["*P-3 * holds; the baseline expects violated at depth 2*"])
@@ -91,15 +91,15 @@ def test_a_limit_is_no_pass(pytester: pytest.Pytester) -> None:
     recorded = entry("b", "kip_full", '["P-1"]', "max-depth = 2", '"P-1" = "inconclusive"')
     result = run(pytester, entry("a", "kip_full", '["P-1"]', "max-depth = 2"), recorded)
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines([
-        "P-1 LeaderCompleteness is inconclusive, which is not a pass: *stopped by --max-depth 2*",
-        "Raise the limit of entry `a` (*elrcheck-baseline.toml:2)*",
-    ])  # fmt: skip
+    result.stdout.fnmatch_lines(
+        [
+            "P-1 LeaderCompleteness is inconclusive, which is not a pass: *stopped by --max-depth 2*",
+            "Raise the limit of entry `a` (*elrcheck-baseline.toml:2)*",
+        ]
+    )
 
 
-def test_a_property_or_witness_that_the_baseline_knows_and_the_run_does_not(
-    pytester: pytest.Pytester,
-) -> None:
+def test_a_property_or_witness_that_the_baseline_knows_and_the_run_does_not(pytester: pytest.Pytester) -> None:
     expected = '"P-1" = "holds"\n"P-99" = "holds"\n"W-1" = "reached at depth 3"\n"W-2" = "unreached"'
     result = run(pytester, entry("a", "legacy", '["P-3", "W-1", "W-2"]', expected=expected))
     result.assert_outcomes(passed=1, failed=3, skipped=1)
@@ -115,9 +115,7 @@ def test_a_property_or_witness_that_the_baseline_knows_and_the_run_does_not(
         ("schema = 3\n", "*error?baseline?: `schema`: expected elrcheck.baseline/1*"),
     ],
 )
-def test_a_mistake_in_the_baseline_is_an_error_in_words(
-    pytester: pytest.Pytester, text: str, says: str
-) -> None:
+def test_a_mistake_in_the_baseline_is_an_error_in_words(pytester: pytest.Pytester, text: str, says: str) -> None:
     (pytester.path / "a.elrcheck.toml").write_text(text, encoding="utf-8")
     result = pytester.runpytest_inprocess(*PLUGIN)
     result.assert_outcomes(errors=1)
@@ -129,9 +127,7 @@ def test_a_mistake_in_the_baseline_is_an_error_in_words(
 def test_an_unknown_variant_fails_in_words(pytester: pytest.Pytester) -> None:
     result = run(pytester, entry("a", "kip_ful", '["P-1", "P-2"]'))
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(
-        ["error?unknown-variant?: unknown variant `kip_ful`", "*did you mean `kip_full`?"]
-    )
+    result.stdout.fnmatch_lines(["error?unknown-variant?: unknown variant `kip_ful`", "*did you mean `kip_full`?"])
 
 
 def test_other_files_are_left_alone_unless_they_are_named(pytester: pytest.Pytester) -> None:

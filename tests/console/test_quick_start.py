@@ -50,21 +50,29 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("replay", "TRACE"), "ACCEPTED"), (("explain", "TRACE", "-p", "P-1"), "P-1"),
-        (("trace", "show", "TRACE"), "Fence"), (("show", "P-1"), "P-1"), (("show", "F-20"), "F-20"),
-        (("show", "E-6"), "E-6"), (("scenario", "E-6"), "Story"),
-        (("what-if",), "error"), (("list", "formats"), "sarif"),
+        (("replay", "TRACE"), "ACCEPTED"),
+        (("explain", "TRACE", "-p", "P-1"), "P-1"),
+        (("trace", "show", "TRACE"), "Fence"),
+        (("show", "P-1"), "P-1"),
+        (("show", "F-20"), "F-20"),
+        (("show", "E-6"), "E-6"),
+        (("scenario", "E-6"), "Story"),
+        (("what-if",), "error"),
+        (("list", "formats"), "sarif"),
     ],
-)  # fmt: skip
-def test_it_starts_without_solver_and_compiler(
-    words: tuple[str, ...], said: str, trace: Path, tmp_path: Path
-) -> None:
+)
+def test_it_starts_without_solver_and_compiler(words: tuple[str, ...], said: str, trace: Path, tmp_path: Path) -> None:
     given = [str(trace) if word == "TRACE" else word for word in words]
     question = json.dumps({"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}})
     run = subprocess.run(
         [sys.executable, "-c", BLOCKED.format(heavy=HEAVY, words=given)],
-        input=question, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=120,
-    )  # fmt: skip
+        input=question,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        timeout=120,
+    )
     assert (run.returncode, run.stderr) == (0, "")
     assert said in run.stdout
 

@@ -163,7 +163,7 @@ def assert_variable(monkeypatch: pytest.MonkeyPatch, path: tuple[str, ...], opti
         ("fail-on = 1", "expected a text (LIST), not 1"),
         ("output = 'a.json'", "expected a list, each a text ([FORMAT:]FILE), not 'a.json'"),
     ],
-)  # fmt: skip
+)
 def test_the_command_says_what_is_wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, words: str
 ) -> None:
@@ -181,9 +181,7 @@ def test_the_settings_that_are_right(tmp_path: Path) -> None:
         "[reproduce]\npatience = 2\n[risk]\nacks = 1\n"
     )
     defaults = load_settings(None, tmp_path, cli).defaults
-    assert defaults["check"] == {
-        "workers": "2", "fingerprint": "64", "memory": "4GiB", "overrides": ["a=1"],
-    }  # fmt: skip
+    assert defaults["check"] == {"workers": "2", "fingerprint": "64", "memory": "4GiB", "overrides": ["a=1"]}
     assert (defaults["suite"], defaults["reproduce"]) == ({"workers": "auto"}, {"patience": 2})
     assert defaults["risk"] == {"workers": "2", "acks": "1"}
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import ended_in_time
+
+from support.processes import ended_in_time
 
 BROKEN = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1", "--set", "crashes=1")
 ELRCHECK = f"{shlex.quote(sys.executable)} -m elrcheck"
@@ -50,10 +51,8 @@ def test_a_stream_that_is_closed(tmp_path: Path, command: str, code: int) -> Non
     "argv",
     [("check", *BROKEN), ("list", "properties"), ("config",), ("check", "--variant", "nope")],
     ids=["check", "list", "config", "error"],
-)  # fmt: skip
-def test_forty_columns_lose_no_word(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]
-) -> None:
+)
+def test_forty_columns_lose_no_word(invoke: Invoke, monkeypatch: pytest.MonkeyPatch, argv: tuple[str, ...]) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     narrow = invoke(*argv)
     monkeypatch.setenv("COLUMNS", "400")
@@ -98,10 +97,9 @@ PHASES = [
     ("walking", "elrcheck.commands.simulate._walk", ("simulate", *BROKEN[:2])),
     ("drawing", "elrcheck.commands.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
     ("recording", "elrcheck.base.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),
-    ("shortening", "elrcheck.commands.trace.minimise.minimise",
-     ("trace", "minimise", "--repro", "0", *BROKEN)),
+    ("shortening", "elrcheck.commands.trace.minimise.minimise", ("trace", "minimise", "--repro", "0", *BROKEN)),
     ("init", "elrcheck.base.atomic.os.fsync", ("init",)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.usefixtures("searches_are_made")
@@ -127,8 +125,9 @@ def test_ctrl_c_of_a_process(tmp_path: Path, said: str) -> None:
     if said == "searching":
         env.pop("ELRCHECK_CACHE_DIR")
         command.append("--fresh")
-    process = subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE)  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     assert process.stderr is not None
     with ended_in_time(process):
         before = next(line for line in process.stderr if line.startswith(said))

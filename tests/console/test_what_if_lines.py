@@ -90,9 +90,14 @@ def test_text_says_what_changes(invoke: Invoke, monkeypatch: pytest.MonkeyPatch)
     code, out, _ = invoke("what-if", "-f", "text")
     assert code == 0
     assert out.splitlines() == [
-        "fence broker=1: done", "  isr: [1, 2] -> [2]", "  elr: [] -> [1]", "  leader: 1 -> 2",
-        "  leader_epoch: 0 -> 1", "  partition_epoch: 0 -> 1", "  broker 1 fenced: false -> true",
-    ]  # fmt: skip
+        "fence broker=1: done",
+        "  isr: [1, 2] -> [2]",
+        "  elr: [] -> [1]",
+        "  leader: 1 -> 2",
+        "  leader_epoch: 0 -> 1",
+        "  partition_epoch: 0 -> 1",
+        "  broker 1 fenced: false -> true",
+    ]
 
 
 def test_a_person_who_types_is_told_what(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:

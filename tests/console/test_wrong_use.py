@@ -20,13 +20,11 @@ FILES: dict[str, bytes] = {
     "empty": b"",
     "broken.toml": b"[sizes]\nbroker_count = 2\nmin_isr =\n",
     "settings.toml": b"[check]\nscop = 'two-brokers'\n",
-    "baseline.toml": (
-        b"schema = 'elrcheck.baseline/1'\n[entry.a]\nvariant = 'kip_ful'\nscope = 'two-brokers'\n"
-    ),
+    "baseline.toml": (b"schema = 'elrcheck.baseline/1'\n[entry.a]\nvariant = 'kip_ful'\nscope = 'two-brokers'\n"),
     "grid.toml": b"[axis]\nmin_isr = [1]\n",
     "cut.json": b'{"schema": "elrcheck.trace/1", "variant": "legacy", "st',
     "file/inside": b"",
-}  # fmt: skip
+}
 SMALL = ("--scope", "two-brokers-quiet", "--variant", "legacy", "--set", "shrinks=1")
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from followed import assert_quoted
-from places import ROOT
 
 import elrcheck
+from support.followed import assert_quoted
+from support.places import ROOT
 
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r"(?:^<!-- (\w+) -->\n)?^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```$)?", re.M | re.S)

@@ -7,9 +7,9 @@ import re
 from collections import Counter
 
 import pytest
-from places import ROOT, sources
 
 from elrcheck.base.package_files import rooms
+from support.places import ROOT, sources
 
 MOST_FILES = 20
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")

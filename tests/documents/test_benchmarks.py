@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from places import ROOT
-from small_programs import counter, grid, tokens
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -15,6 +13,8 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Instance, Leaf, Program
+from support.places import ROOT
+from support.small_programs import counter, grid, tokens
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
@@ -131,10 +131,14 @@ def test_spin_agrees_on_the_model(two_brokers: Program, tmp_path: Path) -> None:
     assert (found.stored, found.transitions) == (21105, 218433 - 137101)
 
 
-@pytest.mark.parametrize("place", [
-    *((file, old) for _, file, old, _ in edited_rule.EDITS.values()),
-    *((edit.file, edit.old) for edit in edited_proof.EDITS.values()),
-], ids=[*edited_rule.EDITS, *edited_proof.EDITS])  # fmt: skip
+@pytest.mark.parametrize(
+    "place",
+    [
+        *((file, old) for _, file, old, _ in edited_rule.EDITS.values()),
+        *((edit.file, edit.old) for edit in edited_proof.EDITS.values()),
+    ],
+    ids=[*edited_rule.EDITS, *edited_proof.EDITS],
+)
 def test_what_the_benchmarks_edit_is_there(place: tuple[str, str]) -> None:
     """Each text that a script replaces is in its file once."""
     file, old = place

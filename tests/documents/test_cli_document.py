@@ -12,9 +12,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from followed import blocks, commands, environment, follow, sections
-from followed_inside import follow_inside
-from places import ROOT
+
+from support.followed import blocks, commands, environment, follow, sections
+from support.followed_inside import follow_inside
+from support.places import ROOT
 
 DOCUMENT = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
 SECTIONS = sections(DOCUMENT)

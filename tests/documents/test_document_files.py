@@ -6,15 +6,14 @@ import re
 import tomllib
 from pathlib import Path
 
-from edits import replaced
-from places import ROOT
-
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.checking.suite.suite import selected_cases
 from elrcheck.cli import cli
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
+from support.edits import replaced
+from support.places import ROOT
 
 
 def toml_of(name: str) -> list[str]:
@@ -54,8 +53,10 @@ def test_the_settings_of_the_pytest_plug_in() -> None:
     ini = tomllib.loads(replaced(toml_of("docs/ci.md")[2], "# elrcheck_files", "elrcheck_files"))
     options = ini["tool"]["pytest"]["ini_options"]
     assert options["addopts"] == "-p elrcheck.pytest_plugin" and set(options) == {
-        "addopts", "testpaths", "elrcheck_files",
-    }  # fmt: skip
+        "addopts",
+        "testpaths",
+        "elrcheck_files",
+    }
     assert '"elrcheck_files"' in (ROOT / "pytest_plugin.py").read_text(encoding="utf-8")
 
 

@@ -11,9 +11,6 @@ from typing import Any
 
 import click
 import pytest
-from command_lines import DOCUMENTS, ROOT, Simple, quoted_calls, simple_commands
-from followed import FENCE
-from followed_inside import load_model_once
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.requests import KINDS, Selection
@@ -22,19 +19,18 @@ from elrcheck.catalogue.lookup import entries
 from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
 from elrcheck.invariants import modules
+from support.command_lines import DOCUMENTS, ROOT, Simple, quoted_calls, simple_commands
+from support.followed import FENCE
+from support.followed_inside import load_model_once
 
 # What stands for something in a document, and something that it stands for.
-PLACEHOLDERS = {
-    "COMMAND": "check", "KIND": "variants", "NAME": "P-1", "ACTION": "Fence", "KEY=VALUE": "min_isr=1",
-}  # fmt: skip
+PLACEHOLDERS = {"COMMAND": "check", "KIND": "variants", "NAME": "P-1", "ACTION": "Fence", "KEY=VALUE": "min_isr=1"}
 # Of what the reader adds to the model; its own tests follow it.
 ADDS_NAMES = ("extending",)
 
 
 @pytest.fixture
-def parsed(
-    no_settings: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> list[tuple[str, dict[str, Any]]]:
+def parsed(no_settings: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, dict[str, Any]]]:
     """What click gives to a command, instead of running it: path of the command, its parameters."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").mkdir()
@@ -164,9 +160,15 @@ def test_what_no_document_may_say(line: str, says: str, parsed: list[tuple[str, 
 
 def test_names_that_no_document_may_use(parsed: list[tuple[str, dict[str, Any]]]) -> None:
     lines = (
-        "check --variant kip_ful", "check --scope three", "check --set min_isrs=1", "check -p P-99",
-        "prove --controller -p CT-99", "mutate --hazard F-99", "mutate --action Fnece", "show strict",
-    )  # fmt: skip
+        "check --variant kip_ful",
+        "check --scope three",
+        "check --set min_isrs=1",
+        "check -p P-99",
+        "prove --controller -p CT-99",
+        "mutate --hazard F-99",
+        "mutate --action Fnece",
+        "show strict",
+    )
     for line in lines:
         parsed.clear()
         assert parse(tuple(line.split()), mention=False) is None

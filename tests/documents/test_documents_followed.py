@@ -10,17 +10,17 @@ import re
 from pathlib import Path
 
 import pytest
-from followed import Block, blocks, environment, follow
-from followed_inside import follow_inside
-from places import ROOT
+
+from support.followed import Block, blocks, environment, follow
+from support.followed_inside import follow_inside
+from support.places import ROOT
 
 PAGES = ("ci", "traces", "report", "sweep", "liveness", "engine", "controller-total")
 # What a page takes for granted, and after it the page goes on where a block of another kind is used.
 BEFORE = {"report": "elrcheck gate --add two --scope two-brokers"}
 AFTER = {
     "ci": (
-        "mkdir tests; echo 'def test_ours(): pass' > tests/test_ours.py; pytest -q > out; tail -1 out"
-        " | grep -q passed"
+        "mkdir tests; echo 'def test_ours(): pass' > tests/test_ours.py; pytest -q > out; tail -1 out | grep -q passed"
     ),
     "sweep": "elrcheck sweep --scope two-brokers-quiet --grid grid.toml -o swept.md  # exit 1: code_3_9",
 }

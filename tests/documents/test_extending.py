@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from followed import FENCE, blocks, environment, follow
-from places import ROOT, copy_package, sources
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.tla_export.spec import spec_text
+from support.followed import FENCE, blocks, environment, follow
+from support.places import ROOT, copy_package, sources
 
 EXTENDING = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 READING = (ROOT / "docs" / "reading-the-model.md").read_text(encoding="utf-8")
@@ -78,22 +78,20 @@ def test_what_it_quotes_of_tla_is_what_is_exported() -> None:
 def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     """The bounded piece of what is followed below: every edit, and the model that comes of it."""
     package = copy_package(tmp_path / "elrcheck")
-    edited = subprocess.run(
-        ["bash", "-ec", edits()], cwd=package, capture_output=True, text=True, timeout=60
-    )
+    edited = subprocess.run(["bash", "-ec", edits()], cwd=package, capture_output=True, text=True, timeout=60)
     assert edited.returncode == 0, edited.stderr
     shown = subprocess.run(
-        [sys.executable, "-c", LOADED], cwd=tmp_path, env={"PYTHONPATH": str(tmp_path)},
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        [sys.executable, "-c", LOADED],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert shown.returncode == 0, shown.stderr
     found = json.loads(shown.stdout)
     assert [ident for ident in found["properties"] if ident.startswith("P-")][-1] == "P-90"
-    assert found["guards"] == [
-        "the scope has disk replacements",
-        "b is offline",
-        "there is something to lose",
-    ]
+    assert found["guards"] == ["the scope has disk replacements", "b is offline", "there is something to lose"]
     assert found["budgets"][-1] == "disk_replacements"
     assert found["variants"]["one_clean_file"] == {"clean_file_on_every_disk": False}
     assert (found["hazards"][0], found["scenarios"][-1]) == ("F-90", "E-90")

@@ -12,8 +12,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from edits import replaced
-from places import ROOT
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import KINDS, CheckRequest, Selection
@@ -23,6 +21,8 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
+from support.edits import replaced
+from support.places import ROOT
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
 
@@ -35,9 +35,7 @@ class Silent:
 def every_run() -> list[Any]:
     return [
         # The first search of each finding in the ordinary suite, all of them at night.
-        pytest.param(
-            run, id=f"{finding.id}-{number}", marks=(pytest.mark.slow,) if run.slow or number > 0 else ()
-        )
+        pytest.param(run, id=f"{finding.id}-{number}", marks=(pytest.mark.slow,) if run.slow or number > 0 else ())
         for finding in FINDINGS
         for number, run in enumerate(finding.runs)
     ]

@@ -10,8 +10,6 @@ import re
 import typing
 from collections.abc import Iterator
 
-from places import ROOT
-
 from elrcheck import results
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import FAIL_ON, KINDS
@@ -19,6 +17,7 @@ from elrcheck.catalogue.lookup import full_entries
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import RunKind
 from elrcheck.model.state import GHOSTS
+from support.places import ROOT
 
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
 

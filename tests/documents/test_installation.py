@@ -16,21 +16,19 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from edits import replaced
 from packaging.requirements import Requirement
-from places import ROOT, sources
 
 import elrcheck
 from elrcheck.cli import cli
 from elrcheck.commands.doctor import PACKAGES
 from elrcheck.console.shell import run
+from support.edits import replaced
+from support.places import ROOT, sources
 
 PAGE = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SPARK_ALONE = {"pyspark", "pandas"}
-PIN = re.compile(
-    r"^([\w-]+)==([\w.]+)(?: ; [^\\]+)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n?)+)", re.M
-)
+PIN = re.compile(r"^([\w-]+)==([\w.]+)(?: ; [^\\]+)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n?)+)", re.M)
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
 
 
@@ -168,9 +166,13 @@ def test_the_image_is_built_of_all_that_the_package_needs() -> None:
 
 def copy_of_the_repository(folder: Path) -> Path:
     names = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], cwd=ROOT, text=True,
-        capture_output=True, check=True, timeout=60,
-    ).stdout.split("\0")  # fmt: skip
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT,
+        text=True,
+        capture_output=True,
+        check=True,
+        timeout=60,
+    ).stdout.split("\0")
     for name in filter(None, names):
         if (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

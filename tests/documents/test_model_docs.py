@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from places import ROOT
 
 from elrcheck.invariants.modules import load_proof_model, load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from support.places import ROOT
 
 PAGES = sorted((ROOT / "docs" / "model").glob("*.md"))
 

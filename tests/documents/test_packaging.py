@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from places import ROOT, sources
 
 import elrcheck
+from support.places import ROOT, sources
 
 NOT_SHIPPED = {"elrcheck.laboratory.evidence"}
 ROOT_MODULES = {"__init__", "__main__", "cli", "pytest_plugin"}

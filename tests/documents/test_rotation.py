@@ -9,8 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from places import ROOT
-from rotation import (
+
+from support.places import ROOT
+from support.rotation import (
     NEVER,
     SHARES,
     SPREAD,

@@ -14,7 +14,8 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
-from places import ROOT
+
+from support.places import ROOT
 
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")

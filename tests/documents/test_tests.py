@@ -6,7 +6,8 @@ import ast
 from pathlib import Path
 
 import pytest
-from places import TESTS
+
+from support.places import TESTS
 
 FILES = sorted(TESTS.rglob("*.py"))
 RUNS = ("run", "call", "check_call", "check_output", "getoutput")
@@ -36,11 +37,17 @@ def limited(call: ast.Call) -> bool:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("subprocess.run(['a'])", False), ("subprocess.run(['a'], timeout=1)", True), ("run(['a'])", True),
-        ("process.wait()", False), ("process.wait(5)", True), ("process.communicate()", False),
-        ("process.communicate(data)", False), ("thread.join()", False), ("','.join(words)", True),
+        ("subprocess.run(['a'])", False),
+        ("subprocess.run(['a'], timeout=1)", True),
+        ("run(['a'])", True),
+        ("process.wait()", False),
+        ("process.wait(5)", True),
+        ("process.communicate()", False),
+        ("process.communicate(data)", False),
+        ("thread.join()", False),
+        ("','.join(words)", True),
     ],
-)  # fmt: skip
+)
 def test_what_counts_as_a_limit(text: str, expected: bool) -> None:
     (call,) = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
     assert limited(call) is expected
@@ -69,9 +76,7 @@ def test_the_longest_files_exist() -> None:
     """They are named in conftest.py, which starts them first."""
     tree = ast.parse((TESTS / "conftest.py").read_text(encoding="utf-8"))
     (value,) = [
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LONGEST"
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LONGEST"
     ]
     named = ast.literal_eval(value)
     assert len(named) > 5 and all((TESTS / name).is_file() for name in named)

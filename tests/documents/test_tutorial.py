@@ -8,8 +8,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from followed import Block, blocks, environment, follow
-from places import ROOT
+
+from support.followed import Block, blocks, environment, follow
+from support.places import ROOT
 
 TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")

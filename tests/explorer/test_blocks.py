@@ -7,8 +7,6 @@ import platform
 
 import numpy as np
 import pytest
-from naive_counts import PROGRAMS, compare, plain
-from small_programs import counter, grid, sliding_puzzle, tokens, wide
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -21,6 +19,8 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.independence import asleep
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
+from support.naive_counts import PROGRAMS, compare, plain
+from support.small_programs import counter, grid, sliding_puzzle, tokens, wide
 
 WIDTHS = [Lanes(8, 64), Lanes(8, 32), Lanes(16, 32), Lanes(16, 16), Lanes(32, 16), Lanes(32, 8), Lanes(64, 8)]
 

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import ended_in_time
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from support.processes import ended_in_time
 
 pytestmark = pytest.mark.usefixtures("searches_are_made")
 
@@ -135,8 +135,7 @@ def test_a_damaged_checkpoint_is_named_and_left_alone(
 
 
 def test_another_run_is_refused_and_the_field_named(go: Go, kept: Path) -> None:
-    code, _, err = go("--resume", str(kept), "--variant", "code_4_0", "--scope", "two-brokers",
-                      "--set", "crashes=0")  # fmt: skip
+    code, _, err = go("--resume", str(kept), "--variant", "code_4_0", "--scope", "two-brokers", "--set", "crashes=0")
     assert code == 2
     assert "`crashes` was 1 and is now 0" in err
     code, _, err = go("--resume", str(kept), "-p", "P-1")
@@ -274,9 +273,7 @@ def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> d
         pytest.param(5, "three-brokers", ("--fingerprint", "128"), marks=pytest.mark.slow),
     ],
 )
-def test_killed_at_random_moments(
-    go: Go, tmp_path: Path, kills: int, scope: str, options: tuple[str, ...]
-) -> None:
+def test_killed_at_random_moments(go: Go, tmp_path: Path, kills: int, scope: str, options: tuple[str, ...]) -> None:
     found = killed_and_resumed(tmp_path, kills, scope, *options)
     plain = ("--variant", "legacy", "--scope", scope, "--run-dir", "plain", *options)
     _, out, _ = go(*plain, "--format", "json")
@@ -288,9 +285,20 @@ def test_killed_at_random_moments(
 def test_a_search_on_disk_stays_within_its_memory(tmp_path: Path) -> None:
     """The process as a whole, at its peak, with what it needs to read and write levels."""
     command = [
-        sys.executable, "-m", "elrcheck", "check", "--scope", "three-brokers", "--memory", "320MiB",
-        "--max-states", "8000000", "--fresh", "--format", "json",
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "elrcheck",
+        "check",
+        "--scope",
+        "three-brokers",
+        "--memory",
+        "320MiB",
+        "--max-states",
+        "8000000",
+        "--fresh",
+        "--format",
+        "json",
+    ]
     environment = {**os.environ, "ELRCHECK_CACHE_DIR": str(tmp_path)}
     ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
     assert ended.returncode == 3, ended.stderr

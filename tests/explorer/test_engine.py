@@ -11,8 +11,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from naive_counts import PROGRAMS, compare, plain
-from small_programs import (
+
+from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.word_layout import make_layout
+from elrcheck.explorer.search.compiled import Search, search
+from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult
+from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.vector import VectorSearch
+from elrcheck.lang.lowering.dag import Dag
+from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
+from support.naive_counts import PROGRAMS, compare, plain
+from support.small_programs import (
     LEAVES,
     Recipe,
     State,
@@ -26,15 +35,6 @@ from small_programs import (
     to_value,
     tokens,
 )
-
-from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.word_layout import make_layout
-from elrcheck.explorer.search.compiled import Search, search
-from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult
-from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.explorer.search.vector import VectorSearch
-from elrcheck.lang.lowering.dag import Dag
-from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 
 
 def check_traces(program: Program, result: SearchResult) -> None:
@@ -82,19 +82,14 @@ def test_random_programs(program: Program) -> None:
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(
-    st.lists(recipes("number", 5), min_size=12, max_size=12),
-    st.lists(leaf_values, min_size=40, max_size=40),
-)
+@given(st.lists(recipes("number", 5), min_size=12, max_size=12), st.lists(leaf_values, min_size=40, max_size=40))
 def test_native_expressions(given_recipes: list[Recipe], states: list[State]) -> None:
     """Kernel (scalar in updates, vector lanes in checks) and numpy compute what the recipes mean."""
     dag = Dag()
     nodes = [to_node(dag, recipe) for recipe in given_recipes]
     results = tuple(Leaf(f"result{k}", node.lo, node.hi) for k, node in enumerate(nodes))
     updates = {len(LEAVES) + k: node for k, node in enumerate(nodes)}
-    checks = tuple(
-        Check(f"is{k}", "sometimes", "state", dag.eq(node, node.hi)) for k, node in enumerate(nodes)
-    )
+    checks = tuple(Check(f"is{k}", "sometimes", "state", dag.eq(node, node.hi)) for k, node in enumerate(nodes))
     start = tuple(leaf.lo for leaf in (*LEAVES, *results))
     program = Program(dag, (*LEAVES, *results), (Instance("Set", (), (), updates),), checks, (start,))
     rows = make_layout(program.leaves).pack_rows([(*state, *start[len(LEAVES) :]) for state in states])
@@ -235,13 +230,7 @@ def test_interrupt_leaves_cleanly(workers: int) -> None:
 
 
 def test_layout_packs_tightly_and_back() -> None:
-    leaves = [
-        Leaf("a", 3, 3),
-        Leaf("b", -1, 2),
-        Leaf("c", 0, (1 << 60) - 1),
-        Leaf("d", 0, 15),
-        Leaf("e", 5, 6),
-    ]
+    leaves = [Leaf("a", 3, 3), Leaf("b", -1, 2), Leaf("c", 0, (1 << 60) - 1), Leaf("d", 0, 15), Leaf("e", 5, 6)]
     layout = make_layout(leaves)
     assert layout.words == 2
     assert layout.used_bits == 2 + 60 + 4 + 1

@@ -87,10 +87,8 @@ CASES = {
     "a fair step that changes nothing": ([(0, "f", 0), (0, "g", 1)], "f", "", {0}, {1}, ("", "")),
     "terminal state on the way": ([(0, "t", 1), (1, "f", 2)], "tf", "", {0}, set(), ("tf", "")),
     "a strong step is avoided": (AROUND, "tu", "s", {0}, {3}, ("", "uu")),
-    "a weak step stops the avoiding": (
-        [*AROUND, (0, "w", 3), (2, "w", 3)], "tuw", "s", {0}, {3}, None,
-    ),
-}  # fmt: skip
+    "a weak step stops the avoiding": ([*AROUND, (0, "w", 3), (2, "w", 3)], "tuw", "s", {0}, {3}, None),
+}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -164,9 +162,7 @@ def fair_set(edges: Sequence[Edge], part: set[int], weak: str, strong: str) -> b
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(edge, max_size=12), subset, subset, st.sampled_from(["", "ab"]), st.sampled_from(["", "c"]))
-def test_the_same_as_all_subsets(
-    drawn: list[Edge], waits: set[int], ends: set[int], weak: str, strong: str
-) -> None:
+def test_the_same_as_all_subsets(drawn: list[Edge], waits: set[int], ends: set[int], weak: str, strong: str) -> None:
     edges = list({(a, name): (a, name, b) for a, name, b in drawn}.values())
     found = reach(edges, {0}, set(range(SIZE)))
     order = sorted(found, key=lambda s: (next(d for d in range(SIZE) if s in within(edges, d)), s))
@@ -179,9 +175,7 @@ def test_the_same_as_all_subsets(
     lasso = lasso_of(edges, weak=weak, strong=strong, waits=waits, ends=ends, count=count)
     still = set(range(count)) - ends
     near = reach(edges, waits & still, still)
-    parts = (
-        set(part) for size in range(1, count + 1) for part in itertools.combinations(sorted(near), size)
-    )
+    parts = (set(part) for size in range(1, count + 1) for part in itertools.combinations(sorted(near), size))
     assert (lasso is not None) == any(fair_set(edges, part, weak, strong) for part in parts)
     if lasso is not None:
         check(edges, lasso, waits, ends, weak, strong)
@@ -194,9 +188,7 @@ def within(edges: Sequence[Edge], steps: int) -> set[int]:
     return seen
 
 
-def check(
-    edges: Sequence[Edge], lasso: Lasso, waits: set[int], ends: set[int], weak: str, strong: str
-) -> None:
+def check(edges: Sequence[Edge], lasso: Lasso, waits: set[int], ends: set[int], weak: str, strong: str) -> None:
     """The lasso is a behaviour, waits, and gives every fair step its due."""
     labels, closed = [label.action for label in lasso.behaviour.labels], lasso.behaviour.visited
     assert closed[0] == 0

@@ -55,9 +55,7 @@ def compare(model: Model, made: Family, bounds: Mapping[str, int]) -> tuple[Sear
     expected = reference.search(model, closed, max_states=20_000)
     assert result.complete and expected.complete, bounds
     counts = (result.generated, result.distinct, list(result.levels), result.deadlocks, sum(result.cut))
-    assert counts == (
-        expected.generated, expected.distinct, expected.levels, expected.deadlocks, expected.cut
-    )  # fmt: skip
+    assert counts == (expected.generated, expected.distinct, expected.levels, expected.deadlocks, expected.cut)
     enabled: Counter[str] = Counter()
     for instance, count in zip(made.program.instances, result.enabled, strict=True):
         enabled[instance.action] += count

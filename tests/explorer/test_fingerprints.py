@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from level_folder import Folder
-from small_programs import grid
 
 from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
 from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
@@ -18,6 +16,8 @@ from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles
 from elrcheck.explorer.store.spaces import Hashed
 from elrcheck.lang.lowering.program import Program
+from support.level_folder import Folder
+from support.small_programs import grid
 
 COUNTS = (64**3, 1 + 3 * 63 * 64**2, 190)
 """Distinct states, generated states and diameter of a grid of three numbers below 64."""
@@ -44,17 +44,10 @@ def test_a_credit_has_room_for_every_instance(instances: int, bits: int) -> None
 @pytest.mark.slow
 @pytest.mark.parametrize(("bits", "workers"), [(64, 1), (64, 2), (128, 2)])
 def test_levels_that_outgrow_their_buffer_count_the_same(
-    program: Program,
-    credits: list[int],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    bits: int,
-    workers: int,
+    program: Program, credits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int, workers: int
 ) -> None:
     monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
-    run = Search(
-        program, workers=workers, cache=None, limits=Limits(), fingerprint=bits, keeper=Folder(tmp_path)
-    )
+    run = Search(program, workers=workers, cache=None, limits=Limits(), fingerprint=bits, keeper=Folder(tmp_path))
     found = run.run(None, "complete")
     space = run.space
     assert isinstance(space, Hashed)
@@ -78,13 +71,7 @@ def test_a_run_with_levels_on_disk_is_resumed(
         return asked > 150
 
     first = Search(
-        program,
-        workers=2,
-        cache=None,
-        limits=Limits(),
-        fingerprint=64,
-        keeper=keeper,
-        interrupted=interrupted,
+        program, workers=2, cache=None, limits=Limits(), fingerprint=64, keeper=keeper, interrupted=interrupted
     )
     assert first.run(None, "complete").reason == INTERRUPTED
     levels, tally = keeper.saved[-1]

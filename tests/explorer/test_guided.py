@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given, settings
-from small_programs import counter, grid, naive_search, programs, sliding_puzzle, tokens, wide
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
@@ -26,6 +25,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from elrcheck.mutation.hazard_run import sides
 from elrcheck.stored_traces.tracefile import load_trace
+from support.small_programs import counter, grid, naive_search, programs, sliding_puzzle, tokens, wide
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))

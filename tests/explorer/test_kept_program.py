@@ -54,9 +54,7 @@ def again(**open_numbers: int) -> Lowered:
 
 
 @pytest.mark.parametrize("open_numbers", [{}, OPEN], ids=["closed", "open"])
-def test_a_kept_program_is_the_program(
-    folder: Path, lowerings: list[object], open_numbers: dict[str, int]
-) -> None:
+def test_a_kept_program_is_the_program(folder: Path, lowerings: list[object], open_numbers: dict[str, int]) -> None:
     made, kept = again(**open_numbers), again(**open_numbers)
     assert len(lowerings) == 1
     assert made.name == kept.name != ""
@@ -125,9 +123,7 @@ def _many(kept: KeptProgram) -> KeptProgram:
 
 def _other(kept: KeptProgram) -> KeptProgram:
     (first, *rest) = kept.instances
-    return msgspec.structs.replace(
-        kept, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest)
-    )
+    return msgspec.structs.replace(kept, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest))
 
 
 @pytest.mark.parametrize("change", [_longer, _unknown, _many, _other])

@@ -6,19 +6,30 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from small_programs import counter
 
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
 from elrcheck.lang.lowering.program import Program
+from support.small_programs import counter
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
 WHOLE: dict[str, Any] = {
-    "reason": None, "generated": 6, "distinct": 6, "levels": (1,) * 6, "seconds": 0.5,
-    "bytes_per_state": 40, "peak_bytes": 1, "workers": 1, "cut": 0, "deadlocks": 1, "enabled": {"Up": 5},
-    "new_states": {"Up": 5}, "beyond": {"Up": 0}, "variables": {"x": 6},
-}  # fmt: skip
+    "reason": None,
+    "generated": 6,
+    "distinct": 6,
+    "levels": (1,) * 6,
+    "seconds": 0.5,
+    "bytes_per_state": 40,
+    "peak_bytes": 1,
+    "workers": 1,
+    "cut": 0,
+    "deadlocks": 1,
+    "enabled": {"Up": 5},
+    "new_states": {"Up": 5},
+    "beyond": {"Up": 0},
+    "variables": {"x": 6},
+}
 TRACE = ((0,), (1,), (2,), (3,))
 SAID = (KeptCheck(4, (*TRACE, (4,))), KeptCheck(3, TRACE), KeptCheck(2), KeptCheck())
 """What a search of `counter` finds of its four checks."""

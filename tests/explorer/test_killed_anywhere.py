@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mortal_child import FINISHING, PHASES
-from mortal_process import Mortal, mortal_in
+
+from support.mortal_child import FINISHING, PHASES
+from support.mortal_process import Mortal, mortal_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and /proc")
 MODEL = ("--variant", "legacy", "--scope", "two-brokers", "-p", "P-1", "-p", "W-11")
@@ -31,9 +32,14 @@ HASHED = ("--fingerprint", "64")
 ROOM = 350_000
 """Bytes for states, too few for all of them and enough for a part of them."""
 VARYING = (
-    "seconds", "states_per_second", "peak_memory_bytes", "bytes_per_state", "spilled", "fingerprint_bits",
+    "seconds",
+    "states_per_second",
+    "peak_memory_bytes",
+    "bytes_per_state",
+    "spilled",
+    "fingerprint_bits",
     "collision_probability",
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -70,9 +76,7 @@ class Runs:
         self._bases: dict[Case, Path] = {}
         self._moments: dict[Case, list[str]] = {}
 
-    def check(
-        self, *options: str, room: int | None = None, at: int = 0, full: bool = False
-    ) -> dict[str, Any]:
+    def check(self, *options: str, room: int | None = None, at: int = 0, full: bool = False) -> dict[str, Any]:
         return self.mortal.run("check", *options, "--format", "json", at=at, full=full, room=room)
 
     @property
@@ -145,9 +149,7 @@ def seeded() -> tuple[int, random.Random]:
     return seed, random.Random(seed)
 
 
-def goes_on(
-    runs: Runs, case: Case, facts: dict[str, Any], expected: dict[str, Any], room: int | None
-) -> str:
+def goes_on(runs: Runs, case: Case, facts: dict[str, Any], expected: dict[str, Any], room: int | None) -> str:
     """Resume the run that ended, to the same report; return what became of it."""
     if (runs.run / "run.json").exists():
         assert runs.check("--resume", "run", room=room)["code"] == 1, runs.err

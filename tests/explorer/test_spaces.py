@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from level_folder import Folder
-from small_programs import grid, tokens
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -22,14 +20,22 @@ from elrcheck.explorer.store.spaces import Resident
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
+from support.level_folder import Folder
+from support.small_programs import grid, tokens
 
 
 def plain(result: SearchResult) -> SearchResult:
     """Without what depends on time, memory, the number of workers and where states were kept."""
     return dataclasses.replace(
-        result, seconds=0.0, compile_seconds=0.0, bytes_per_state=0, workers=0, fingerprint_bits=None,
-        collision_probability=0.0, spilled=False,
-    )  # fmt: skip
+        result,
+        seconds=0.0,
+        compile_seconds=0.0,
+        bytes_per_state=0,
+        workers=0,
+        fingerprint_bits=None,
+        collision_probability=0.0,
+        spilled=False,
+    )
 
 
 def of_scope(scope: str, variant: str = "kip_full") -> Program:
@@ -151,9 +157,8 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
 
     while True:
         run = Search(
-            program, workers=2, cache=None, limits=limits, fingerprint=bits, keeper=keeper,
-            interrupted=interrupted,
-        )  # fmt: skip
+            program, workers=2, cache=None, limits=limits, fingerprint=bits, keeper=keeper, interrupted=interrupted
+        )
         if keeper.saved:
             run.resume(*keeper.saved[-1])
         asked = 0
@@ -169,9 +174,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     assert plain(result) == plain(expected)
 
 
-def test_a_run_can_move_between_memory_and_disk(
-    program: Program, expected: SearchResult, tmp_path: Path
-) -> None:
+def test_a_run_can_move_between_memory_and_disk(program: Program, expected: SearchResult, tmp_path: Path) -> None:
     keeper = Folder(tmp_path, always=True)
     small = Limits(memory_bytes=500_000, max_states=15_000)
     assert search(program, limits=small, keeper=keeper).reason == "--max-states 15000"

@@ -71,21 +71,13 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
         "P-1": ((committed,), "leader_holds_committed", "b=0"),
         "P-2": ((committed,), "isr_holds_committed", "b=0"),
         "P-3": (
-            (
-                case.partition(
-                    elr=ISR({2}), state=case.view(0, case.partition(isr=ISR({0, 1})), isr=ISR({0, 1}))
-                ),
-            ),
+            (case.partition(elr=ISR({2}), state=case.view(0, case.partition(isr=ISR({0, 1})), isr=ISR({0, 1}))),),
             "elr_covered",
             "b=0, eligible(c, s) - maximal_isr(s.broker[b])={2}",
         ),
         "P-3b": ((case.broker(0, alter=pending),), "nothing_pending", "b=0"),
         "P-4": (
-            (
-                case.broker(
-                    2, case.broker(0, log=(FIRST,), high_watermark=1), log=(SECOND,), high_watermark=1
-                ),
-            ),
+            (case.broker(2, case.broker(0, log=(FIRST,), high_watermark=1), log=(SECOND,), high_watermark=1),),
             "same_records",
             "a=0, b=2, k=0",
         ),
@@ -95,29 +87,17 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "a=0, b=2, k=0, j=0",
         ),
         "P-6": ((committed,), "leader_serves_committed", "b=0"),
-        "P-7": (
-            (case.broker(0, log=(FIRST,), high_watermark=1), case.broker(0, log=(FIRST,))),
-            "never_back",
-            "b=0",
-        ),
+        "P-7": ((case.broker(0, log=(FIRST,), high_watermark=1), case.broker(0, log=(FIRST,))), "never_back", "b=0"),
         "P-7b": ((case.broker(1, high_watermark=1),), "within_log", "b=1"),
         "P-8": ((committed,), "kept_somewhere", "k=0, b=nobody (0,1,2 before the step)"),
-        "P-9": (
-            (start, case.partition(isr=ISR({0}))),
-            "stays",
-            "after={0}, before={0,1,2}, min_isr_of(s)=2",
-        ),
+        "P-9": ((start, case.partition(isr=ISR({0}))), "stays", "after={0}, before={0,1,2}, min_isr_of(s)=2"),
         "P-10": ((case.partition(elr=ISR({2})),), "disjoint", "s.partition.isr & s.partition.elr={2}"),
         "P-11": (
             (case.partition(isr=ISR({0, 1}), elr=ISR({2})),),
             "below_min_isr",
             "partition.isr={0,1}, effective_min_isr(s.settings, s.partition.replicas)=2",
         ),
-        "P-12": (
-            (case.partition(replicas=(0, 1)),),
-            "isr",
-            "partition.isr - frozenset(s.partition.replicas)={2}",
-        ),
+        "P-12": ((case.partition(replicas=(0, 1)),), "isr", "partition.isr - frozenset(s.partition.replicas)={2}"),
         "P-13": ((case.partition(committed, isr=ISR({0}), elr=ISR({1})),), "elr_complete", "b=1"),
         "P-14": ((dirty, replace(dirty, registration=reborn.registration)), "removed_at_registration", "b=1"),
         "P-15": (
@@ -125,28 +105,15 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "disjoint",
             "s.partition.last_known_elr & (s.partition.isr | s.partition.elr)={1}",
         ),
-        "P-16": (
-            (start, case.partition(isr=ISR({0}))),
-            "stays",
-            "after={0}, before={0,1,2}, min_isr_of(s)=2",
-        ),
-        "P-17": (
-            (case.partition(isr=ISR({1, 2})),),
-            "leader_in_isr",
-            "partition.leader=0, partition.isr={1,2}",
-        ),
+        "P-16": ((start, case.partition(isr=ISR({0}))), "stays", "after={0}, before={0,1,2}, min_isr_of(s)=2"),
+        "P-17": ((case.partition(isr=ISR({1, 2})),), "leader_in_isr", "partition.leader=0, partition.isr={1,2}"),
         "P-18": (
             (case.partition(leader=None),),
             "leaderless_iff_empty",
             "partition.leader=none, partition.isr={0,1,2}",
         ),
         "P-19": (
-            (
-                replace(
-                    start,
-                    registration=put(start.registration, 2, replace(start.registration[2], fenced=True)),
-                ),
-            ),
+            (replace(start, registration=put(start.registration, 2, replace(start.registration[2], fenced=True))),),
             "isr_active",
             "partition.isr - active(c, s.registration)={2}",
         ),
@@ -164,21 +131,9 @@ def states_of(case: Case) -> dict[str, tuple[tuple[Any, ...], str, str]]:
             "min_isr_copies",
             "b=0, k=0, stored_by(c, s, leader, k)={0}",
         ),
-        "P-26": (
-            (has_it, case.broker(1, has_it, log=())),
-            "keeps_committed",
-            "b=1",
-        ),
-        "P-27": (
-            (case.partition(committed, isr=ISR({0, 1})), case.partition(committed)),
-            "complete",
-            "b=2",
-        ),
-        "P-28": (
-            (leaderless, case.partition(leader=2, isr=ISR({2}))),
-            "marked",
-            "partition'.recovery=RECOVERED, b=2",
-        ),
+        "P-26": ((has_it, case.broker(1, has_it, log=())), "keeps_committed", "b=1"),
+        "P-27": ((case.partition(committed, isr=ISR({0, 1})), case.partition(committed)), "complete", "b=2"),
+        "P-28": ((leaderless, case.partition(leader=2, isr=ISR({2}))), "marked", "partition'.recovery=RECOVERED, b=2"),
         "P-29": (
             (case.partition(has_it, adding=ISR({2})), case.partition(has_it, isr=ISR({0}))),
             "enough_copies",

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 import z3
-from controller_situations import event, situation
-from sampling import reachable
 
 from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
@@ -29,6 +27,8 @@ from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, M
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogDir, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
+from support.controller_situations import event, situation
+from support.sampling import reachable
 
 CHECKED_VARIANTS = [v.name for v in VARIANTS]
 

@@ -60,9 +60,7 @@ def test_the_outcome_of_fencing_the_leader_is_right() -> None:
     assert legal(CONFIG, BEFORE)
     assert possible(CONFIG, BEFORE, EVENT)
     t = after(CONFIG, BEFORE, EVENT)
-    wanted = partition(
-        BEFORE, leader=1, isr=frozenset({1}), elr=frozenset({0, 2}), leader_epoch=6, partition_epoch=10
-    )
+    wanted = partition(BEFORE, leader=1, isr=frozenset({1}), elr=frozenset({0, 2}), leader_epoch=6, partition_epoch=10)
     assert t == replace(wanted, registration=(FENCED, ACTIVE, FENCED, ACTIVE))
     assert [ident for ident, fn in RULES.items() if not fn.source(CONFIG, BEFORE, EVENT, t)] == []
 
@@ -160,9 +158,7 @@ def test_epochs_of_a_removed_replica_and_of_old_metadata() -> None:
     target = replace(EVENT, kind=EventKind.REASSIGN)
     moved = after(CONFIG, BEFORE, target).partition
     assert (moved.leader, moved.leader_epoch, moved.partition_epoch) == (0, 6, 10)
-    shrink = replace(
-        EVENT, kind=EventKind.ALTER_PARTITION, request=replace(EVENT.request, isr=frozenset({0}))
-    )
+    shrink = replace(EVENT, kind=EventKind.ALTER_PARTITION, request=replace(EVENT.request, isr=frozenset({0})))
     old = replace(CONFIG, bump_leader_epoch_on_isr_shrink=True)
     for config, epoch in ((CONFIG, 5), (old, 6)):
         t = after(config, BEFORE, shrink)
@@ -177,8 +173,7 @@ def test_only_alter_partition_adds_a_candidate() -> None:
     stranger = partition(t, replicas=(0, 1, 2, 3), elr=frozenset({0, 2, 3}))
     assert not RULES["CT-16"].source(CONFIG, BEFORE, EVENT, stranger)
     leaderless = replace(
-        partition(BEFORE, isr=frozenset(), elr=frozenset(), leader=None),
-        registration=(FENCED, FENCED, ACTIVE, ACTIVE),
+        partition(BEFORE, isr=frozenset(), elr=frozenset(), leader=None), registration=(FENCED, FENCED, ACTIVE, ACTIVE)
     )
     assert legal(CONFIG, leaderless)
     named = replace(EVENT, kind=EventKind.DESIGNATE, broker=2)

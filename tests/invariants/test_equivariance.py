@@ -7,7 +7,6 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from planted_rules import planted_rule
 
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof import transition
@@ -19,6 +18,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.step_failure import step_failure
+from support.planted_rules import planted_rule
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 THREE = replace(SMALL, broker_count=3, min_isr=2, kills=1, elections=1, clean_stops=1)
@@ -89,9 +89,7 @@ def test_the_set_of_replicas_is_a_constant_with_spare_brokers(model: Model) -> N
 def test_a_lemma_that_looks_at_numbers_ends_it(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     holds = Equivariance.holds
     lemma = model.lemmas[-1]
-    monkeypatch.setattr(
-        transition.Equivariance, "holds", lambda self, fn: fn is not lemma and holds(self, fn)
-    )
+    monkeypatch.setattr(transition.Equivariance, "holds", lambda self, fn: fn is not lemma and holds(self, fn))
     assert Transitions(model, replace(SMALL, broker_count=2), any_order=True).alike is None
 
 
@@ -121,6 +119,4 @@ def test_two_renamings_make_all_others(brokers: int) -> None:
 def test_orbit_of_a_choice(model: Model) -> None:
     shrink = next(fn for fn in model.actions if fn.name == "ShrinkIsr")
     found = orbit(shrink, (0, frozenset({1, 2})), 3)
-    assert found[0] == (0, frozenset({1, 2})) and set(found) == {
-        (b, frozenset(range(3)) - {b}) for b in range(3)
-    }
+    assert found[0] == (0, frozenset({1, 2})) and set(found) == {(b, frozenset(range(3)) - {b}) for b in range(3)}

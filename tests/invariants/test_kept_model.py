@@ -45,8 +45,12 @@ def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.
         other = first.fns[name]
         assert compiled(fn) and fn.source is other.source
         assert (fn.params, fn.states, fn.ret, fn.marks, fn.doc) == (
-            other.params, other.states, other.ret, other.marks, other.doc,
-        )  # fmt: skip
+            other.params,
+            other.states,
+            other.ret,
+            other.marks,
+            other.doc,
+        )
         assert (fn.line, fn.place) == (other.line, other.place)
         mine, theirs = list(fn_nodes(fn)), list(fn_nodes(other))
         assert [(type(e), e.ty, e.line) for e in mine] == [(type(e), e.ty, e.line) for e in theirs]

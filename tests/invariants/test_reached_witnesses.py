@@ -60,6 +60,4 @@ def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: 
 
 def test_every_witness_is_here(model: Model, cases: dict[str, SuiteCase]) -> None:
     assert set(cases) == set(REACHED)
-    assert {ident for case in cases.values() for ident in case.reaches} == {
-        fn.ident for fn in model.sometimes
-    }
+    assert {ident for case in cases.values() for ident in case.reaches} == {fn.ident for fn in model.sometimes}

@@ -16,9 +16,12 @@ from elrcheck.model.config import Config
 from elrcheck.model.state import Recovery, State
 
 CONFIG = Config(
-    broker_count=3, kills=2, fences=1, unclean_leader_election_enable=True,
+    broker_count=3,
+    kills=2,
+    fences=1,
+    unclean_leader_election_enable=True,
     unclean_recovery_strategy=RecoveryStrategy.DISABLED,
-)  # fmt: skip
+)
 STEPS = (("Kill", 1), ("Kill", 0), ("Fence", 2), ("Unfence", 2), ("Fence", 1), ("Fence", 0))
 """Broker 2 leaves the ISR by a fencing; then the other two are gone, and it is elected."""
 

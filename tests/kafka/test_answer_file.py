@@ -8,8 +8,6 @@ from typing import get_args
 
 import msgspec
 import pytest
-from edits import replaced
-from wire_samples import BROKERS, PARTITION, STEPS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka import wire
@@ -29,20 +27,26 @@ from elrcheck.kafka.broker_steps import (
 )
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.kafka.controller_steps import Setup, StepAnswer
+from support.edits import replaced
+from support.wire_samples import BROKERS, PARTITION, STEPS
 
 HEAD = "elrcheck answers of Kafka 2\nkafka 4.1.2\nlevel controller\nday 2026-11-22\n\n"
 FENCE = '{"type":"Fence","broker":1}'
 NOTHING = msgspec.json.encode(StepAnswer("NONE", None, (), 1, True)).decode()
 EVENTS: tuple[BrokerEvent, ...] = (
-    Beginning(1, 11, 2), Registered(((0, 10, "active"), (2, 12, "shutting down"))),
-    Metadata(1, 1, 1, (0, 1), (1,)), Append(-1), FollowerFetch(0, 10, 0, 1, -1), LookForLag(), Wait(5),
-    Granted(1, 2, (1, 0)), Refused("INELIGIBLE_REPLICA"),
-)  # fmt: skip
+    Beginning(1, 11, 2),
+    Registered(((0, 10, "active"), (2, 12, "shutting down"))),
+    Metadata(1, 1, 1, (0, 1), (1,)),
+    Append(-1),
+    FollowerFetch(0, 10, 0, 1, -1),
+    LookForLag(),
+    Wait(5),
+    Granted(1, 2, (1, 0)),
+    Refused("INELIGIBLE_REPLICA"),
+)
 BUILDER = (
     BuilderQuestion(PARTITION, (0, 2)),
-    BuilderQuestion(
-        PARTITION, (), 2, False, "UNCLEAN", (), (1,), (2,), (3,), (0, 1), "RECOVERING", "4.0-IV1"
-    ),
+    BuilderQuestion(PARTITION, (), 2, False, "UNCLEAN", (), (1,), (2,), (3,), (0, 1), "RECOVERING", "4.0-IV1"),
 )
 SETUPS = (
     Setup(BROKERS, PARTITION),
@@ -60,10 +64,20 @@ def test_every_kind_of_question_is_read_as_it_was_written() -> None:
 
 @pytest.mark.parametrize(
     "line",
-    [b"", b"{}", b"[]", b"t fence 1", b'{"type":"Nothing","broker":1}', b'{"type":"Fence"}',
-     b'{"type":"Fence","broker":"1"}', b'{"type":"Fence","broker":1,"more":2}',
-     b'{"type":"Fence", "broker":1}', b'{"broker":1,"type":"Fence"}', b'{"type":"Builder","question":{}}'],
-)  # fmt: skip
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b"t fence 1",
+        b'{"type":"Nothing","broker":1}',
+        b'{"type":"Fence"}',
+        b'{"type":"Fence","broker":"1"}',
+        b'{"type":"Fence","broker":1,"more":2}',
+        b'{"type":"Fence", "broker":1}',
+        b'{"broker":1,"type":"Fence"}',
+        b'{"type":"Builder","question":{}}',
+    ],
+)
 def test_a_line_that_is_no_question_is_refused(line: bytes) -> None:
     for read in (wire.read_question, wire.read_event):
         with pytest.raises(wire.WireError):

@@ -8,13 +8,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from junit_runs import run_tests
-from kafka_jars import jars_or_skip
-from patched_classes import patched_classes
-from places import ROOT
 
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import Jars
+from support.junit_runs import run_tests
+from support.kafka_jars import jars_or_skip
+from support.patched_classes import patched_classes
+from support.places import ROOT
 
 FINDING = find_finding("F-52")
 TEST = (ROOT / "tests" / "support" / "java" / "LostDirectoryTest.java").read_text()

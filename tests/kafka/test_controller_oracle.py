@@ -8,8 +8,6 @@ from random import Random
 from typing import get_args
 
 import pytest
-from kafka_jars import OTHERS, jars_or_skip
-from kafka_walks import random_question, random_walks
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.asked import (
@@ -41,6 +39,8 @@ from elrcheck.kafka.controller_steps import (
     Unregister,
 )
 from elrcheck.kafka.oracle import Walk
+from support.kafka_jars import OTHERS, jars_or_skip
+from support.kafka_walks import random_question, random_walks
 
 pytestmark = pytest.mark.kafka
 

@@ -11,9 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from audit_stories import CONTROL
-from log_stories import SEGMENT
-from log_writer import batch, record_value
 
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
@@ -25,6 +22,9 @@ from elrcheck.kafka.log.dump_text import BATCH
 from elrcheck.kafka.log.next_batch import next_sound
 from elrcheck.kafka.log.range_sums import RangeSums
 from elrcheck.kafka.log.segments import Batch, Damage, Piece, read_pieces
+from support.audit_stories import CONTROL
+from support.log_stories import SEGMENT
+from support.log_writer import batch, record_value
 
 NO_OP = record_value(("NO_OP_RECORD", 0, {}))
 MOST_TIMES = 160

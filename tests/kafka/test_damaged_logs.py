@@ -7,11 +7,11 @@ import struct
 from pathlib import Path
 
 import pytest
-from log_stories import MADE, SEGMENT
-from log_writer import batch, record_value
-from places import TESTS
 
 from elrcheck.kafka.log.segments import Batch, CutOff, Damage, Piece, read_segment
+from support.log_stories import MADE, SEGMENT
+from support.log_writer import batch, record_value
+from support.places import TESTS
 
 LOG = TESTS / "data" / "metadata_log" / "lost-4.1.1" / SEGMENT
 NO_OP = record_value(("NO_OP_RECORD", 0, {}))

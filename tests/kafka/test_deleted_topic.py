@@ -9,14 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from junit_runs import compile_java
-from kafka_jars import jars_or_skip
-from patched_classes import patched_classes
-from places import ROOT
 
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import find_jdk
+from support.junit_runs import compile_java
+from support.kafka_jars import jars_or_skip
+from support.patched_classes import patched_classes
+from support.places import ROOT
 
 FAULT = "Topic ID AAAAAAAAAAcAAAAAAAAABw existed in isrMembers, but not in the topics map."
 STORY = "write,delete,register,register"

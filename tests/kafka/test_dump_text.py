@@ -7,10 +7,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from edits import replaced
-from log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
-from log_writer import Told, snapshot_footer, told_batch
-from places import TESTS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump
@@ -19,6 +15,10 @@ from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import ControlRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
+from support.edits import replaced
+from support.log_stories import MADE, SEGMENT, SNAPSHOT, SNAPSHOT_TOLD
+from support.log_writer import Told, snapshot_footer, told_batch
+from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
 DUMP = STORED / "made" / "dump.txt"
@@ -90,9 +90,7 @@ def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: 
     """As --skip-record-metadata prints them."""
     short = re.sub(r"\| offset: .* (payload: )", r"|  \1", TEXT)
     short = re.sub(r"\| offset: .*", "", short)
-    both = (
-        [item for item in items if isinstance(item, Entry)] for items in (read(DUMP), text(tmp_path, short))
-    )
+    both = ([item for item in items if isinstance(item, Entry)] for items in (read(DUMP), text(tmp_path, short)))
     every, found = both
     plain = [item for item in every if not isinstance(item.record, ControlRecord)]
     assert [(item.offset, item.record) for item in found] == [(item.offset, item.record) for item in plain]
@@ -112,13 +110,14 @@ def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: 
         ('_OP_RECORD","version":0', '_OP_RECORD","version":-1', "the record has no version"),
         ('payload: {"type":"NO_OP', "payload: [", "the record is not JSON; the line may be cut off"),
         (f"payload: {LAST}", "payload: 7", "the record is not a JSON object"),
-        (f"payload: {LAST}", "payload: Error at 33, skipping. x",
-         "the dump tool could not read the record: Error at 33, skipping. x"),
+        (
+            f"payload: {LAST}",
+            "payload: Error at 33, skipping. x",
+            "the dump tool could not read the record: Error at 33, skipping. x",
+        ),
     ],
-)  # fmt: skip
-def test_a_changed_record_is_named_and_the_others_read(
-    tmp_path: Path, wrong: str, right: str, message: str
-) -> None:
+)
+def test_a_changed_record_is_named_and_the_others_read(tmp_path: Path, wrong: str, right: str, message: str) -> None:
     assert wrong in TEXT
     items = text(tmp_path, replaced(TEXT, wrong, right, 1))
     (found,) = damage(items)
@@ -205,8 +204,9 @@ def test_what_is_missing_between_files_is_named(tmp_path: Path) -> None:
     ]
     snapshot(tmp_path, 2)
     assert [found.message for found in damage(read(tmp_path))] == [
-        "offsets 2 to 3 are missing", "offsets 6 to 7 are missing",
-    ]  # fmt: skip
+        "offsets 2 to 3 are missing",
+        "offsets 6 to 7 are missing",
+    ]
 
 
 def test_only_the_newest_segment_may_end_in_a_batch(tmp_path: Path) -> None:
@@ -216,8 +216,9 @@ def test_only_the_newest_segment_may_end_in_a_batch(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-3])
     items = read(tmp_path)
     assert [found.message.split(";")[0] for found in damage(items)] == [
-        "the file ends within a batch", "offsets 1 to 1 are missing",
-    ]  # fmt: skip
+        "the file ends within a batch",
+        "offsets 1 to 1 are missing",
+    ]
     assert isinstance(items[-1], CutOff)
 
 

@@ -11,10 +11,6 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from edits import replaced
-from junit_runs import run_tests
-from kafka_jars import jars_or_skip
-from patched_classes import jars_needed, patched_classes
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
@@ -24,17 +20,15 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.broker_steps import Granted
 from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.junit.controller_walk import walk_of
-from elrcheck.kafka.junit.export_junit import (
-    JunitTest,
-    class_name,
-    export_junit,
-    junit_test,
-    of_finding,
-)
+from elrcheck.kafka.junit.export_junit import JunitTest, class_name, export_junit, junit_test, of_finding
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
+from support.edits import replaced
+from support.junit_runs import run_tests
+from support.kafka_jars import jars_or_skip
+from support.patched_classes import jars_needed, patched_classes
 
 FINDINGS = {finding.id: finding for finding in packaged_findings()}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
@@ -97,9 +91,7 @@ def test_the_test_of_f_20() -> None:
 
 def test_steps_of_brokers_are_comments_and_calls_follow_the_trace() -> None:
     text = made("F-23 P-1").text
-    calls = re.findall(
-        r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE
-    )
+    calls = re.findall(r"^ {8}(?:assertEquals\(Errors.NONE, )?context\.(\w+\([^;]*?\))\)?;$", text, re.MULTILINE)
     assert calls[-4:] == ["fence(1)", "register(0, false, 0, 1)", "assignDirectory(0, 1)", "unfence(0)"]
     assert re.search(r"// \d+\. Crash\(b=0, keep=0\): b dies", text)
     assert 'assertEquals("replicas=[0, 1] isr=[] elr=[1] leader=-1", context.state());' in text
@@ -129,9 +121,7 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
     file = tmp_path / "MineTest.java"
     assert export_junit("F-20", None, file, Silent()).written == file
     assert "public class MineTest {" in file.read_text()
-    assert (
-        export_junit("f-20", None, tmp_path, Silent()).written == tmp_path / "F20MembersAreReplicasTest.java"
-    )
+    assert export_junit("f-20", None, tmp_path, Silent()).written == tmp_path / "F20MembersAreReplicasTest.java"
     for wrong in ("mine.txt", "mineTest.java", "My-Test.java"):
         with pytest.raises(UsageFault, match="public Java class"):
             class_name(tmp_path / wrong)
@@ -139,10 +129,7 @@ def test_the_file_names_the_class(tmp_path: Path) -> None:
 
 def test_a_proposal_under_old_metadata_has_the_epoch_that_its_leader_knows() -> None:
     text = made("F-53 P-3").text
-    first, asked = (
-        text.index("int known = context.partition().partitionEpoch;"),
-        text.index("context.configure("),
-    )
+    first, asked = (text.index("int known = context.partition().partitionEpoch;"), text.index("context.configure("))
     assert first < asked < text.index("Errors answer = context.alterPartitionOf(known, 0, 0);")
     assert "assertTrue(answer == Errors.INVALID_UPDATE_VERSION," in text
 
@@ -173,17 +160,7 @@ def test_the_test_of_a_leader() -> None:
     ):
         assert f"{line}\n" in test.text, line
     calls = re.findall(r"^ {8}replica\.(\w+)\(", test.text, re.MULTILINE)
-    assert calls == [
-        "start",
-        "cluster",
-        "metadata",
-        "metadata",
-        "fetch",
-        "append",
-        "fetch",
-        "fetch",
-        "metadata",
-    ]
+    assert calls == ["start", "cluster", "metadata", "metadata", "fetch", "append", "fetch", "fetch", "metadata"]
 
 
 def test_a_leader_s_walk_ends_where_it_commits_more() -> None:
@@ -287,8 +264,7 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-28 P-1": changed("context.switchElr(false)", "context.state()"),  # the feature stays on
     # The leader applies the epoch in which it was none.
     "F-51 P-2": changed(
-        "replica.metadata(1, 4,",
-        "replica.metadata(0, 3, 4, List.of(0, 1, 2), List.of()); replica.metadata(1, 4,",
+        "replica.metadata(1, 4,", "replica.metadata(0, 3, 4, List.of(0, 1, 2), List.of()); replica.metadata(1, 4,"
     ),
     "F-52 P-14": changed("context.register(1, true, 1)", "context.register(1, false, 0, 1)"),
     # The topic has an ELR, so that clearing it changes the partition epoch.
@@ -319,9 +295,7 @@ def controlled(what: str, test: JunitTest) -> str:
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize("version", VERSIONS)
-def test_released_classes_fail_and_controls_pass(
-    version: str, tests: Mapping[str, JunitTest], tmp_path: Path
-) -> None:
+def test_released_classes_fail_and_controls_pass(version: str, tests: Mapping[str, JunitTest], tmp_path: Path) -> None:
     """What the findings say of the versions, and that every control passes."""
     asked = {what: test for what, test in tests.items() if version in (*RUNS[what].fails, *RUNS[what].passes)}
     for wanted in (Jars.CONTROLLER, Jars.BROKER):
@@ -352,9 +326,7 @@ PATCHED = [
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize(("ident", "version"), PATCHED)
-def test_a_patch_makes_the_tests_of_its_finding_pass(
-    ident: str, version: str, tmp_path: Path
-) -> None:
+def test_a_patch_makes_the_tests_of_its_finding_pass(ident: str, version: str, tmp_path: Path) -> None:
     patch = FINDINGS[ident].patch
     assert patch is not None
     every = {what: made(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}

@@ -15,8 +15,6 @@ import time
 from pathlib import Path
 
 import pytest
-from log_writer import batch
-from processes import ended_in_time
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
@@ -24,13 +22,14 @@ from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
 from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterShape, Layout
 from elrcheck.kafka.cluster.replica_log import log_end
+from support.log_writer import batch
+from support.processes import ended_in_time
 
 SLEEPER = (sys.executable, "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
 STUBBORN = (
     sys.executable,
     "-c",
-    "import os, signal, time; signal.signal(15, signal.SIG_IGN)\n"
-    "print(os.getpid(), flush=True); time.sleep(600)",
+    "import os, signal, time; signal.signal(15, signal.SIG_IGN)\nprint(os.getpid(), flush=True); time.sleep(600)",
 )
 PARENT = """
 import sys, time

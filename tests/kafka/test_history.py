@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from log_stories import D, E, T, U, broker, change, registered
-from log_writer import Told
 
 from elrcheck.kafka.log.cluster_state import (
     LOST,
@@ -21,12 +19,25 @@ from elrcheck.kafka.log.history import Applied, Counted, Event, History, Settled
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
 from elrcheck.kafka.log.segments import Damage
+from support.log_stories import D, E, T, U, broker, change, registered
+from support.log_writer import Told
 
 P0 = Key(T, 0)
 TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
-PARTITION: Told = ("PARTITION_RECORD", 2, {
-    "partitionId": 0, "topicId": T, "replicas": (0, 1, 2), "isr": (0, 1, 2), "leader": 0, "leaderEpoch": 4,
-    "partitionEpoch": 7, "directories": (D, E, D)})  # fmt: skip
+PARTITION: Told = (
+    "PARTITION_RECORD",
+    2,
+    {
+        "partitionId": 0,
+        "topicId": T,
+        "replicas": (0, 1, 2),
+        "isr": (0, 1, 2),
+        "leader": 0,
+        "leaderEpoch": 4,
+        "partitionEpoch": 7,
+        "directories": (D, E, D),
+    },
+)
 BEGIN: Told = ("BEGIN_TRANSACTION_RECORD", 0, {})
 END: Told = ("END_TRANSACTION_RECORD", 0, {})
 ABORT: Told = ("ABORT_TRANSACTION_RECORD", 0, {})
@@ -66,8 +77,14 @@ def test_a_change_keeps_what_it_does_not_name() -> None:
     state = after(TOPIC, PARTITION, first)
     p = state.partitions[P0].registration
     assert (p.replicas, p.isr, p.elr, p.leader, p.leader_epoch, p.partition_epoch, p.recovery) == (
-        (0, 1, 2), (1,), (0,), 1, 5, 8, "RECOVERING",
-    )  # fmt: skip
+        (0, 1, 2),
+        (1,),
+        (0,),
+        1,
+        5,
+        8,
+        "RECOVERING",
+    )
     (changed,) = state.apply(record(change(2, replicas=(1, 2), addingReplicas=(2,), directories=(E, D))))
     assert changed.before is not None and changed.before.registration == p
     p = state.partitions[P0].registration
@@ -118,9 +135,16 @@ def test_brokers_are_fenced_and_moved() -> None:
 
 @pytest.mark.parametrize(
     ("directories", "directory", "online"),
-    [((D,), D, True), ((D,), E, False), ((), E, True), ((D,), UNASSIGNED, True), ((D,), MIGRATING, True),
-     ((D,), LOST, False), ((), LOST, False)],
-)  # fmt: skip
+    [
+        ((D,), D, True),
+        ((D,), E, False),
+        ((), E, True),
+        ((D,), UNASSIGNED, True),
+        ((D,), MIGRATING, True),
+        ((D,), LOST, False),
+        ((), LOST, False),
+    ],
+)
 def test_which_directories_are_online(directories: tuple[str, ...], directory: str, online: bool) -> None:
     """DirectoryId.isOnline."""
     assert StoredBroker(1, False, False, directories).has_online(directory) is online
@@ -144,9 +168,7 @@ def test_a_removed_topic_takes_its_partitions_and_settings_along() -> None:
         ({(4, ""): "two", (2, "t"): "-1"}, (None, 1)),
     ],
 )
-def test_min_isr_of_topic_and_cluster(
-    settings: dict[tuple[int, str], str], found: tuple[int | None, int]
-) -> None:
+def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], found: tuple[int | None, int]) -> None:
     assert min_isr_in(settings, "t") == found
 
 
@@ -196,10 +218,13 @@ def test_an_open_transaction_does_not_count_yet() -> None:
 
 def test_a_snapshot_replaces_the_state_and_settles_once() -> None:
     history, events = follow(
-        entry(0, TOPIC), entry(1, PARTITION),
-        SnapshotStart("s", 9), entry(0, ("TOPIC_RECORD", 0, {"name": "new", "topicId": U}), path="s"),
-        footer("s", 1), entry(9, ("NO_OP_RECORD", 0, {})),
-    )  # fmt: skip
+        entry(0, TOPIC),
+        entry(1, PARTITION),
+        SnapshotStart("s", 9),
+        entry(0, ("TOPIC_RECORD", 0, {"name": "new", "topicId": U}), path="s"),
+        footer("s", 1),
+        entry(9, ("NO_OP_RECORD", 0, {})),
+    )
     assert history.state.topics == {U: "new"} and history.state.partitions == {}
     assert [event.whole for event in events if isinstance(event, Settled)] == [False, False, True, False]
     assert [event.offset for event in events if isinstance(event, Applied)] == [0, 1, 8, 9]
@@ -215,9 +240,7 @@ def test_a_snapshot_without_its_end_settles_with_the_next_file() -> None:
 
 def test_a_snapshot_from_before_the_first_record_is_at_its_offset() -> None:
     """A controller that was formatted with its voters starts with one."""
-    history, events = follow(
-        SnapshotStart("s", 0), entry(0, TOPIC, path="s"), footer("s", 1), entry(0, PARTITION)
-    )
+    history, events = follow(SnapshotStart("s", 0), entry(0, TOPIC, path="s"), footer("s", 1), entry(0, PARTITION))
     assert [event.offset for event in events if isinstance(event, Applied)] == [0, 0]
     assert (history.read.first_offset, history.read.last_offset) == (0, 0)
 
@@ -225,9 +248,13 @@ def test_a_snapshot_from_before_the_first_record_is_at_its_offset() -> None:
 def test_a_snapshot_of_what_was_read_tells_nothing_new() -> None:
     """As in the text of a dump, where it may follow the log that it was made of."""
     history, _ = follow(
-        entry(0, TOPIC), entry(1, PARTITION), SnapshotStart("s", 1), entry(0, TOPIC), footer("s", 1),
+        entry(0, TOPIC),
+        entry(1, PARTITION),
+        SnapshotStart("s", 1),
+        entry(0, TOPIC),
+        footer("s", 1),
         entry(2, NO_LEADER),
-    )  # fmt: skip
+    )
     assert history.state.partitions[P0].registration.leader == -1
     assert history.read.records == 3
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fake_maven import maven
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven, kept_versions
+from support.fake_maven import maven
 
 JARS = ("kafka-clients-4.1.2.jar", "kafka-metadata-4.1.2.jar", "slf4j-api-1.7.36.jar")
 LOGS = ("log4j-slf4j-impl-2.25.3.jar", "slf4j-reload4j-1.7.36.jar")
@@ -87,7 +87,7 @@ def test_without_maven_the_remedy_is_named(tmp_path: Path) -> None:
         ("Could not transfer artifact org.apache.kafka:x: Unknown host repo", EnvironmentFault, "kafka-jars"),
         ("Something else entirely", EnvironmentFault, "kafka-jars"),
     ],
-)  # fmt: skip
+)
 def test_what_maven_says_is_understood(
     said: str, kind: type[UsageFault | EnvironmentFault], code: str, tmp_path: Path
 ) -> None:

@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from junit_runs import run_tests
-from kafka_jars import jars_or_skip
-from patched_classes import patched_classes
-from places import ROOT
 
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import Jars
 from elrcheck.kafka.junit.leader_source import PARTS
+from support.junit_runs import run_tests
+from support.kafka_jars import jars_or_skip
+from support.patched_classes import patched_classes
+from support.places import ROOT
 
 PATCH = find_finding("F-63").patch
 assert PATCH is not None and PATCH.classes

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-from kafka_jars import ONE
-from wire_broker import library_or_skip
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest
@@ -19,6 +17,8 @@ from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.live import snapshot
 from elrcheck.kafka.maven import find_maven
 from elrcheck.results.audit_report import AuditReport
+from support.kafka_jars import ONE
+from support.wire_broker import library_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 SECONDS = 120.0

@@ -7,9 +7,6 @@ import ssl
 from pathlib import Path
 
 import pytest
-from edits import replaced
-from live_cluster import FakeCluster, partition, shrunk, topic
-from wire_broker import WireBroker, library_or_skip, listening
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
@@ -19,6 +16,9 @@ from elrcheck.console.shell import run
 from elrcheck.kafka.audit import live_audit
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
+from support.edits import replaced
+from support.live_cluster import FakeCluster, partition, shrunk, topic
+from support.wire_broker import WireBroker, library_or_skip, listening
 
 
 @pytest.fixture(autouse=True)
@@ -26,9 +26,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_audit, "AGAIN", 0.0)
 
 
-def asked(
-    broker: WireBroker, config: Path | None = None, context: ssl.SSLContext | None = None
-) -> AuditReport:
+def asked(broker: WireBroker, config: Path | None = None, context: ssl.SSLContext | None = None) -> AuditReport:
     with listening(broker, context) as address:
         return run_audit(AuditRequest(bootstrap=address, client_config=config), Silent())
 
@@ -38,8 +36,10 @@ def test_the_wire_gives_the_report_that_the_answers_give() -> None:
     joined = partition(replicas=(2, 0, 1), isr_nodes=[0, 1])
     cluster = FakeCluster(
         [topic("lost", shrunk([2], [0, 1], replicas=(2,), leader=2)), topic("moved", joined)],
-        moving={("moved", 0): moving}, lag={0: 9_000}, unclean="true",
-    )  # fmt: skip
+        moving={("moved", 0): moving},
+        lag={0: 9_000},
+        unclean="true",
+    )
     over_the_wire, direct = asked(WireBroker(cluster)), cluster.audited()
     found = [(f.rule, f.topic, f.partition, f.message, f.offset) for f in over_the_wire.flags]
     assert found == [(f.rule, f.topic, f.partition, f.message, f.offset) for f in direct.flags]
@@ -118,12 +118,8 @@ def own_certificate(folder: Path) -> tuple[Path, Path]:
     now = datetime.datetime.now(datetime.UTC)
     day = datetime.timedelta(days=1)
     made = (
-        x509.CertificateBuilder(
-            name, name, key.public_key(), x509.random_serial_number(), now - day, now + day
-        )
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False
-        )
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
     )
@@ -172,30 +168,45 @@ def test_a_broker_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> 
     assert deaf.heard
 
 
-@pytest.mark.parametrize("text", ["", "localhost", "localhost:", "localhost:0", "localhost:65536", "a b:9092",
-                                  "localhost:9092,", "::1:9092", "http://localhost:9092"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "localhost",
+        "localhost:",
+        "localhost:0",
+        "localhost:65536",
+        "a b:9092",
+        "localhost:9092,",
+        "::1:9092",
+        "http://localhost:9092",
+    ],
+)
 def test_an_address_that_is_none(text: str) -> None:
     with pytest.raises(UsageFault) as fault:
         run_audit(AuditRequest(bootstrap=text), Silent())
     assert fault.value.code == "bootstrap-address"
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("securty.protocol=SSL", "did you mean `security.protocol`?"),
-    ("\n# comment\nssl.truststore.password=x", "client.properties:3"),
-    ("bootstrap.servers=a:1", "leave it out"),
-    ("security.protocol=TLS", "must be one of PLAINTEXT, SSL"),
-    ("request.timeout.ms=soon", "is not a whole number of milliseconds"),
-    ("sasl.mechanism=PLAIN", "has no effect unless the security.protocol is one with SASL"),
-    ("ssl.key.password=hush", "has no effect unless the security.protocol is one with SSL"),
-    ("security.protocol=SSL\nssl.truststore.location=/x.jks", "the truststore is of type JKS"),
-    ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/no/such", "cannot be read"),
-    ("security.protocol=SSL\nssl.truststore.certificates=nonsense", "the truststore cannot be read"),
-    ("security.protocol=SSL\nssl.endpoint.identification.algorithm=none", "must be https or empty"),
-    ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN", "PLAIN needs `sasl.jaas.config`"),
-    ("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=x required;", "names no username"),
-    ("security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER", "must be one of PLAIN, SCRAM"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("securty.protocol=SSL", "did you mean `security.protocol`?"),
+        ("\n# comment\nssl.truststore.password=x", "client.properties:3"),
+        ("bootstrap.servers=a:1", "leave it out"),
+        ("security.protocol=TLS", "must be one of PLAINTEXT, SSL"),
+        ("request.timeout.ms=soon", "is not a whole number of milliseconds"),
+        ("sasl.mechanism=PLAIN", "has no effect unless the security.protocol is one with SASL"),
+        ("ssl.key.password=hush", "has no effect unless the security.protocol is one with SSL"),
+        ("security.protocol=SSL\nssl.truststore.location=/x.jks", "the truststore is of type JKS"),
+        ("security.protocol=SSL\nssl.truststore.type=PEM\nssl.truststore.location=/no/such", "cannot be read"),
+        ("security.protocol=SSL\nssl.truststore.certificates=nonsense", "the truststore cannot be read"),
+        ("security.protocol=SSL\nssl.endpoint.identification.algorithm=none", "must be https or empty"),
+        ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN", "PLAIN needs `sasl.jaas.config`"),
+        ("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=x required;", "names no username"),
+        ("security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER", "must be one of PLAIN, SCRAM"),
+    ],
+)
 def test_properties_that_are_refused(tmp_path: Path, text: str, said: str) -> None:
     config = tmp_path / "client.properties"
     config.write_text(text)
@@ -213,11 +224,16 @@ def test_no_secret_of_the_properties_is_printed(
     login = 'sasl.jaas.config=x.PlainLoginModule required username="u" password='
     sasl = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
     for text in (
-        f'{sasl}{login}"hunter22";', f'{sasl}{login}hunter22;', f'{sasl}{login}\n  "hunter22";',
-        f'{sasl}sasl.jaas.config=\nusername="u" password="hunter22";', f'{sasl}password=hunter22',
-        "security.protocol=hunter22", "sasl.mechanism=hunter22", "request.timeout.ms=hunter22",
+        f'{sasl}{login}"hunter22";',
+        f"{sasl}{login}hunter22;",
+        f'{sasl}{login}\n  "hunter22";',
+        f'{sasl}sasl.jaas.config=\nusername="u" password="hunter22";',
+        f"{sasl}password=hunter22",
+        "security.protocol=hunter22",
+        "sasl.mechanism=hunter22",
+        "request.timeout.ms=hunter22",
         "security.protocol=SSL\nssl.key.password=hunter22\nssl.keystore.type=PEM\nssl.keystore.location=/none",
-    ):  # fmt: skip
+    ):
         (tmp_path / "client.properties").write_text(text)
         for form in ("text", "json", "github", "html"):
             argv = ["audit", "--bootstrap", "127.0.0.1:1", "--client-config", "client.properties", "-f", form]

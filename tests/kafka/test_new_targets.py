@@ -7,7 +7,6 @@ Three reassignments, by ReplicationControlManager; what the leader does meanwhil
 from __future__ import annotations
 
 import pytest
-from kafka_jars import jars_or_skip
 
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.broker_oracle import open_broker_oracle
@@ -25,6 +24,7 @@ from elrcheck.kafka.broker_steps import (
 from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import AlterPartition, KafkaBroker, Member, Reassign, Setup
 from elrcheck.kafka.jars import Jars
+from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -51,9 +51,7 @@ NEWEST = Metadata(0, 2, 5, ALL, (0,))
 def test_a_new_target_ends_the_adding(version: str, elr: bool) -> None:
     """Of the replica that the second target added: it is in the list, and in neither ISR nor adding."""
     setup = Setup(tuple(KafkaBroker(b, 100 + b) for b in ALL), LED, elr=elr, cluster_min_isr=2)
-    walk = (
-        AlterPartition(0, (Member(0), Member(1))), Reassign((0,)), Reassign((0, 1)), Reassign(ALL),
-    )  # fmt: skip
+    walk = (AlterPartition(0, (Member(0), Member(1))), Reassign((0,)), Reassign((0, 1)), Reassign(ALL))
     with open_oracle(jars_or_skip(version)) as oracle:
         (answers,) = oracle.walks([(setup, walk)])
     found = [one.partition for one in answers[-4:]]

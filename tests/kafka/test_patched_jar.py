@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_maven import maven
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.kept.store import FOLDER
@@ -23,6 +22,7 @@ from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import find_jdk, jar_bytes
 from elrcheck.kafka.patched_jar import edited_sources, patched_jar
 from elrcheck.kafka.reproduce.finding_patch import edits_of
+from support.fake_maven import maven
 
 LIMIT = """\
 package org.apache.kafka.controller;
@@ -118,7 +118,7 @@ def test_edits_of_one_file_follow_each_other(environ: dict[str, str]) -> None:
         ("org.apache.kafka:kafka-metadata:jar:sources:4.4.0 was not found in https://x", "kafka-sources"),
         ("Could not transfer artifact org.apache.kafka:x: Unknown host repo", "kafka-jars"),
     ],
-)  # fmt: skip
+)
 def test_sources_that_maven_does_not_get(said: str, code: str, tmp_path: Path) -> None:
     environ = maven(tmp_path / "bin", f"echo '[ERROR] {said}'; exit 1")
     with pytest.raises(UsageFault if code == "kafka-sources" else EnvironmentFault) as fault:

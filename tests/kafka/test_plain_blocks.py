@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from log_stories import SEGMENT
-from log_writer import batch
 
 from elrcheck.kafka.log.batches import HEADER, StoredRecord, head_of, records_of
 from elrcheck.kafka.log.blocks import Block, Values, plain_block, plain_heads
 from elrcheck.kafka.log.crc32c import crc32c, crc32c_of_each
 from elrcheck.kafka.log.segments import Batch, read_segment
+from support.log_stories import SEGMENT
+from support.log_writer import batch
 
 SIZES = (0, 1, 6, 55, 57, 58, 63, 64, 120, 130, 8100)
 """Of values; around those at which their length, or that of the record, takes another byte."""
@@ -101,9 +101,7 @@ def test_the_first_batch_that_is_not_plain_ends_a_block(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_damage_is_the_same_wherever_a_stretch_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_damage_is_the_same_wherever_a_stretch_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     chance = random.Random(seed)
     path, data, base = tmp_path / SEGMENT, b"", 0
     for number in range(60):

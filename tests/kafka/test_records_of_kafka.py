@@ -9,12 +9,12 @@ import string
 from typing import Any
 
 import pytest
-from kafka_jars import ALL, jars_or_skip
-from kafka_records import asked
 
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import MetadataRecord, read_record
 from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, Field, Kind, RecordType
+from support.kafka_jars import ALL, jars_or_skip
+from support.kafka_records import asked
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 TIMES = 6

@@ -8,11 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from edits import replaced
-from fake_cluster import WHOLE, FakeCluster, opening
 from jsonschema import Draft202012Validator
 from junitparser import JUnitXml
-from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
@@ -28,6 +25,9 @@ from elrcheck.kafka.reproduce.recipe_run import ranges
 from elrcheck.kafka.reproduce.reproduce import shape_of
 from elrcheck.report.formats import render
 from elrcheck.results.reproduce_report import ReproduceReport, wilson
+from support.edits import replaced
+from support.fake_cluster import WHOLE, FakeCluster, opening
+from support.places import SCHEMAS
 
 RECIPE = """\
 finding = "F-20"
@@ -174,10 +174,16 @@ def test_a_refusal_that_is_predicted(follow: Follow) -> None:
 
 
 def test_the_controller_and_the_log_of_a_replica(follow: Follow) -> None:
-    steps = "\n".join(f'[[step]]\n{one}' for one in (
-        'pause = "controller"', 'resume = "controller"', 'kill = "controller"', 'start = "controller"',
-        'lose-log = "orders-0"\nbroker = 1',
-    ))  # fmt: skip
+    steps = "\n".join(
+        f"[[step]]\n{one}"
+        for one in (
+            'pause = "controller"',
+            'resume = "controller"',
+            'kill = "controller"',
+            'start = "controller"',
+            'lose-log = "orders-0"\nbroker = 1',
+        )
+    )
     cluster = FakeCluster()
     follow(cluster, leaderless=steps, control=False)
     wanted = [("pause", 100), ("resume", 100), ("kill", 100), ("start", 100), ("lose log", 1, "orders-0")]
@@ -212,9 +218,7 @@ def test_a_wait_that_is_too_long_is_inconclusive(follow: Follow) -> None:
     assert report.outcome == "inconclusive" and "step 4 (wait orders-0" in report.message
 
 
-def test_a_cluster_that_does_not_start_is_inconclusive(
-    follow: Follow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cluster_that_does_not_start_is_inconclusive(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise ClusterFault("node 1 ended with 1", "OutOfMemoryError")
 
@@ -225,9 +229,7 @@ def test_a_cluster_that_does_not_start_is_inconclusive(
     assert "node 1 ended with 1\nOutOfMemoryError" in report.message
 
 
-def test_an_interrupt_ends_the_cluster(
-    follow: Follow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_an_interrupt_ends_the_cluster(follow: Follow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     cluster = FakeCluster()
 
     def interrupt(*_: object, **__: object) -> None:
@@ -267,9 +269,7 @@ def test_classes_of_a_patch_go_before_those_of_kafka(follow: Follow, tmp_path: P
     assert cluster.jars == (patch, tmp_path / "CLUSTER")
 
 
-def test_the_patch_of_the_finding_is_built(
-    follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_patch_of_the_finding_is_built(follow: Follow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The jar, behind classes that are given; every format names the patch."""
     mine, built = tmp_path / "mine.jar", tmp_path / "F-20.jar"
     changed = ("org/apache/kafka/controller/PartitionChangeBuilder.java",)
@@ -349,9 +349,7 @@ def test_records_are_sent_while_steps_are_done(follow: Follow) -> None:
     assert (report.acknowledged, report.left) == (114, 114)  # the record that is lost was not acknowledged
 
 
-def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_do_not_count(
-    follow: Follow,
-) -> None:
+def test_every_record_that_was_sent_is_answered_and_those_for_the_leader_alone_do_not_count(follow: Follow) -> None:
     send, leader = '[[step]]\nsend = "orders-0"\n', "records = 2\nacks = 1\nvia = 0\n"
     steps = f'{send}{send}[[step]]\nproduce = "orders-0"\n{leader}[[step]]\nanswered = "orders-0"\n'
     cluster = FakeCluster(loses=2)
@@ -389,9 +387,7 @@ def test_one_that_is_not_acknowledged_for_another_reason_is_inconclusive(follow:
     assert late.outcome == "inconclusive"
 
 
-def test_a_state_from_before_an_error_decides_nothing(
-    follow: Follow, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_state_from_before_an_error_decides_nothing(follow: Follow, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = FakeCluster()
     left = [WHOLE, replace(WHOLE, replicas=(1,)), replace(WHOLE, replicas=(1,))]
 
@@ -420,7 +416,7 @@ def test_a_late_answer_counts(follow: Follow) -> None:
         ('log = "orders-0"\nbroker = 2\nend = 99', 'log = "orders-0", broker = 2, end = 15'),
         ('log = "orders-0"\nbroker = 2\nend = 99', 'wait = "orders-0", leader = 0'),
     ],
-)  # fmt: skip
+)
 def test_other_signs_that_stay_away(follow: Follow, sign: str, shown: str) -> None:
     steps = step(sign, "seconds = 1", f"instead = {{ {shown}, seconds = 1 }}")
     report = follow(FakeCluster(says=["registers"]), leaderless=steps, control=False, patience=0.1)

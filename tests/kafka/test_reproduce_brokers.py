@@ -21,8 +21,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from kafka_jars import ONE
-from processes import ended_in_time
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest, ReproduceRequest
@@ -32,6 +30,8 @@ from elrcheck.kafka.jars import Jars, from_maven, kept_versions
 from elrcheck.kafka.java_program import find_jdk
 from elrcheck.kafka.maven import find_maven
 from elrcheck.kafka.reproduce.reproduce import run_reproduce
+from support.kafka_jars import ONE
+from support.processes import ended_in_time
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

@@ -7,14 +7,14 @@ import random
 from typing import Any
 
 import pytest
-from kafka_jars import ALL, jars_or_skip
-from kafka_records import asked
-from log_stories import D, E, T, U, broker
-from log_writer import Told
 
 from elrcheck.kafka.log.cluster_state import ClusterState, Key
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
+from support.kafka_jars import ALL, jars_or_skip
+from support.kafka_records import asked
+from support.log_stories import D, E, T, U, broker
+from support.log_writer import Told
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 HISTORIES, LENGTH = 12, 40
@@ -36,18 +36,36 @@ def history(kafka: str, chance: random.Random) -> list[Told]:
         told.append(("TOPIC_RECORD", 0, {"name": name, "topicId": topic_id}))
         for number in range(2):
             replicas = chance.sample(range(4), 3)
-            told.append(("PARTITION_RECORD", chance.choice((0, 1, 2)), {
-                "partitionId": number, "topicId": topic_id, "replicas": replicas, "isr": replicas,
-                "leader": replicas[0], "leaderEpoch": 0, "partitionEpoch": 0,
-                "directories": chance.sample([D, E, D], 3)}))  # fmt: skip
+            told.append(
+                (
+                    "PARTITION_RECORD",
+                    chance.choice((0, 1, 2)),
+                    {
+                        "partitionId": number,
+                        "topicId": topic_id,
+                        "replicas": replicas,
+                        "isr": replicas,
+                        "leader": replicas[0],
+                        "leaderEpoch": 0,
+                        "partitionEpoch": 0,
+                        "directories": chance.sample([D, E, D], 3),
+                    },
+                )
+            )
             made.append(Key(topic_id, number))
     for _ in range(LENGTH):
         told.append(_step(release, newest, chance, topics, living, made))
     return told
 
 
-def _step(release: tuple[int, ...], newest: int, chance: random.Random, topics: dict[str, str],
-          living: dict[int, int], made: list[Key]) -> Told:  # fmt: skip
+def _step(
+    release: tuple[int, ...],
+    newest: int,
+    chance: random.Random,
+    topics: dict[str, str],
+    living: dict[int, int],
+    made: list[Key],
+) -> Told:
     roll = chance.random()
     if roll < 0.6 and made:
         return _change(chance, chance.choice(made))
@@ -71,10 +89,17 @@ def _step(release: tuple[int, ...], newest: int, chance: random.Random, topics: 
     if roll < 0.9:
         name = chance.choice(("FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD"))
         return (name, 0, {"id": number, "epoch": living[number]})
-    return ("BROKER_REGISTRATION_CHANGE_RECORD", 2, {
-        "brokerId": number, "brokerEpoch": living[number], "fenced": chance.choice((-1, 0, 1)),
-        "inControlledShutdown": chance.choice((0, 1)),
-        "logDirs": chance.choice(([], [E], [D, E]))})  # fmt: skip
+    return (
+        "BROKER_REGISTRATION_CHANGE_RECORD",
+        2,
+        {
+            "brokerId": number,
+            "brokerEpoch": living[number],
+            "fenced": chance.choice((-1, 0, 1)),
+            "inControlledShutdown": chance.choice((0, 1)),
+            "logDirs": chance.choice(([], [E], [D, E])),
+        },
+    )
 
 
 def _change(chance: random.Random, key: Key) -> Told:
@@ -100,9 +125,18 @@ def shown(state: ClusterState) -> Any:
     for key, stored in state.partitions.items():
         p = stored.registration
         partitions[f"{state.name_of(key)}-{key.partition}"] = [
-            p.replicas, p.isr, p.elr, p.last_known_elr, p.adding, p.removing, p.leader, p.leader_epoch,
-            p.partition_epoch, p.recovery, stored.directories,
-        ]  # fmt: skip
+            p.replicas,
+            p.isr,
+            p.elr,
+            p.last_known_elr,
+            p.adding,
+            p.removing,
+            p.leader,
+            p.leader_epoch,
+            p.partition_epoch,
+            p.recovery,
+            stored.directories,
+        ]
     brokers = {
         str(number): [b.epoch, b.fenced, b.in_controlled_shutdown, sorted(b.directories)]
         for number, b in state.brokers.items()
@@ -121,9 +155,7 @@ def test_every_record_does_what_it_does_to_kafkas_image(kafka: str) -> None:
         for name, version, fields in told:
             kind = BY_NAME[name]
             every = {
-                field.name: fields.get(field.name, field.otherwise)
-                for field in kind.fields
-                if field.since <= version
+                field.name: fields.get(field.name, field.otherwise) for field in kind.fields if field.since <= version
             }
             lines.append(f"replay {kind.key} {version} {json.dumps(every)}")
     answers = iter(asked(jars, lines))
@@ -132,8 +164,9 @@ def test_every_record_does_what_it_does_to_kafkas_image(kafka: str) -> None:
         state = ClusterState()
         for name, version, fields in told:
             kind = BY_NAME[name]
-            read = {field.name: fields.get(field.name, field.otherwise) for field in kind.fields
-                    if field.since <= version}  # fmt: skip
+            read = {
+                field.name: fields.get(field.name, field.otherwise) for field in kind.fields if field.since <= version
+            }
             tuples = {k: tuple(value) if isinstance(value, list) else value for k, value in read.items()}
             state.apply(MetadataRecord(name, version, defaults_of(kind) | tuples))
             partitions, brokers = json.loads(next(answers))

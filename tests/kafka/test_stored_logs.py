@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from log_stories import (
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
+from elrcheck.kafka.log.crc32c import BLOCK, SHORT, crc32c, crc32c_by_block, crc32c_by_byte
+from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
+from elrcheck.kafka.log.record_table import BY_NAME, TYPES
+from elrcheck.kafka.log.segments import Batch, read_segment
+from support.log_stories import (
     ALL_TOLD,
     MADE,
     NEXT_OFFSET,
@@ -20,15 +27,8 @@ from log_stories import (
     written_by_kafka,
     written_here,
 )
-from log_writer import Told, record_value
-from places import TESTS
-
-from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
-from elrcheck.kafka.log.crc32c import BLOCK, SHORT, crc32c, crc32c_by_block, crc32c_by_byte
-from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
-from elrcheck.kafka.log.record_table import BY_NAME, TYPES
-from elrcheck.kafka.log.segments import Batch, read_segment
+from support.log_writer import Told, record_value
+from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
 

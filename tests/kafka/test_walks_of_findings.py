@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from kafka_jars import jars_or_skip
 
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.controller_oracle import open_oracle
@@ -22,6 +21,7 @@ from elrcheck.kafka.controller_steps import (
     SwitchElr,
     Unfence,
 )
+from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -51,10 +51,11 @@ def test_f_59(version: str, fails: bool) -> None:
     brokers = (KafkaBroker(0, 100, True, True), KafkaBroker(1, 101, True, True))
     setup = Setup(brokers, LEADERLESS, elr=False, cluster_min_isr=2)
     stored, off = last(
-        version, setup,
+        version,
+        setup,
         (SwitchElr(True), Register(1, "none"), Unfence(0), Elect("UNCLEAN")),
         (Register(1, "none"), Unfence(0), Elect("UNCLEAN")),
-    )  # fmt: skip
+    )
     assert (off.error, off.partition.leader) == ("NONE", 0)
     assert stored.error == ("ELIGIBLE_LEADERS_NOT_AVAILABLE" if fails else "NONE")
     assert stored.partition.leader == (-1 if fails else 0)
@@ -65,9 +66,7 @@ def test_f_59(version: str, fails: bool) -> None:
 def test_f_60(version: str, completes: bool) -> None:
     """Broker 2 joins while broker 1 is down: is the move from 0 and 1 to 1 and 2 complete?"""
     brokers = (KafkaBroker(0, 100), KafkaBroker(1, 101, True, True), KafkaBroker(2, 102))
-    partition = KafkaPartition(
-        (0, 1), (0,), leader=0, leader_epoch=3, partition_epoch=3, directories=(0, 0)
-    )
+    partition = KafkaPartition((0, 1), (0,), leader=0, leader_epoch=3, partition_epoch=3, directories=(0, 0))
     setup = Setup(brokers, partition, elr=True, cluster_min_isr=2)
     (joined,) = last(version, setup, (Reassign((1, 2)), AlterPartition(0, (Member(0), Member(2)))))
     if completes:
@@ -83,10 +82,11 @@ def test_f_61(version: str, target: tuple[int, ...], elr: bool) -> None:
     brokers = tuple(KafkaBroker(b, 100 + b) for b in range(4))
     setup = Setup(brokers, LED, elr=elr, cluster_min_isr=2)
     moved, stays = last(
-        version, setup,
+        version,
+        setup,
         (Reassign(target), Fence(1), AlterPartition(0, (Member(0), Member(2))), Reassign(None)),
         (Reassign(target), Reassign(None)),
-    )  # fmt: skip
+    )
     assert set(moved.partition.replicas) == {0, 1} and moved.partition.isr == (0,)
     assert set(stays.partition.replicas) == {0, 1} and set(stays.partition.isr) == {0, 1}
 
@@ -99,10 +99,7 @@ def test_f_62() -> None:
     stored: tuple[Step, ...] = (Reassign((0, 1)), Fence(1), Reassign(None))
     with open_oracle(jars_or_skip("4.3.1"), "live") as oracle:
         stuck, cleared = oracle.walks(
-            [
-                (setup, (*stored, Register(1, "none"))),
-                (setup, (*stored, Configure("topic", "1"), Register(1, "none"))),
-            ]
+            [(setup, (*stored, Register(1, "none"))), (setup, (*stored, Configure("topic", "1"), Register(1, "none")))]
         )
     assert stuck[-2].partition is not None and stuck[-2].partition.last_known_elr == (0,)
     assert (stuck[-1].error, stuck[-1].reply) == ("UNKNOWN_SERVER_ERROR", ("RESIGNED",))

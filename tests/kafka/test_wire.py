@@ -11,8 +11,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from places import ROOT
-from wire_samples import BROKERS, PARTITION, STEPS
 
 from elrcheck.kafka import wire
 from elrcheck.kafka.asked import (
@@ -24,14 +22,26 @@ from elrcheck.kafka.asked import (
 )
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
 from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
+from support.places import ROOT
+from support.wire_samples import BROKERS, PARTITION, STEPS
 
 JAVA = ROOT / "kafka" / "java"
 ids = st.lists(st.integers(-1, 2**31 - 1), max_size=5).map(tuple)
 epochs = st.integers(0, 2**31 - 1)
 partitions = st.builds(
-    KafkaPartition, ids, ids, ids, ids, ids, ids, st.integers(-1, 99), epochs, epochs,
-    st.sampled_from(["RECOVERED", "RECOVERING"]), ids,
-)  # fmt: skip
+    KafkaPartition,
+    ids,
+    ids,
+    ids,
+    ids,
+    ids,
+    ids,
+    st.integers(-1, 99),
+    epochs,
+    epochs,
+    st.sampled_from(["RECOVERED", "RECOVERING"]),
+    ids,
+)
 
 
 @given(partitions, st.none() | st.text())
@@ -46,17 +56,13 @@ def test_every_kind_of_step_has_a_line_of_its_own() -> None:
     lines = [wire.write(step) for step in STEPS]
     assert {type(step) for step in STEPS} == set(get_args(Step))
     assert len(set(lines)) == len(lines)
-    assert all(
-        json.loads(line)["type"] == type(step).__name__ for line, step in zip(lines, STEPS, strict=True)
-    )
+    assert all(json.loads(line)["type"] == type(step).__name__ for line, step in zip(lines, STEPS, strict=True))
     assert not any(b"\n" in line for line in lines)
 
 
 def test_absent_and_empty_are_not_the_same() -> None:
     unset = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,)))))["question"]
-    empty = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,), target_isr=()))))[
-        "question"
-    ]
+    empty = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,), target_isr=()))))["question"]
     assert unset["target_isr"] is None and empty["target_isr"] == []
     asked = wire.write(wire.AskReassignment(ReassignmentQuestion(PARTITION)))
     assert json.loads(asked)["question"]["target"] is None
@@ -95,11 +101,19 @@ GOOD = msgspec.json.encode(BuilderAnswer(PARTITION)).decode()
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"failure":null', '"failure":null,"more":1'),
-     ('"failure":null', '"failure":1'), ('"leader":-1', '"leader":"x"'),
-     ('"RECOVERING"', '"LOST"'), ('"isr":[0]', '"isr":[0,]'), ('"isr":[0],', ""), ("{", "{ "), ("}", ""),
-     ('"failure":null', '"failure":null,"failure":null'), ('"leader":-1', '"leader":-1.0')],
-)  # fmt: skip
+    [
+        ('"failure":null', '"failure":null,"more":1'),
+        ('"failure":null', '"failure":1'),
+        ('"leader":-1', '"leader":"x"'),
+        ('"RECOVERING"', '"LOST"'),
+        ('"isr":[0]', '"isr":[0,]'),
+        ('"isr":[0],', ""),
+        ("{", "{ "),
+        ("}", ""),
+        ('"failure":null', '"failure":null,"failure":null'),
+        ('"leader":-1', '"leader":-1.0'),
+    ],
+)
 def test_a_damaged_answer_is_no_answer(old: str, new: str) -> None:
     assert old in GOOD
     damaged = GOOD.replace(old, new, 1).encode()
@@ -136,13 +150,17 @@ def test_every_record_has_the_same_fields_in_java() -> None:
     for kind in get_args(BrokerEvent):
         assert broker[kind.__name__] == names_of(kind), kind
     others: dict[str, type] = {
-        "Change": BuilderQuestion, "Target": ReassignmentQuestion, "Setup": Setup, "Broker": KafkaBroker,
-        "Partition": KafkaPartition, "Member": Member, "StepAnswer": StepAnswer,
-        "BuilderAnswer": BuilderAnswer, "ReassignmentAnswer": ReassignmentAnswer,
-    }  # fmt: skip
-    assert {name: controller[name] for name in others} == {
-        name: names_of(kind) for name, kind in others.items()
+        "Change": BuilderQuestion,
+        "Target": ReassignmentQuestion,
+        "Setup": Setup,
+        "Broker": KafkaBroker,
+        "Partition": KafkaPartition,
+        "Member": Member,
+        "StepAnswer": StepAnswer,
+        "BuilderAnswer": BuilderAnswer,
+        "ReassignmentAnswer": ReassignmentAnswer,
     }
+    assert {name: controller[name] for name in others} == {name: names_of(kind) for name, kind in others.items()}
     assert broker["Known"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)
     assert wire.write(Metadata(1, 4, 5, (0, 1), ())) == (
         b'{"type":"Metadata","leader":1,"leader_epoch":4,"partition_epoch":5,"replicas":[0,1],"isr":[]}'

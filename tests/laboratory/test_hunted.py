@@ -10,7 +10,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from places import ROOT
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import from_data, from_text, to_data
@@ -29,6 +28,7 @@ from elrcheck.laboratory.evidence.hunted import (
     repaired,
     repairs_of,
 )
+from support.places import ROOT
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
 CASE = CASES["reassign/fence@code_4_3"]
@@ -44,9 +44,7 @@ def test_each_repair_is_a_control_of_its_finding() -> None:
 
 
 def test_every_violation_has_a_cause() -> None:
-    assert [
-        (case.name, each.name) for case in HUNT.cases for each in case.violations if not each.explained
-    ] == []
+    assert [(case.name, each.name) for case in HUNT.cases for each in case.violations if not each.explained] == []
     assert [case.name for case in HUNT.cases if case.introduced] == []
 
 
@@ -87,8 +85,9 @@ def asked(
 def test_a_single_repair_explains_what_breaks_without_it() -> None:
     found = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
     assert [(each.name, each.depth, each.reasons) for each in found.violations] == [
-        ("P-1", 7, ("F-20",)), ("P-2", 3, ("F-20",)),
-    ]  # fmt: skip
+        ("P-1", 7, ("F-20",)),
+        ("P-2", 3, ("F-20",)),
+    ]
     assert all(each.explained for each in found.violations)
     assert {"F-20", "F-60", "F-61"} < set(found.left_out) and "F-23" not in found.left_out
 
@@ -171,8 +170,7 @@ def test_a_run_goes_on_where_it_was(
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["unregister/kill@code_4_0", pytest.param("feature/kill@code_4_3", marks=pytest.mark.slow)],
+    "name", ["unregister/kill@code_4_0", pytest.param("feature/kill@code_4_3", marks=pytest.mark.slow)]
 )
 def test_a_row_repeats(name: str) -> None:
     stored = next(case for case in HUNT.cases if case.name == name)

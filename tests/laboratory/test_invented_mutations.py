@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import pytest
-from places import TESTS
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
@@ -17,6 +16,7 @@ from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_bench import RuleBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.lang.changed.variations import edited
+from support.places import TESTS
 
 TABLE = tomllib.loads((TESTS / "data" / "invented_mutations.toml").read_text(encoding="utf-8"))["mutation"]
 SECONDS = 120.0
@@ -43,9 +43,15 @@ def controller() -> ControllerBench:
 def case_of(row: dict[str, Any]) -> SuiteCase:
     selection = Selection("kip_full", "two-brokers-quiet", tuple(row["set"]))
     return SuiteCase(
-        name=row["title"], family="invented", selected=resolve(selection), selection=selection, deep=False,
-        max_states=1_000_000, violates={}, reaches=("W-11",),
-    )  # fmt: skip
+        name=row["title"],
+        family="invented",
+        selected=resolve(selection),
+        selection=selection,
+        deep=False,
+        max_states=1_000_000,
+        violates={},
+        reaches=("W-11",),
+    )
 
 
 def test_every_mutation_is_a_change_of_the_model() -> None:

@@ -16,9 +16,7 @@ from elrcheck.model.config import Config
 from elrcheck.proving.covered import outside
 from elrcheck.proving.prove import Proof
 
-ONE = Config(
-    broker_count=1, min_isr=1, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED
-)  # fmt: skip
+ONE = Config(broker_count=1, min_isr=1, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 SMALL = Config(broker_count=2, log_slots=1, records=1, acks_one=0, fences=1, shrinks=0, crashes=0)
 
 
@@ -68,9 +66,7 @@ def test_the_suite_has_configurations_that_a_proof_covers() -> None:
     covered = [case for case, left_out in cases if not left_out]
     assert len(covered) > 40
     assert outside(dataclasses.replace(Config(), crashes=3, fences=2, elections=1, broker_count=2)) == ()
-    assert outside(dataclasses.replace(Config(), reassignments=1, strict_hwm=False)) == (
-        "reassignments", "strict_hwm",
-    )  # fmt: skip
+    assert outside(dataclasses.replace(Config(), reassignments=1, strict_hwm=False)) == ("reassignments", "strict_hwm")
 
 
 @pytest.mark.slow

@@ -16,8 +16,7 @@ from elrcheck.laboratory import rule_survey
 from elrcheck.mutation.rule_mutants import RuleMutants
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
-ASK = ("mutate", "--function", "fence_target", "--no-controller", "--workers", "1", "--sample", "4",
-       "--run-dir", "run")  # fmt: skip
+ASK = ("mutate", "--function", "fence_target", "--no-controller", "--workers", "1", "--sample", "4", "--run-dir", "run")
 CONFIGURATION = "pairs/elect+unregister/fence"
 
 
@@ -27,9 +26,7 @@ def mutants() -> RuleMutants:
 
 
 @pytest.mark.slow
-def test_changes_are_found_kept_and_explained(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_changes_are_found_kept_and_explained(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rule_survey, "_configurations", lambda *_: ((CONFIGURATION,), (), ()))
     code, out, _ = invoke(*ASK, "-f", "json")
     report = json.loads(out)
@@ -46,9 +43,7 @@ def test_changes_are_found_kept_and_explained(
     # A reason settles a survivor; a reason for what is found is a contradiction.
     named = [found["name"], *survivors]
     table = tmp_path / "table.toml"
-    table.write_text(
-        "".join(f"[[equivalent]]\nmutants = [{json.dumps(name)}]\nbecause = 'why'\n" for name in named)
-    )
+    table.write_text("".join(f"[[equivalent]]\nmutants = [{json.dumps(name)}]\nbecause = 'why'\n" for name in named))
     monkeypatch.setattr(rule_survey, "packaged_equivalents", lambda: table)
     code, out, _ = invoke(*ASK, "-f", "json")
     told = {rule["name"]: rule["verdict"] for rule in json.loads(out)["rules"]}

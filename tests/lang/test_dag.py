@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import example, given, settings
-from small_programs import LEAVES, Recipe, State, leaf_values, recipes, to_node, to_value
 
 from elrcheck.lang.lowering.dag import MAX_BIT, Dag, cone, evaluate, evaluate_all
+from support.small_programs import LEAVES, Recipe, State, leaf_values, recipes, to_node, to_value
 
 
 @settings(max_examples=400, deadline=None)

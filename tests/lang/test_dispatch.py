@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from small_models import loaded
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.source import ModelError
 from elrcheck.tla_export.spec import spec_text
+from support.small_models import loaded
 
 CHOICE = """
 from elrcheck.lang.runtime import dispatch

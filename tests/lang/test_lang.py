@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 import z3
-from edits import replaced
-from small_models import loaded, module
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
@@ -23,6 +21,8 @@ from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL, CONFIG
 from elrcheck.tla_export.spec import spec_text
+from support.edits import replaced
+from support.small_models import loaded, module
 
 REFUSED = {
     "set where a bool is wanted": ("return s.group", "expected bool"),
@@ -67,10 +67,7 @@ REFUSED = {
 
 # What is wrong with a whole function, or a class -> part of the message, or of the help.
 REFUSED_WHOLE = {
-    "type": (
-        "@op\ndef f(c: C, x: list[int]) -> bool:\n    return True",
-        "one value for each broker is Vec[T]",
-    ),
+    "type": ("@op\ndef f(c: C, x: list[int]) -> bool:\n    return True", "one value for each broker is Vec[T]"),
     "text": ("@op\ndef f(c: C, x: str) -> bool:\n    return True", "make an enum.Enum"),
     "unknown type": ("@op\ndef f(c: C, x: Itm) -> bool:\n    return True", "'Itm' is not defined"),
     "plain class": ("class X:\n    pass\n@op\ndef f(c: C, x: X) -> bool:\n    return True", "X with @record"),
@@ -94,23 +91,11 @@ REFUSED_WHOLE = {
     ),
     "endless choice": ("@action\ndef F(c: C, s: S, n: Count) -> S:\n    return s", "has no end"),
     "no state": ("@action\ndef F(c: C) -> S:\n    return Init(c)", "@action takes one state"),
-    "property of a number": (
-        "@always('P-1')\ndef F(c: C, s: S) -> int:\n    return 1",
-        "@always returns bool",
-    ),
-    "property of a choice": (
-        "@always('P-1')\ndef F(c: C, s: S, b: Replica) -> bool:\n    return True",
-        "and no 'b'",
-    ),
+    "property of a number": ("@always('P-1')\ndef F(c: C, s: S) -> int:\n    return 1", "@always returns bool"),
+    "property of a choice": ("@always('P-1')\ndef F(c: C, s: S, b: Replica) -> bool:\n    return True", "and no 'b'"),
     "id": ("@always('P1')\ndef F(c: C, s: S) -> bool:\n    return True", "such as P-32"),
-    "name of a guard": (
-        "@action\ndef F(c: C, s: S) -> S:\n    require(True, 1)\n    return s",
-        "write require",
-    ),
-    "field of a record": (
-        "@record\nclass R:\n    x: dict\n@op\ndef f(c: C, r: R) -> bool:\n    return r.x",
-        "R.x",
-    ),
+    "name of a guard": ("@action\ndef F(c: C, s: S) -> S:\n    require(True, 1)\n    return s", "write require"),
+    "field of a record": ("@record\nclass R:\n    x: dict\n@op\ndef f(c: C, r: R) -> bool:\n    return r.x", "R.x"),
     "limit": (
         "N = Annotated[int, nat('N', hi='nothing')]\n@op\ndef f(c: C, n: N) -> bool:\n    return True",
         "the limit 'nothing' of N is no field of C",

@@ -23,17 +23,32 @@ from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 
 WIDEST = Config(
-    broker_count=2, metadata=Propagation.LOG, elr_index_goes_stale=True, known_record_ends_proposal=True,
-    tracks_acks=True, records=2, crashes=2, shrinks=1, min_isr_changes=2, reassignments=1, feature_changes=1,
-    late_answers=2, late_fetches=2,
-)  # fmt: skip
-LEAST = {
-    "min_isr": 1, "records": 0, "crashes": 0, "shrinks": 0, "min_isr_changes": 0, "reassignments": 0,
-    "feature_changes": 0, "late_answers": 0, "late_fetches": 1,
-}  # fmt: skip
-DERIVED = sorted(
-    name for name, member in vars(Config).items() if isinstance(member, property) and name != "brokers"
+    broker_count=2,
+    metadata=Propagation.LOG,
+    elr_index_goes_stale=True,
+    known_record_ends_proposal=True,
+    tracks_acks=True,
+    records=2,
+    crashes=2,
+    shrinks=1,
+    min_isr_changes=2,
+    reassignments=1,
+    feature_changes=1,
+    late_answers=2,
+    late_fetches=2,
 )
+LEAST = {
+    "min_isr": 1,
+    "records": 0,
+    "crashes": 0,
+    "shrinks": 0,
+    "min_isr_changes": 0,
+    "reassignments": 0,
+    "feature_changes": 0,
+    "late_answers": 0,
+    "late_fetches": 1,
+}
+DERIVED = sorted(name for name, member in vars(Config).items() if isinstance(member, property) and name != "brokers")
 
 
 @pytest.fixture(scope="module")
@@ -112,9 +127,7 @@ def test_a_program_is_closed_by_its_initial_state(model: Model) -> None:
     widest = Config(broker_count=2, log_slots=1, records=1, min_isr=2, crashes=1, fences=0)
     opened = lower(model, widest, (), {"min_isr": 1, "crashes": 0, "fences": 0})
     assert [p.name for p in opened.parameters] == ["min_isr", "crashes"]
-    assert [opened.program.leaves[k].path for k in opened.program.parameters] == [
-        "config.min_isr", "config.crashes",
-    ]  # fmt: skip
+    assert [opened.program.leaves[k].path for k in opened.program.parameters] == ["config.min_isr", "config.crashes"]
     one = opened.at({"min_isr": 1, "crashes": 0})
     assert one.config == replace(widest, min_isr=1, crashes=0)
     assert one.program.instances is opened.program.instances

@@ -25,10 +25,7 @@ def program(first: str = "x", *, step: int = 1, limit: int = 4, top: int = 7) ->
     x, y = made[0], made[1]
     up = Instance("Up", (), (dag.lt(x, limit),), {0: dag.add(x, step)}, (), {1: dag.eq(x, y)})
     follow = Instance("Follow", (), (dag.lt(y, x),), {1: x}, (dag.eq(dag.band(x, y), dag.band(y, x)),))
-    checks = (
-        Check("together", "always", "state", dag.lt(dag.add(x, y), 7)),
-        Check("up-from-equal", "always", "step"),
-    )
+    checks = (Check("together", "always", "state", dag.lt(dag.add(x, y), 7)), Check("up-from-equal", "always", "step"))
     return Program(dag, (Leaf("x", 0, top), Leaf("y", 0, top)), (up, follow), checks, ((0, 0),))
 
 

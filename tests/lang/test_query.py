@@ -7,8 +7,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from lost_record import lost_record, stored
-from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
@@ -19,6 +17,8 @@ from elrcheck.report.json_report import as_data
 from elrcheck.stored_traces.subject import subject_of
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.replay import Replayed
+from support.lost_record import lost_record, stored
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.trace-view-1.schema.json"
 
@@ -57,8 +57,10 @@ def test_values_of_steps(subject: Replayed) -> None:
     (found,) = report.evaluations
     assert found.step
     assert [(one.at, one.value, one.changed) for one in found.values] == [
-        (1, "{1}", True), (2, "{}", True), (3, "{}", False),
-    ]  # fmt: skip
+        (1, "{1}", True),
+        (2, "{}", True),
+        (3, "{}", False),
+    ]
 
 
 MISTAKES = {
@@ -97,8 +99,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(cli, ["trace", "show", path, "--eval", "len(s.partition.isr)", "--eval", "s.lossy"]) == 0
     out = capsys.readouterr().out
     assert [line.split("  ")[-1].strip() for line in out.splitlines() if "len(s" in line] == [
-        ["before", "", "len(s.partition.isr) = 2"][-1].strip(), "len(s.partition.isr) = 1",
-    ]  # fmt: skip
+        ["before", "", "len(s.partition.isr) = 2"][-1].strip(),
+        "len(s.partition.isr) = 1",
+    ]
     assert out.count("s.lossy = ") == 2
     assert run(cli, ["-v", "trace", "show", path, "--eval", "s.lossy"]) == 0
     assert capsys.readouterr().out.count("s.lossy = ") == 5

@@ -76,7 +76,7 @@ def edited(old: str, new: str) -> str:
         ('"it does not"', '"it surely does not"'),
         ("LIMIT = 3", "LIMIT = 3\nOTHER = 4"),
     ],
-)  # fmt: skip
+)
 def test_what_no_reader_computes_with_changes_no_digest(
     old: str, new: str, module_of: Callable[[str], ModuleType]
 ) -> None:
@@ -102,17 +102,13 @@ def test_what_a_function_computes_with_changes_its_digest(
     assert digest_of(module_of(text).rule) != digest_of(module_of(RULE).rule)
 
 
-def test_a_change_of_what_is_called_changes_the_called_function_only(
-    module_of: Callable[[str], ModuleType],
-) -> None:
+def test_a_change_of_what_is_called_changes_the_called_function_only(module_of: Callable[[str], ModuleType]) -> None:
     before, after = module_of(RULE), module_of(edited("LIMIT = 3", "LIMIT = 4"))
     assert digest_of(before.rule) == digest_of(after.rule)
     assert digest_of(before.helper) != digest_of(after.helper)
 
 
-def test_a_file_that_was_edited_after_it_was_loaded_has_no_digest(
-    module_of: Callable[[str], ModuleType],
-) -> None:
+def test_a_file_that_was_edited_after_it_was_loaded_has_no_digest(module_of: Callable[[str], ModuleType]) -> None:
     """Two lines more at the top, and another function stands where the rule was."""
     module = module_of(RULE)
     assert module.__file__ is not None

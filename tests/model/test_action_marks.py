@@ -75,9 +75,7 @@ def test_every_event_of_the_controller_has_an_event_of_the_proof_and_an_operatio
 def test_one_that_lacks_them_is_noticed(actions: dict[str, Fn]) -> None:
     fence, learns = actions["Fence"].marks, actions["LeaderLearns"].marks
     assert list(mistakes("Fence", fence, True)) == list(mistakes("LeaderLearns", learns, False)) == []
-    assert list(mistakes("Fence", NO_MARKS, True)) == [
-        "Fence changes what the controller knows and has no event="
-    ]
+    assert list(mistakes("Fence", NO_MARKS, True)) == ["Fence changes what the controller knows and has no event="]
     (said,) = mistakes("Fence", replace(fence, what_if=()), True)
     assert said == "Fence has no what_if=, and no because="
     assert list(mistakes("Fence", replace(fence, what_if=(), because="a reason"), True)) == []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from admin_images import IDS, cluster, partition, topic, topic_of
 
 from elrcheck.model.config import Config
 from elrcheck.model.queries.admin import BrokerImage, PartitionImage, TopicImage
+from support.admin_images import IDS, cluster, partition, topic, topic_of
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from admin_images import IDS, cluster, partition, topic, topic_of
 
 from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config
@@ -24,6 +23,7 @@ from elrcheck.model.queries.admin import (
 )
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Registration, Settings
+from support.admin_images import IDS, cluster, partition, topic, topic_of
 
 # Partitions by topic: a has 2, b has 1, c has 3. Deliberately not in the order of their names.
 THREE = cluster(topic_of("c", 3), topic_of("a", 2), topic_of("b", 1))
@@ -38,11 +38,7 @@ def brief(response: DescribeResponse) -> Page:
 
 
 def ask(
-    *topics: str,
-    limit: int = 2000,
-    cursor: Cursor | None = None,
-    server: int = 2000,
-    image: ClusterImage = THREE,
+    *topics: str, limit: int = 2000, cursor: Cursor | None = None, server: int = 2000, image: ClusterImage = THREE
 ) -> DescribeResponse:
     return describe_topic_partitions(image, DescribeRequest(topics, limit, cursor), server)
 
@@ -120,7 +116,7 @@ def test_the_order_of_names() -> None:
 
 def test_the_order_of_names_outside_the_basic_plane_is_that_of_java() -> None:
     """U+10000 is the units D800 DC00, so it comes before U+FFFD; by code points it would follow."""
-    assert [t.name for t in ask("\uFFFD", "\U00010000").topics] == ["\U00010000", "\uFFFD"]
+    assert [t.name for t in ask("\ufffd", "\U00010000").topics] == ["\U00010000", "\ufffd"]
 
 
 # ---------------------------------------------------------------------------- limits
@@ -301,9 +297,7 @@ def test_offline_directory() -> None:
 
 def test_with_elr_off_the_fields_are_empty_lists_and_leftovers_go_with_the_next_change() -> None:
     """ELR {1} stored, then the feature is switched off: shown until an event changes the partition."""
-    off = Settings(
-        topic_min_isr=2, cluster_min_isr=2, broker_min_isr=(None, None, None), elr_enabled=False
-    )
+    off = Settings(topic_min_isr=2, cluster_min_isr=2, broker_min_isr=(None, None, None), elr_enabled=False)
     config = Config(elr_enabled=False)
     left_over = partition(isr=(0,), elr=(1,), last_known_elr=(2,))
     before = only(ask(image=cluster(topic("t", left_over, config=config, given=off))))

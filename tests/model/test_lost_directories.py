@@ -27,14 +27,7 @@ from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, LogDir, State, Status
 from elrcheck.model.variants import variant_named
 
-SIZES = {
-    "records": 2,
-    "acks_one": 0,
-    "clean_stops": 4,
-    "directory_losses": 1,
-    "directory_failures": 1,
-    "elections": 1,
-}
+SIZES = {"records": 2, "acks_one": 0, "clean_stops": 4, "directory_losses": 1, "directory_failures": 1, "elections": 1}
 KAFKA_4_1 = variant_named("code_4_1_1").knobs
 KAFKA_4_3 = variant_named("code_4_3").knobs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from admin_images import cluster, partition, settings, topic
 
 from elrcheck.model.choices import LastKnownLeader, LklStorage
 from elrcheck.model.choices import RecoveryStrategy as Strategy
@@ -25,6 +24,7 @@ from elrcheck.model.queries.admin import (
     unclean_recovery_partitions_count,
 )
 from elrcheck.model.state import Partition, Settings
+from support.admin_images import cluster, partition, settings, topic
 
 NOBODY: frozenset[TopicPartition] = frozenset()
 
@@ -127,23 +127,13 @@ CODE = Config(last_known_leader=LastKnownLeader.ACTIVE, lkl_storage=LklStorage.O
         (PHASE_1, settings(), partition(isr=(), leader=None, last_known_leader=1), Awaited.LAST_KNOWN_LEADER),
         (PHASE_1, settings(), LOST, Awaited.OPERATOR),
         # Eligible replicas go first.
-        (
-            PHASE_1,
-            settings(),
-            partition(isr=(), elr=(2,), leader=None, last_known_leader=1),
-            Awaited.ELIGIBLE_REPLICA,
-        ),
+        (PHASE_1, settings(), partition(isr=(), elr=(2,), leader=None, last_known_leader=1), Awaited.ELIGIBLE_REPLICA),
         # Code keeps it as the only member of LastKnownELR; with two members nobody knows who it was.
         (CODE, settings(), partition(isr=(), last_known_elr=(2,), leader=None), Awaited.LAST_KNOWN_LEADER),
         (CODE, settings(), ALL_UNCLEAN, Awaited.OPERATOR),
         # With ELR off nobody reads that field, and the last ISR member is waited for.
         (CODE, settings(elr_enabled=False), partition(isr=(1,), leader=None), Awaited.ELIGIBLE_REPLICA),
-        (
-            CODE,
-            settings(elr_enabled=False),
-            partition(isr=(), last_known_elr=(2,), leader=None),
-            Awaited.OPERATOR,
-        ),
+        (CODE, settings(elr_enabled=False), partition(isr=(), last_known_elr=(2,), leader=None), Awaited.OPERATOR),
         # An unclean election takes anybody, whatever else is stored.
         (Config(unclean_leader_election_enable=True), settings(), ELR_FENCED, Awaited.ANY_REPLICA),
         (Config(unclean_leader_election_enable=True), settings(), LOST, Awaited.ANY_REPLICA),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from admin_images import partition, settings
 
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, target
@@ -16,6 +15,7 @@ from elrcheck.model.control_plane.partition import change
 from elrcheck.model.queries.admin import Awaited, awaited
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Registration, Settings
+from support.admin_images import partition, settings
 
 SETS = [(), (0,), (1,), (2,), (0, 1), (1, 2)]
 STORAGES = [LklStorage.SEPARATE, LklStorage.OVERLOAD]

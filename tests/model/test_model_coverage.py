@@ -9,8 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from coverage_suite import cases
-from knob_cases import CASES, TWO
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.laboratory.evidence.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
@@ -20,6 +18,8 @@ from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import partition
 from elrcheck.model.protocol import load_model
+from support.coverage_suite import cases
+from support.knob_cases import CASES, TWO
 
 # Functions that no action calls.
 NOT_CALLED = {
@@ -170,9 +170,7 @@ OUT_OF_REACH: dict[str, list[tuple[str, str, bool]]] = {
         ("index_after", "b in cleared", False),
         ("index_after", "b in cleared", True),
     ],
-    "a watermark moves in steps of running brokers": [
-        ("acked_after", "after.status == Status.RUNNING", False)
-    ],
+    "a watermark moves in steps of running brokers": [("acked_after", "after.status == Status.RUNNING", False)],
     "a leader whose watermark falls loses the records too, and writes others": [
         ("acked_after", "not was_acked(s.acked, e)", False)
     ],
@@ -214,10 +212,7 @@ def test_every_branch_is_taken_or_excused(covered: Coverage) -> None:
 def test_branches_of_the_change_builder(covered: Coverage) -> None:
     """Whole branches: only single operands of its conditions are excused."""
     left = {arm.condition for arm in covered.never_taken("partition") if arm.condition.kind != "operand"}
-    failing = {
-        ("attempted_change", "election_fails(c, p, target)"),
-        ("elect", "elects_none(c, p, draft, target)"),
-    }
+    failing = {("attempted_change", "election_fails(c, p, target)"), ("elect", "elects_none(c, p, draft, target)")}
     assert {(condition.function, condition.text) for condition in left} == failing
     conditions = {arm.condition for arm in covered.taken if arm.condition.module == "partition"}
     assert len({condition.function for condition in conditions}) >= 10

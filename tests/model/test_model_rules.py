@@ -55,9 +55,7 @@ def test_ghosts_are_never_read_by_protocol_rules() -> None:
     """No guard and no protocol variable depends on a ghost; only a record's id comes from a counter."""
     lowered = lower(load_checked_model(), Config(log_slots=2, records=2, clean_stops=1))
     program = lowered.program
-    ghosts = {
-        i for i, leaf in enumerate(program.leaves) if leaf.path.split("[")[0].split(".")[0] in state.GHOSTS
-    }
+    ghosts = {i for i, leaf in enumerate(program.leaves) if leaf.path.split("[")[0].split(".")[0] in state.GHOSTS}
     assert len(ghosts) > 5
     for instance in program.instances:
         read = {n.leaf for n in cone(instance.guards) if n.op == "var"}
@@ -128,21 +126,11 @@ def test_e1_legacy_keeps_the_last_replica() -> None:
     """T2 of the KIP's motivation: ISR stays [2], no leader; its return makes it leader without data."""
     after = play("legacy", E1)
     assert len(after.committed) == 1
-    assert (after.partition.isr, after.partition.elr, after.partition.leader) == (
-        frozenset({2}),
-        frozenset(),
-        None,
-    )
+    assert (after.partition.isr, after.partition.elr, after.partition.leader) == (frozenset({2}), frozenset(), None)
     back = play("legacy", [*E1, Label("Start", (2,)), Label("Register", (2,)), Label("ApplyMetadata", (2,))])
     back = play(
         "legacy",
-        [
-            *E1,
-            Label("Start", (2,)),
-            Label("Register", (2,)),
-            Label("ApplyMetadata", (2,)),
-            Label("Unfence", (2,)),
-        ],
+        [*E1, Label("Start", (2,)), Label("Register", (2,)), Label("ApplyMetadata", (2,)), Label("Unfence", (2,))],
     )
     assert back.partition.leader == 2
     assert back.broker[2].log == ()
@@ -151,11 +139,7 @@ def test_e1_legacy_keeps_the_last_replica() -> None:
 def test_e1_kip_full_elects_the_eligible_replica() -> None:
     """With ELR: ISR empties, ELR {1,2}, and broker 1 brings the committed record back."""
     after = play("kip_full", E1)
-    assert (after.partition.isr, after.partition.elr, after.partition.leader) == (
-        frozenset(),
-        frozenset({1, 2}),
-        None,
-    )
+    assert (after.partition.isr, after.partition.elr, after.partition.leader) == (frozenset(), frozenset({1, 2}), None)
     assert after.partition.last_known_leader == 2
     assert after.partition.leader_epoch == 4
     one = play("kip_full", [*E1, Label("ApplyMetadata", (1,)), Label("Unfence", (1,))])

@@ -19,7 +19,6 @@ from typing import Any, get_args
 
 import pytest
 import z3
-from what_if_questions import ask, brokers, partition
 
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model
@@ -40,6 +39,7 @@ from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.protocol import load_model
 from elrcheck.model.variants import variant_named
+from support.what_if_questions import ask, brokers, partition
 
 ROOT = Path(__file__).parents[2]
 HIGHER = """
@@ -70,73 +70,104 @@ OF: dict[type, Readings] = {
         ("Unfence",), (EventKind.UNFENCE,), {"type": "unfence", **BROKER}, kafka.Unfence(1), "is unfenced"
     ),
     events.RegisterEvent: Readings(
-        ("Register",), (EventKind.REGISTER_CLEAN, EventKind.REGISTER_UNCLEAN),
-        {"type": "register", "clean": True, **BROKER}, kafka.Register(1), "registers after a clean",
+        ("Register",),
+        (EventKind.REGISTER_CLEAN, EventKind.REGISTER_UNCLEAN),
+        {"type": "register", "clean": True, **BROKER},
+        kafka.Register(1),
+        "registers after a clean",
     ),
     events.StartShutdownEvent: Readings(
-        ("StartControlledShutdown",), (EventKind.START_SHUTDOWN,),
-        {"type": "controlled_shutdown", **BROKER}, kafka.ShutDown(1),
+        ("StartControlledShutdown",),
+        (EventKind.START_SHUTDOWN,),
+        {"type": "controlled_shutdown", **BROKER},
+        kafka.ShutDown(1),
     ),
     events.GrantShutdownEvent: Readings((), (EventKind.GRANT_SHUTDOWN,)),
     events.UnregisterEvent: Readings(
-        ("Unregister",), (EventKind.UNREGISTER,), {"type": "unregister", **BROKER}, kafka.Unregister(1),
+        ("Unregister",),
+        (EventKind.UNREGISTER,),
+        {"type": "unregister", **BROKER},
+        kafka.Unregister(1),
         "is unregistered",
     ),
     events.DirectoryFailedEvent: Readings(
-        ("ReportFailedDirectory",), (EventKind.DIRECTORY_FAILED,), {"type": "directory_failed", **BROKER},
-        kafka.Heartbeat(1, offline=(0,)), "a log directory of",
+        ("ReportFailedDirectory",),
+        (EventKind.DIRECTORY_FAILED,),
+        {"type": "directory_failed", **BROKER},
+        kafka.Heartbeat(1, offline=(0,)),
+        "a log directory of",
     ),
     events.DirectoryMovedEvent: Readings(
-        ("ReportNewDirectory",), (EventKind.DIRECTORY_MOVED,), {"type": "assign_directories", **BROKER},
-        None, "reports a new log directory",
+        ("ReportNewDirectory",),
+        (EventKind.DIRECTORY_MOVED,),
+        {"type": "assign_directories", **BROKER},
+        None,
+        "reports a new log directory",
     ),
     events.DirectoriesEvent: Readings(
-        ("AssignDirectories",), (EventKind.ASSIGN_DIRECTORIES,), None, kafka.AssignDirectory(1, 1),
+        ("AssignDirectories",),
+        (EventKind.ASSIGN_DIRECTORIES,),
+        None,
+        kafka.AssignDirectory(1, 1),
         "an assignment of log directories",
     ),
     events.AlterPartitionEvent: Readings(
-        ("ControllerAlters",), (EventKind.ALTER_PARTITION,),
+        ("ControllerAlters",),
+        (EventKind.ALTER_PARTITION,),
         {"type": "alter_partition", "new_isr": [1, 2]},
-        kafka.AlterPartition(0, (kafka.Member(0), kafka.Member(1))), "AlterPartition of leader",
+        kafka.AlterPartition(0, (kafka.Member(0), kafka.Member(1))),
+        "AlterPartition of leader",
     ),
     events.BalanceEvent: Readings(
-        (), (EventKind.BALANCE_PREFERRED,), {"type": "balance_preferred"}, kafka.Balance(),
-        "a preferred election",
+        (), (EventKind.BALANCE_PREFERRED,), {"type": "balance_preferred"}, kafka.Balance(), "a preferred election"
     ),
     events.PeriodicElectionEvent: Readings(
-        ("ElectUncleanPeriodically",), (EventKind.ELECT_UNCLEAN_PERIODIC,), {"type": "maybe_elect_unclean"},
-        kafka.ElectUncleanly(), "the periodic unclean election",
+        ("ElectUncleanPeriodically",),
+        (EventKind.ELECT_UNCLEAN_PERIODIC,),
+        {"type": "maybe_elect_unclean"},
+        kafka.ElectUncleanly(),
+        "the periodic unclean election",
     ),
     events.FinishRecoveryEvent: Readings(("FinishRecovery",), (EventKind.FINISH_RECOVERY,)),
     events.ElectLeadersEvent: Readings(
         ("ElectPreferred", "ElectUnclean", "DesignateLeader"),
         (EventKind.ELECT_PREFERRED, EventKind.ELECT_UNCLEAN, EventKind.DESIGNATE),
-        {"type": "elect_leaders", "election_type": "PREFERRED"}, kafka.Elect("PREFERRED"),
+        {"type": "elect_leaders", "election_type": "PREFERRED"},
+        kafka.Elect("PREFERRED"),
         "an unclean election",
     ),
     events.ReassignEvent: Readings(
-        ("Reassign",), (EventKind.REASSIGN,), {"type": "reassign", "target": [1, 2]}, kafka.Reassign((0, 1)),
+        ("Reassign",),
+        (EventKind.REASSIGN,),
+        {"type": "reassign", "target": [1, 2]},
+        kafka.Reassign((0, 1)),
         "a reassignment to",
     ),
     events.CancelReassignmentEvent: Readings(
-        ("CancelReassignment",), (EventKind.CANCEL_REASSIGNMENT,), {"type": "cancel_reassignment"},
-        kafka.Reassign(None), "the reassignment is cancelled",
+        ("CancelReassignment",),
+        (EventKind.CANCEL_REASSIGNMENT,),
+        {"type": "cancel_reassignment"},
+        kafka.Reassign(None),
+        "the reassignment is cancelled",
     ),
     events.MinIsrEvent: Readings(
         ("ChangeMinIsr", "DeleteMinIsr"),
-        (EventKind.MIN_ISR_TOPIC, EventKind.MIN_ISR_CLUSTER, EventKind.MIN_ISR_BROKER,
-         EventKind.MIN_ISR_DELETED),
-        {"type": "set_min_isr", "level": "topic", "value": 1}, kafka.Configure("topic", "1"),
+        (EventKind.MIN_ISR_TOPIC, EventKind.MIN_ISR_CLUSTER, EventKind.MIN_ISR_BROKER, EventKind.MIN_ISR_DELETED),
+        {"type": "set_min_isr", "level": "topic", "value": 1},
+        kafka.Configure("topic", "1"),
         "min.insync.replicas of the topic",
     ),
     events.FeatureEvent: Readings(
         ("ChangeFeature",), (EventKind.FEATURE_ON, EventKind.FEATURE_OFF), None, kafka.SwitchElr(False)
     ),
     events.CreatePartitionEvent: Readings(
-        (), (EventKind.CREATE_PARTITION,), {"type": "create_partition", "replicas": [1, 2]},
-        kafka.CreateTopic((0, 1)), "the topic is created",
+        (),
+        (EventKind.CREATE_PARTITION,),
+        {"type": "create_partition", "replicas": [1, 2]},
+        kafka.CreateTopic((0, 1)),
+        "the topic is created",
     ),
-}  # fmt: skip
+}
 
 
 class _Higher(ast.NodeTransformer):
@@ -169,11 +200,24 @@ def controller_model() -> Model:
 
 
 CONFIG = Config(
-    broker_count=2, elections=1, unclean_elections=1, reassignments=1, min_isr_changes=1, feature_changes=1,
-    directory_changes=1, directory_failures=1, directory_losses=1, unregistrations=1, shutdowns=1, fences=1,
-    crashes=1, clean_stops=1, unclean_leader_election_enable=True, elect_leaders_v3=True,
+    broker_count=2,
+    elections=1,
+    unclean_elections=1,
+    reassignments=1,
+    min_isr_changes=1,
+    feature_changes=1,
+    directory_changes=1,
+    directory_failures=1,
+    directory_losses=1,
+    unregistrations=1,
+    shutdowns=1,
+    fences=1,
+    crashes=1,
+    clean_stops=1,
+    unclean_leader_election_enable=True,
+    elect_leaders_v3=True,
     register_before_fence=True,
-)  # fmt: skip
+)
 NAME = operator.attrgetter("__name__")
 EVENTS = sorted(OF, key=lambda kind: kind.__name__)
 
@@ -283,9 +327,7 @@ def explained_by(kind: type) -> list[int]:
     words = OF[kind].audit
     assert words is not None
     return [
-        written.leader_epoch
-        for name, written in explained._events(now.config, question, befores, p)
-        if words in name
+        written.leader_epoch for name, written in explained._events(now.config, question, befores, p) if words in name
     ]
 
 
@@ -300,9 +342,7 @@ def test_audit_explains_by_the_changed_decision(kind: type) -> None:
 
 # ---------------------------------------------------------------------------- no other writing
 
-RULES = (
-    "controller", "elections", "reassignment", "operator_settings", "directories", "creation", "recovery",
-)  # fmt: skip
+RULES = ("controller", "elections", "reassignment", "operator_settings", "directories", "creation", "recovery")
 # Rules that others may use, and why.
 USED_ELSEWHERE = {
     "is_reassigning": "a state of the partition",

@@ -21,14 +21,7 @@ from elrcheck.model.kafka_error import Error
 from elrcheck.model.state import Exchange, Stage
 from elrcheck.mutation.mutation_run import dropped
 
-SMALL: dict[str, Any] = {
-    "broker_count": 2,
-    "log_slots": 1,
-    "records": 1,
-    "acks_one": 0,
-    "fences": 0,
-    "shrinks": 0,
-}
+SMALL: dict[str, Any] = {"broker_count": 2, "log_slots": 1, "records": 1, "acks_one": 0, "fences": 0, "shrinks": 0}
 LOG = {"metadata": Propagation.LOG}
 BOTH = {"skips_no_news": True, "forgets": True}
 # Whether something breaks, as hazards F-3, F-5 and others do, is part of what must not change.

@@ -76,9 +76,7 @@ def controller(
         )
         for b in range(3)
     )
-    settings = Settings(
-        topic_min_isr=min_isr, cluster_min_isr=min_isr, broker_min_isr=(None,) * 3, elr_enabled=elr_on
-    )
+    settings = Settings(topic_min_isr=min_isr, cluster_min_isr=min_isr, broker_min_isr=(None,) * 3, elr_enabled=elr_on)
     return Controller(settings, Partition(replicas=replicas, isr=members, **values), registration)
 
 

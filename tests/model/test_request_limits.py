@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.model.queries.admin import (
-    Admission,
-    LimitedRequest,
-    LimitError,
-    TopicPartition,
-    admit,
-    admit_first,
-)
+from elrcheck.model.queries.admin import Admission, LimitedRequest, LimitError, TopicPartition, admit, admit_first
 
 
 def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:
@@ -31,9 +24,7 @@ def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:
         (LimitedRequest.GET_REPLICA_LOG_INFO, 4500, 2000, 2500),
     ],
 )
-def test_limits_at_their_boundaries(
-    request_kind: LimitedRequest, asked: int, served: int, refused: int
-) -> None:
+def test_limits_at_their_boundaries(request_kind: LimitedRequest, asked: int, served: int, refused: int) -> None:
     got = admit(request_kind, partitions(asked))
     assert got == Admission(partitions(served), partitions(refused, first=served))
 

@@ -23,11 +23,7 @@ from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, State
 from elrcheck.model.variants import VARIANTS
 
-ATOMIC, LOG, TOPICS_FIRST = (
-    MinIsrPropagation.ATOMIC,
-    MinIsrPropagation.LOG,
-    MinIsrPropagation.TOPICS_FIRST,
-)
+ATOMIC, LOG, TOPICS_FIRST = (MinIsrPropagation.ATOMIC, MinIsrPropagation.LOG, MinIsrPropagation.TOPICS_FIRST)
 SIZES = {"broker_count": 3, "min_isr": 2, "min_isr_changes": 2, "kills": 1}
 C = Config(**SIZES, min_isr_propagation=TOPICS_FIRST)
 

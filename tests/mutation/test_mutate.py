@@ -11,8 +11,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from following import refused_step
-from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -33,15 +31,13 @@ from elrcheck.report.text.text_report import print_report
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
+from support.following import refused_step
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.mutate-1.schema.json"
 # The follower joins although the leader has not heard of it: the proof of KIP-903 is missing.
-JOINS = Hazard(
-    "F-1", "none", "A guard", ("P-27",), settings={"fences": 1}, guard=("ExpandIsr", "f has caught up")
-)
-NOTHING = Hazard(
-    "F-1", "none", "Changes nothing", ("P-1",), settings={"fences": 1}, knobs={"elect_leaders_v3": False}
-)
+JOINS = Hazard("F-1", "none", "A guard", ("P-27",), settings={"fences": 1}, guard=("ExpandIsr", "f has caught up"))
+NOTHING = Hazard("F-1", "none", "Changes nothing", ("P-1",), settings={"fences": 1}, knobs={"elect_leaders_v3": False})
 QUIET = Selection(scope="two-brokers-quiet", overrides=("fences=1",))
 
 
@@ -140,14 +136,10 @@ def test_a_guard_is_noticed_redundant_or_idle(model: Model) -> None:
     assert (joins.verdict, joins.property, joins.depth) == ("noticed", "P-27", 5)
     # Nobody stops in this scope, so nobody is down or shutting down.
     for guard in ("b is running", "b is not shutting down"):
-        assert (found[f"Unfence: {guard}"].verdict, found[f"Unfence: {guard}"].reason) == (
-            "unnoticed", REDUNDANT,
-        )  # fmt: skip
+        assert (found[f"Unfence: {guard}"].verdict, found[f"Unfence: {guard}"].reason) == ("unnoticed", REDUNDANT)
     # Unfencing an unfenced broker changes nothing.
     assert found["Unfence: b is fenced"].reason == FRUITLESS
-    assert {(g.verdict, g.reason) for name, g in found.items() if name.startswith("Unregister")} == {
-        ("skipped", IDLE)
-    }
+    assert {(g.verdict, g.reason) for name, g in found.items() if name.startswith("Unregister")} == {("skipped", IDLE)}
 
 
 def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
@@ -165,9 +157,7 @@ def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
 def test_a_step_that_is_not_defined_without_its_guard_is_no_finding(model: Model) -> None:
     """Without "the record is unread" a broker applies a record that does not exist yet."""
     lagging = Selection(scope="two-brokers-quiet", overrides=("metadata=LOG", "fences=1"))
-    found = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))[
-        "ApplyOlderRecord: the record is unread"
-    ]
+    found = surveyed(model, lagging, "ApplyOlderRecord", properties=("P-1",))["ApplyOlderRecord: the record is unread"]
     assert (found.verdict, found.property) == ("inconclusive", None)
     assert found.reason == "a step is undefined without it: tuple index out of range"
 
@@ -195,8 +185,10 @@ def test_a_sample_of_the_matrix(call: Any, tmp_path: Path) -> None:
     assert report["verdict"] == "found"
     rows = {h["id"]: h for h in report["hazards"]}
     assert [(i, h["verdict"], h["property"], h["depth"]) for i, h in rows.items()] == [
-        ("F-20", "found", "P-12", 1), ("F-31", "skipped", None, None), ("F-39", "found", "P-2", 3),
-    ]  # fmt: skip
+        ("F-20", "found", "P-12", 1),
+        ("F-31", "skipped", None, None),
+        ("F-39", "found", "P-2", 3),
+    ]
     assert rows["F-31"]["reason"].startswith("no knob yet")
     assert rows["F-39"]["knobs"] == {"strict_hwm": False} and rows["F-39"]["settings"] == {"fences": 2}
     assert rows["F-20"]["unmutated"]["complete"] is True
@@ -247,8 +239,7 @@ def test_a_stored_trace_can_be_replayed(call: Any, tmp_path: Path) -> None:
 
 @pytest.mark.tlc
 @pytest.mark.parametrize(
-    "ident",
-    ["F-1", *(pytest.param(ident, marks=pytest.mark.slow) for ident in ("F-14", "F-24", "F-43", "F-45"))],
+    "ident", ["F-1", *(pytest.param(ident, marks=pytest.mark.slow) for ident in ("F-14", "F-24", "F-43", "F-45"))]
 )
 def test_tlc_confirms_a_hazard(call: Any, tmp_path: Path, ident: str) -> None:
     call("--hazard", ident, "--run-dir", "kept")
@@ -287,9 +278,7 @@ def test_guards_of_one_action_as_a_report(call: Any) -> None:
         (("--hazard", "F-1", "--max-states", "0"), 2, "--max-states"),
     ],
 )
-def test_bad_input_is_one_message(
-    call: Any, tmp_path: Path, arguments: tuple[str, ...], code: int, words: str
-) -> None:
+def test_bad_input_is_one_message(call: Any, tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
     given, out, err = call(*arguments)
     assert (given, out) == (code, "")
     assert words in err and "Traceback" not in err

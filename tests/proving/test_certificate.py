@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forgeries import FORGERIES, Forgery, edit, rewrite, script_of
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Silent
@@ -24,6 +23,7 @@ from elrcheck.proving import check_certificate
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove
 from elrcheck.results.prove_report import CertificateReport
+from support.forgeries import FORGERIES, Forgery, edit, rewrite, script_of
 
 SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
 needs_cvc5 = pytest.mark.skipif(importlib.util.find_spec("cvc5") is None, reason="needs the package cvc5")
@@ -74,9 +74,9 @@ def test_cvc5_discharges_a_proof_of_two_brokers() -> None:
 def test_a_weaker_script_is_refuted(folder: Path) -> None:
     """Without the equations for the next state, a step leads anywhere."""
     file = script_of(folder, "Fence")
-    rewrite(folder, file, lambda text: "".join(
-        line for line in text.splitlines(True) if not line.startswith("(assert (= ")
-    ))  # fmt: skip
+    rewrite(
+        folder, file, lambda text: "".join(line for line in text.splitlines(True) if not line.startswith("(assert (= "))
+    )
     report = check(folder, "z3")
     assert (report.verdict, report.exit_code) == ("refuted", ExitCode.FINDING)
     assert [s.file for s in report.scripts if "Types" in s.refuted] == [file]

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mortal_process import Mortal, mortal_in
+
+from support.mortal_process import Mortal, mortal_in
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs fork and /proc")
 SCOPE = ("--scope", "two-brokers", "--set", "log_slots=1", "--set", "broker_count=1", "--set", "min_isr=1")
@@ -21,8 +22,9 @@ OTHER = (*PROVE, "-p", "P-1")
 def contents(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in folder.rglob("*") if path.is_file()
-    }  # fmt: skip
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +47,7 @@ def proofs(mortal: Mortal) -> tuple[Path, dict[str, str], int]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("before_end", "full"),
-    [
-        (200, True),
-        (40, False),
-        (90, False),
-        (6, True),
-    ],
-)
+@pytest.mark.parametrize(("before_end", "full"), [(200, True), (40, False), (90, False), (6, True)])
 def test_a_certificate_is_whole_or_not_there(
     mortal: Mortal, proofs: tuple[Path, dict[str, str], int], before_end: int, full: bool
 ) -> None:

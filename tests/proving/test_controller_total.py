@@ -7,7 +7,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from places import SCHEMAS
 
 from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
@@ -28,6 +27,7 @@ from elrcheck.model.variants import variant_named
 from elrcheck.proving.prove_controller import replayed, run_controller
 from elrcheck.report.json_report import to_json
 from elrcheck.results.controller_report import ControllerReport
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.controller-1.schema.json"
 EMPTY = frozenset[int]()
@@ -186,11 +186,7 @@ def test_an_election_from_the_elr_leaves_others_beside_an_isr_that_is_enough(mod
 
 # hazard -> (knobs that differ from kip_full, event, rule it breaks)
 HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
-    "F-2": (
-        {"elr_enabled": False, "rereg_without_elr": Reregistration.IGNORE},
-        EventKind.REGISTER_UNCLEAN,
-        "CT-5",
-    ),
+    "F-2": ({"elr_enabled": False, "rereg_without_elr": Reregistration.IGNORE}, EventKind.REGISTER_UNCLEAN, "CT-5"),
     "F-3 kept": ({"clean_check": CleanCheck.ALWAYS_CLEAN}, EventKind.REGISTER_UNCLEAN, "CT-18"),
     "F-3 lost": ({"clean_check": CleanCheck.ALWAYS_UNCLEAN}, EventKind.REGISTER_CLEAN, "CT-17"),
     "F-4": ({"alter_checks_fenced": False}, EventKind.ALTER_PARTITION, "CT-5"),
@@ -209,11 +205,7 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
     "F-30": ({"reassign_gate": ReassignGate.ADDING}, EventKind.ALTER_PARTITION, "CT-20"),
     "F-43": ({"log_info_checks": False}, EventKind.FINISH_RECOVERY, "CT-13"),
     "E-20": ({"cancel_gate": False}, EventKind.CANCEL_REASSIGNMENT, "CT-20"),
-    "C-50": (
-        {"cancel_forces_first_replica": True, "cancel_gate": False},
-        EventKind.CANCEL_REASSIGNMENT,
-        "CT-19",
-    ),
+    "C-50": ({"cancel_forces_first_replica": True, "cancel_gate": False}, EventKind.CANCEL_REASSIGNMENT, "CT-19"),
     "B.7 quirk": ({"retarget_overwrites": False}, EventKind.REASSIGN, "CT-2"),
 }
 
@@ -322,8 +314,6 @@ def test_all_variants_are_compared(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("option", [["--brokers", "3"], ["--all-variants"]])
-def test_options_of_the_controller_proof_need_it(
-    option: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_options_of_the_controller_proof_need_it(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["prove", *option]) == ExitCode.DID_NOT_RUN
     assert "error[usage-controller]" in capsys.readouterr().err

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from planted_rules import planted_rule
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.store import FOLDER
@@ -24,10 +23,9 @@ from elrcheck.model.config import Config
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.prove import Proof
 from elrcheck.results.prove_report import ProveReport
+from support.planted_rules import planted_rule
 
-TINY = Config(
-    log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, broker_count=2, kills=1
-)
+TINY = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, broker_count=2, kills=1)
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +46,7 @@ def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytes
     first, second = run(model), run(model)
     assert first.verdict == second.verdict == "proved"
     assert not any(cell.kept for cell in first.cells) and all(cell.kept for cell in second.cells)
-    assert [(c.action, c.lemma, c.core) for c in first.cells] == [
-        (c.action, c.lemma, c.core) for c in second.cells
-    ]
+    assert [(c.action, c.lemma, c.core) for c in first.cells] == [(c.action, c.lemma, c.core) for c in second.cells]
     assert not any(cell.kept for cell in run(model, fresh=True).cells)
     changed, original, plain = planted_rule(model, "Kill", "s.spent.kills + 1", "s.spent.kills - 1")
     with planted(original, plain):
@@ -62,9 +58,7 @@ def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytes
         assert run(changed).verdict == "refuted", "a refuted obligation is never kept"
 
 
-def test_a_changed_lemma_is_proved_again(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_lemma_is_proved_again(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It concerns its own column, and every proof that needed it; the others stay, and old answers."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
     config = replace(TINY, broker_count=1, min_isr=1)
@@ -72,17 +66,13 @@ def test_a_changed_lemma_is_proved_again(
     proof.keep(fresh=False)
     first = proof.run("kip_full")
     weaker = next(fn for fn in model.lemmas if fn.name == "LogEpochs")
-    stronger = dataclasses.replace(
-        next(fn for fn in model.lemmas if fn.name == "WatermarkCommitted"), name=weaker.name
-    )
+    stronger = dataclasses.replace(next(fn for fn in model.lemmas if fn.name == "WatermarkCommitted"), name=weaker.name)
     lemmas = tuple(stronger if fn.name == weaker.name else fn for fn in model.lemmas)
     proof = Proof(replace(model, lemmas=lemmas), config, [], 60.0, Silent())
     proof.keep(fresh=False)
     again = {(cell.action, cell.lemma) for cell in proof.run("kip_full").cells if not cell.kept}
     needed = {
-        (cell.action, cell.lemma)
-        for cell in first.cells
-        if weaker.name in cell.core and cell.lemma != weaker.name
+        (cell.action, cell.lemma) for cell in first.cells if weaker.name in cell.core and cell.lemma != weaker.name
     }
     assert needed and needed <= again
     assert {lemma for _, lemma in again - needed} <= {weaker.name}

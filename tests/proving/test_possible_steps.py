@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import z3
-from planted_rules import planted_rule
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -31,11 +30,16 @@ from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_proof import print_prove
 from elrcheck.results.prove_report import PossibleReport, ProveReport
 from elrcheck.traces.replay import ReplayError
+from support.planted_rules import planted_rule
 
 TINY = Config(
-    log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, broker_count=2, kills=1,
-    feature_changes=1, min_isr_changes=1,
-)  # fmt: skip
+    log_slots=1,
+    unclean_recovery_strategy=RecoveryStrategy.DISABLED,
+    broker_count=2,
+    kills=1,
+    feature_changes=1,
+    min_isr_changes=1,
+)
 ALONE = replace(TINY, broker_count=1, min_isr=1, feature_changes=0, min_isr_changes=0)
 
 
@@ -76,21 +80,13 @@ def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
     assert {cell.verdict for cell in report.cells} == {"proved"}
     assert (report.verdict, report.exit_code) == ("inconclusive", ExitCode.INCONCLUSIVE)
     assert report.possible is not None
-    assert [one.statement for one in report.possible.impossible] == [
-        "Kill(b=0) can never fire where the lemmas hold"
-    ]
+    assert [one.statement for one in report.possible.impossible] == ["Kill(b=0) can never fire where the lemmas hold"]
     text = printed(report)
     assert "INCONCLUSIVE  Kill(b=0) can never fire where the lemmas hold" in text
     assert "1 step that must be possible cannot be shown to be" in text
 
 
-@pytest.mark.parametrize(
-    ("action", "guard"),
-    [
-        ("Fetch", "f != leader"),
-        ("Kill", "broker.status != Status.OFFLINE"),
-    ],
-)
+@pytest.mark.parametrize(("action", "guard"), [("Fetch", "f != leader"), ("Kill", "broker.status != Status.OFFLINE")])
 def test_an_action_without_any_choice_left(model: Model, action: str, guard: str) -> None:
     """Its guard is false by itself: the terms leave no choice of arguments, and no setting says so."""
     changed, original, plain = planted_rule(model, action, guard, "s.partition != s.partition")
@@ -108,36 +104,55 @@ def test_an_excluded_action_with_a_reason(model: Model) -> None:
 # fault -> (function, expression, what it becomes, the predicates that notice it)
 TOO_MUCH = {
     "A1 ELR is never switched on": (
-        "SwitchedOnWithLeader", "s.partition.leader is None", "True",
+        "SwitchedOnWithLeader",
+        "s.partition.leader is None",
+        "True",
         ["ChangeFeature(enabled=true)", "SwitchedOn"],
     ),
     "A2 nobody registers while ELR is off": (
-        "LastReplicaStopsCleanly", "uncleanly(s, b)", "True or uncleanly(s, b)", ["RegistersCleanly"],
+        "LastReplicaStopsCleanly",
+        "uncleanly(s, b)",
+        "True or uncleanly(s, b)",
+        ["RegistersCleanly"],
     ),
     "A2 nor with other members": (
-        "LastReplicaStopsCleanly", "s.partition.isr == frozenset({b})", "b in c.brokers",
+        "LastReplicaStopsCleanly",
+        "s.partition.isr == frozenset({b})",
+        "b in c.brokers",
         ["RegistersAmongOthers"],
     ),
     "A3 no ISR is granted": (
         "ReadBeforeGrant",
         "granted_now(s, t, b) and not enough(c, s, s.broker[b].alter.isr)"
         " and takes_for_enough(c, s, b, s.broker[b].alter.isr)",
-        "granted_now(s, t, b)", ["GrantedEnough", "GrantedLess"],
+        "granted_now(s, t, b)",
+        ["GrantedEnough", "GrantedLess"],
     ),
     "A3 none that the leader takes for enough": (
-        "ReadBeforeGrant", "not enough(c, s, s.broker[b].alter.isr)", "True", ["GrantedEnough"],
+        "ReadBeforeGrant",
+        "not enough(c, s, s.broker[b].alter.isr)",
+        "True",
+        ["GrantedEnough"],
     ),
     "A3 nor a smaller one": (
-        "ReadBeforeGrant", "takes_for_enough(c, s, b, s.broker[b].alter.isr)", "True", ["GrantedLess"],
+        "ReadBeforeGrant",
+        "takes_for_enough(c, s, b, s.broker[b].alter.isr)",
+        "True",
+        ["GrantedLess"],
     ),
     "S1 every crash is a loss": (
-        "Crash", "{b} if keep < len(broker.log) else EMPTY", "frozenset({b})", ["CrashWithoutLoss"],
+        "Crash",
+        "{b} if keep < len(broker.log) else EMPTY",
+        "frozenset({b})",
+        ["CrashWithoutLoss"],
     ),
     "S3 the condition of P-8 is false after a commit": (
-        "FewLosses", "not seen.backers <= seen.lost",
-        "not seen.backers <= seen.lost and len(s.committed) == 0", ["BackedCommit"],
+        "FewLosses",
+        "not seen.backers <= seen.lost",
+        "not seen.backers <= seen.lost and len(s.committed) == 0",
+        ["BackedCommit"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
@@ -189,14 +204,10 @@ def stronger_guard(transitions: Transitions, instance: Instance) -> Instance:
 
 
 @pytest.mark.parametrize("fault", [without_effect, stronger_guard])
-def test_terms_that_are_not_the_rules(
-    model: Model, fault: Callable[[Transitions, Instance], Instance]
-) -> None:
+def test_terms_that_are_not_the_rules(model: Model, fault: Callable[[Transitions, Instance], Instance]) -> None:
     """G4: a crash that changes nothing, for the solver alone; all obligations of it would be proved."""
     transitions = Transitions(model, ALONE, any_order=True)
-    transitions.instances = [
-        fault(transitions, one) if one.action == "Crash" else one for one in transitions.instances
-    ]
+    transitions.instances = [fault(transitions, one) if one.action == "Crash" else one for one in transitions.instances]
     with pytest.raises(ReplayError, match="Crash"):
         what_is_possible(Prover(transitions, lemmas_of(model), 60.0), Silent())
 

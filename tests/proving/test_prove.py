@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from planted_rules import planted_rule
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
@@ -30,6 +29,7 @@ from elrcheck.proving.prove import Proof, run_prove
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
+from support.planted_rules import planted_rule
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 
@@ -67,35 +67,37 @@ def test_kip_full_is_proved(scope: str, brokers: int) -> None:
     assert report.verdict == "proved"
     assert {cell.verdict for cell in report.cells} == {"proved"}
     assert [s.id for s in report.skipped if s.id not in ("action", "arguments")] == [
-        "P-12", "P-29", "P-31", "P-33", "P-34",
-    ]  # fmt: skip
+        "P-12",
+        "P-29",
+        "P-31",
+        "P-33",
+        "P-34",
+    ]
     outside = {s.name for s in report.skipped if s.id == "action"}
     assert {"Reassign", "ElectUnclean", "FinishRecovery"} <= outside
     assert len(report.initiation) == 46
     actions = {cell.action for cell in report.cells}
     assert len(actions) == 29
     also = {
-        "Kill", "StartControlledShutdown", "GrantShutdown", "Unregister", "AssignDirectories",
-        "ElectPreferred", "ChangeFeature", "ChangeMinIsr", "DeleteMinIsr", "ChangeBrokerMinIsr",
-        "ApplyMetadataFirst", "FailDirectory", "LoseDirectory", "ReportFailedDirectory", "ReportNewDirectory",
-    }  # fmt: skip
+        "Kill",
+        "StartControlledShutdown",
+        "GrantShutdown",
+        "Unregister",
+        "AssignDirectories",
+        "ElectPreferred",
+        "ChangeFeature",
+        "ChangeMinIsr",
+        "DeleteMinIsr",
+        "ChangeBrokerMinIsr",
+        "ApplyMetadataFirst",
+        "FailDirectory",
+        "LoseDirectory",
+        "ReportFailedDirectory",
+        "ReportNewDirectory",
+    }
     assert also <= actions
     assert not actions & outside
-    steps = (
-        "P-7",
-        "P-9",
-        "P-14",
-        "P-16",
-        "P-21",
-        "P-24",
-        "P-25",
-        "P-26",
-        "P-27",
-        "P-28",
-        "P-35",
-        "P-36",
-        "P-37",
-    )
+    steps = ("P-7", "P-9", "P-14", "P-16", "P-21", "P-24", "P-25", "P-26", "P-27", "P-28", "P-35", "P-36", "P-37")
     assert set(steps) <= {cell.lemma for cell in report.cells}
     assert len(report.implication) == 21
     conditions = {one.id: one.condition for one in report.implication if one.condition}
@@ -143,9 +145,15 @@ def test_the_history_of_losses_is_needed(model: Model) -> None:
 def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None:
     """Two brokers of which either may lose its log: every state with every history that leads to it."""
     config = Config(
-        broker_count=2, log_slots=1, records=1, acks_one=0, fences=0, shrinks=0, crashes=1,
+        broker_count=2,
+        log_slots=1,
+        records=1,
+        acks_one=0,
+        fences=0,
+        shrinks=0,
+        crashes=1,
         unclean_recovery_strategy=RecoveryStrategy.DISABLED,
-    )  # fmt: skip
+    )
     plain = PlainModel(model, config)
     first = (plain.initial(), seen_at_first(config))
     known, todo, lost = {first}, [first], set()
@@ -163,9 +171,7 @@ def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None
 
 def test_lemmas_hold_on_reachable_states(model: Model) -> None:
     """What is proved is true: the search finds no reachable state without one of the lemmas."""
-    as_properties = dataclasses.replace(
-        model, always=tuple(_as_property(fn) for fn in model.lemmas), sometimes=()
-    )
+    as_properties = dataclasses.replace(model, always=tuple(_as_property(fn) for fn in model.lemmas), sometimes=())
     config = Config(broker_count=2, log_slots=1, records=1, acks_one=0, fences=0, shrinks=0)
     result = search(as_properties, config)
     assert result.distinct == 1218
@@ -213,10 +219,12 @@ def test_unfaulted_cells_are_proved(model: Model) -> None:
 OUTSIDE = {
     "below 0": ("Kill", "s.spent.kills + 1", "s.spent.kills - 1", "spent.kills"),
     "beyond the log": (
-        "Produce", "len(leader_broker.log) < c.log_slots", "len(leader_broker.log) <= c.log_slots",
+        "Produce",
+        "len(leader_broker.log) < c.log_slots",
+        "len(leader_broker.log) <= c.log_slots",
         "broker[0].log.length",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", OUTSIDE)
@@ -237,9 +245,7 @@ def test_what_no_configuration_enables_is_said(model: Model) -> None:
     """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
     lifted = "replace(appended, high_watermark=len(appended.log))"
     usual = "with_high_watermark(c, s.settings, appended, leader)"
-    changed, original, plain = planted_rule(
-        model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}"
-    )
+    changed, original, plain = planted_rule(model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}")
     with planted(original, plain):
         without = Transitions(changed, TINY)
         rows = {one.name: one.reason for one in skipped(changed, without, ())}
@@ -348,9 +354,7 @@ def test_two_processes_prove_what_one_proves(model: Model) -> None:
     config = dataclasses.replace(SMALL, broker_count=2, strict_hwm=False)
     proof = Proof(model, config, [], 60.0, Silent())
     one, two = proof.run("kip_full"), proof.run("kip_full", 2)
-    assert [(c.action, c.lemma, c.verdict) for c in one.cells] == [
-        (c.action, c.lemma, c.verdict) for c in two.cells
-    ]
+    assert [(c.action, c.lemma, c.verdict) for c in one.cells] == [(c.action, c.lemma, c.verdict) for c in two.cells]
     assert one.verdict == two.verdict == "refuted"
     broken = [cell for cell in two.cells if cell.verdict == "refuted"]
     assert all(cell.failure is not None and cell.failure.replayed for cell in broken)

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from edits import replaced
-from planted_rules import planted_rule
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
@@ -33,12 +31,13 @@ from elrcheck.proving.prove import run_prove
 from elrcheck.report.ci.sheet_cases import prove_sheet
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.report.text.text_report import print_report
+from support.edits import replaced
+from support.planted_rules import planted_rule
 
 ONE = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
 KIP = Config(
-    broker_count=2, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.AGGRESSIVE,
-    unclean_elections=1, failovers=1,
-)  # fmt: skip
+    broker_count=2, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.AGGRESSIVE, unclean_elections=1, failovers=1
+)
 CODE = replace(KIP, unclean_recovery_strategy=RecoveryStrategy.DISABLED, unclean_leader_election_enable=True)
 NAMES = ("complete-winners",)
 
@@ -116,46 +115,48 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
     CODE: {
         "ElectUnclean": (
             "decided.controller.partition",
-            "replace(decided.controller.partition, elr=frozenset(c.brokers))", "ControllerRecord",
+            "replace(decided.controller.partition, elr=frozenset(c.brokers))",
+            "ControllerRecord",
         ),
         "DesignateLeader": (
             "decided.controller.partition",
-            "replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch)", "ViewCurrent",
+            "replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch)",
+            "ViewCurrent",
         ),
         "ElectUncleanPeriodically": (
             "partition_changed(c, s, decided.controller.partition)",
-            "partition_changed("
-            "c, s, replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch))",
+            "partition_changed(c, s, replace(decided.controller.partition, leader_epoch=s.partition.leader_epoch))",
             "ViewCurrent",
         ),
     },
     KIP: {
-        "StartRecovery": (
-            "may_start(c, controller_of(s), c.unclean_recovery_strategy)", "True", "RecoveryWaits"
-        ),
+        "StartRecovery": ("may_start(c, controller_of(s), c.unclean_recovery_strategy)", "True", "RecoveryWaits"),
         "AskForLongestLog": (
-            "decided.error == Error.NONE", "decided.error != Error.UNSUPPORTED_VERSION", "RecoveryWaits"
+            "decided.error == Error.NONE",
+            "decided.error != Error.UNSUPPORTED_VERSION",
+            "RecoveryWaits",
         ),
         "SendLogInfo": ("len(broker.log)", "len(broker.log) + 1", TYPES),
         "AcceptLogInfo": (
             "put(s.recovery.answers, b, replace(info, stage=InfoStage.ACCEPTED))",
-            "put(s.recovery.answers, b, replace(info, log_end_offset=info.log_end_offset + 1))", TYPES,
+            "put(s.recovery.answers, b, replace(info, log_end_offset=info.log_end_offset + 1))",
+            TYPES,
         ),
         "RecoveryTimeout": (
             "replace(s, recovery=replace(s.recovery, waited=True))",
-            "replace(s, partition=replace(s.partition, isr=frozenset(c.brokers)))", "ControllerRecord",
+            "replace(s, partition=replace(s.partition, isr=frozenset(c.brokers)))",
+            "ControllerRecord",
         ),
         "FinishRecovery": (
-            "decided.controller.partition", "replace(decided.controller.partition, isr=answered)",
+            "decided.controller.partition",
+            "replace(decided.controller.partition, isr=answered)",
             "ContendersComplete",
         ),
         "ControllerFailover": ("s.spent.failovers + 1", "s.spent.failovers - 1", TYPES),
     },
-}  # fmt: skip
+}
 BY_NAME = pytest.mark.parametrize("config", [CODE, KIP], ids=["code", "kip"])
-AT_NIGHT = pytest.mark.parametrize(
-    "config", [CODE, pytest.param(KIP, marks=pytest.mark.slow)], ids=["code", "kip"]
-)
+AT_NIGHT = pytest.mark.parametrize("config", [CODE, pytest.param(KIP, marks=pytest.mark.slow)], ids=["code", "kip"])
 
 
 @BY_NAME
@@ -187,10 +188,11 @@ def test_unclean_elections_and_recoveries_are_proved_under_the_assumption() -> N
     report = run_prove(ProveRequest(selection, assumed=NAMES), Silent())  # type: ignore[arg-type]
     assert report.verdict == "proved"
     assert report.coverage is not None and report.coverage.actions == 30
-    without = tuple(
-        f"{name}={getattr(value, 'name', value)}" for name, value in ASSUMED["complete-winners"].items()
-    )
+    without = tuple(f"{name}={getattr(value, 'name', value)}" for name, value in ASSUMED["complete-winners"].items())
     selection = Selection("kip_full", "three-brokers", ("log_slots=1", *without))
-    open_ = {(cell.action, cell.lemma) for cell in run_prove(ProveRequest(selection), Silent()).cells
-             if cell.verdict == "refuted"}  # fmt: skip
+    open_ = {
+        (cell.action, cell.lemma)
+        for cell in run_prove(ProveRequest(selection), Silent()).cells
+        if cell.verdict == "refuted"
+    }
     assert {"FinishRecovery", "DesignateLeader", "ElectUnclean"} == {action for action, _ in open_}

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from planted_rules import planted_rule
 
 from elrcheck.invariants.lemmas_changes import (
     ASSUMPTIONS,
@@ -24,10 +23,9 @@ from elrcheck.model.choices import MinIsrChange, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks
+from support.planted_rules import planted_rule
 
-TWO = Config(
-    broker_count=2, log_slots=1, records=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, fences=2
-)
+TWO = Config(broker_count=2, log_slots=1, records=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, fences=2)
 
 CHANGES = replace(TWO, feature_changes=1, min_isr_changes=1, late_answers=1)
 
@@ -49,11 +47,7 @@ def story(model: Model, config: Config, *steps: tuple[str, Any]) -> tuple[list[s
     return [fn.ident for fn in model.always if not fn.is_step and not plain.holds(fn, state)], left
 
 
-COMMITTED = (
-    ("Produce", 0, Acks.ALL),
-    ("Fetch", 1, 0, False),
-    ("Fetch", 1, 0, False),
-)
+COMMITTED = (("Produce", 0, Acks.ALL), ("Fetch", 1, 0, False), ("Fetch", 1, 0, False))
 LAST_REPLICA = (
     *COMMITTED,
     ("ChangeFeature", False),
@@ -86,7 +80,8 @@ def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(model: Model) ->
     """F-53: min ISR is raised while the request is under way; the leader commits with two of three."""
     config = replace(TWO, broker_count=3, shrinks=1, min_isr_changes=1)
     broken, left = story(
-        model, config,
+        model,
+        config,
         ("Produce", 0, Acks.ALL),
         ("ShrinkIsr", 0, frozenset({2})),
         ("ChangeMinIsr", MinIsrLevel.TOPIC, 3),
@@ -94,7 +89,7 @@ def test_an_isr_granted_by_a_value_that_the_leader_has_not_read(model: Model) ->
         ("LeaderLearns", 0),
         ("Fetch", 1, 0, False),
         ("Fetch", 1, 0, False),
-    )  # fmt: skip
+    )
     assert {"P-2", "P-3", "P-13"} <= set(broken)
     assert left == [[], [], [], [ReadBeforeGrant.__name__], [], [], []]
 
@@ -119,12 +114,16 @@ def refuted(prover: Prover, action: str, lemma: str) -> bool:
 # fault -> (knobs, action, lemma that it breaks)
 FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
     "an ELR from before the downgrade counts (F-56)": (
-        {"feature_on_clears_elr": False}, "ChangeFeature", "ContendersComplete",
+        {"feature_on_clears_elr": False},
+        "ChangeFeature",
+        "ContendersComplete",
     ),
     "a lowered min ISR leaves the ELR (F-19)": (
-        {"min_isr_change": MinIsrChange.NEVER}, "ChangeMinIsr", "ControllerRecord",
+        {"min_isr_change": MinIsrChange.NEVER},
+        "ChangeMinIsr",
+        "ControllerRecord",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
@@ -139,23 +138,34 @@ def test_planted_fault_is_refuted(model: Model, sound: Prover, fault: str) -> No
 # fault -> (action, function that is edited, expression, what it becomes, lemma that the action breaks)
 RULES = {
     "a min ISR of 0": (
-        "DeleteMinIsr", "min_isr_decided",
+        "DeleteMinIsr",
+        "min_isr_decided",
         "with_min_isr(controller.settings, event.level, event.broker, event.value)",
-        "replace(controller.settings, topic_min_isr=None, cluster_min_isr=0)", "MinIsrValid",
+        "replace(controller.settings, topic_min_isr=None, cluster_min_isr=0)",
+        "MinIsrValid",
     ),
     "a value of a broker while ELR is on": (
-        "ChangeBrokerMinIsr", "min_isr_decided",
-        "min_isr_error(controller.settings, event.level, event.value)", "Error.NONE", "MinIsrValid",
+        "ChangeBrokerMinIsr",
+        "min_isr_decided",
+        "min_isr_error(controller.settings, event.level, event.value)",
+        "Error.NONE",
+        "MinIsrValid",
     ),
     "metadata read first leaves the proposal": (
-        "ApplyMetadataFirst", "ApplyMetadataFirst",
-        "replace(broker.alter, overtaken=1)", "broker.alter", "RequestShape",
+        "ApplyMetadataFirst",
+        "ApplyMetadataFirst",
+        "replace(broker.alter, overtaken=1)",
+        "broker.alter",
+        "RequestShape",
     ),
     "the feature makes members of the ISR eligible": (
-        "ChangeFeature", "feature_decided", "feature_switched(c, controller.partition, event.enabled)",
-        "replace(controller.partition, elr=controller.partition.isr)", "ControllerRecord",
+        "ChangeFeature",
+        "feature_decided",
+        "feature_switched(c, controller.partition, event.enabled)",
+        "replace(controller.partition, elr=controller.partition.isr)",
+        "ControllerRecord",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.slow
@@ -189,8 +199,9 @@ def test_without_changes_nothing_is_assumed(model: Model) -> None:
     assert Transitions(model, TWO).assumed == set()
     assert Transitions(model, replace(TWO, elr_enabled=False)).assumed == set()
     assert Transitions(model, replace(TWO, feature_changes=1)).assumed == {
-        LastReplicaStopsCleanly.__name__, SwitchedOnWithLeader.__name__,
-    }  # fmt: skip
+        LastReplicaStopsCleanly.__name__,
+        SwitchedOnWithLeader.__name__,
+    }
 
 
 def test_no_step_of_a_change_is_vacuous(sound: Prover) -> None:

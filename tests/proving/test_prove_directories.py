@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from planted_rules import planted_rule, refuted
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
@@ -21,11 +20,15 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import LostDirectory, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.prove import run_prove
+from support.planted_rules import planted_rule, refuted
 
 SMALL = Config(
-    broker_count=2, log_slots=1, directory_failures=1, directory_losses=1,
+    broker_count=2,
+    log_slots=1,
+    directory_failures=1,
+    directory_losses=1,
     unclean_recovery_strategy=RecoveryStrategy.DISABLED,
-)  # fmt: skip
+)
 
 # action -> (expression, what a fault makes of it, the lemma that breaks)
 FAULTS = {
@@ -33,7 +36,7 @@ FAULTS = {
     "LoseDirectory": ("s.lossy | ({b} if len(broker.log) > 0 else EMPTY)", "s.lossy", "ContendersComplete"),
     "ReportFailedDirectory": ("decided.controller.partition", "s.partition", "ControllerRecord"),
     "ReportNewDirectory": ("decided.controller.partition", "s.partition", "ControllerRecord"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from planted_rules import planted_rule, refuted
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
@@ -23,13 +22,10 @@ from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, State
 from elrcheck.proving.prove import run_prove
+from support.planted_rules import planted_rule, refuted
 
-TWO = Config(
-    broker_count=2, log_slots=1, reassignments=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED
-)
-ALONE = (
-    "min_isr_changes=0", "feature_changes=0", "late_answers=0", "directory_failures=0", "directory_losses=0",
-)  # fmt: skip
+TWO = Config(broker_count=2, log_slots=1, reassignments=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
+ALONE = ("min_isr_changes=0", "feature_changes=0", "late_answers=0", "directory_failures=0", "directory_losses=0")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 from msgspec import structs
-from places import ROOT
 
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.proved_variants import breaches, contradictions, packaged_proofs
@@ -22,11 +21,15 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.prove import Proof
+from support.places import ROOT
 
 TINY = Config(
-    broker_count=2, log_slots=1, kills=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED,
+    broker_count=2,
+    log_slots=1,
+    kills=1,
+    unclean_recovery_strategy=RecoveryStrategy.DISABLED,
     clean_check=CleanCheck.ALWAYS_CLEAN,
-)  # fmt: skip
+)
 """A broker that lost its log stays in the ISR."""
 ONE = replace(TINY, broker_count=1, min_isr=1)
 
@@ -82,9 +85,7 @@ def test_a_property_of_the_rest_is_proved(model: Model) -> None:
     proof = Proof(model, TINY, wanted, 60.0, Silent())
     assert proof.run("kip_full").verdict == "refuted"
     left = proof.surviving()
-    assert {one.id: one.proved for one in left.properties} == {
-        "P-2": False, "P-14": False, "P-17": True, "P-21": True,
-    }  # fmt: skip
+    assert {one.id: one.proved for one in left.properties} == {"P-2": False, "P-14": False, "P-17": True, "P-21": True}
     assert {one.lemma for one in left.dropped} & {"ContendersComplete"} and not left.void
     whole = Proof(model, replace(TINY, clean_check=CleanCheck.EPOCH), wanted, 60.0, Silent())
     assert whole.run("kip_full").verdict == "proved"

@@ -9,9 +9,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from audit_stories import CLEAR, CONTROL, LOST, SHRINK, START, audited, change, min_isr, written
-from html_pages import EVIL, Page, assert_sound, html
-from places import TESTS
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kafka_requests import AuditRequest
@@ -20,6 +17,9 @@ from elrcheck.kafka.audit import audit, timelines
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CLEAR, CONTROL, LOST, SHRINK, START, audited, change, min_isr, written
+from support.html_pages import EVIL, Page, assert_sound, html
+from support.places import TESTS
 
 SARIF = TESTS / "data" / "sarif-2.1.0.json"
 

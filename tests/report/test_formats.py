@@ -16,8 +16,6 @@ import jsonschema
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
-from places import TESTS
-from report_samples import CHECK, LOST, MUTATE, PROVE, TRACE
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.cli import cli
@@ -34,6 +32,8 @@ from elrcheck.report.mermaid import mermaid
 from elrcheck.results.any_report import Report
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_view import Argument, Step, TraceView
+from support.places import TESTS
+from support.report_samples import CHECK, LOST, MUTATE, PROVE, TRACE
 
 SARIF = jsonschema.Draft202012Validator(json.loads((TESTS / "data" / "sarif-2.1.0.json").read_text()))
 NODE_MODULES = TESTS / "mermaid" / "node_modules"
@@ -44,8 +44,12 @@ NODE_MODULES = TESTS / "mermaid" / "node_modules"
 def test_junit_is_read_by_junitparser() -> None:
     (suite,) = JUnitXml.fromstring(render(CHECK, "junit").encode())
     assert (suite.name, suite.tests, suite.failures, suite.skipped, suite.errors) == (
-        "kip_full, two-brokers", 4, 1, 1, 0,
-    )  # fmt: skip
+        "kip_full, two-brokers",
+        4,
+        1,
+        1,
+        0,
+    )
     cases = {case.name: case for case in suite}
     assert list(cases) == ["P-1 LeaderCompleteness", "P-2 Other", "W-1 Seen", "W-2 Unseen"]
     (failure,) = cases["P-1 LeaderCompleteness"].result
@@ -106,9 +110,11 @@ def test_sarif_shows_the_trace_at_the_lines_of_the_model() -> None:
     assert lines(result["locations"][0]) == ("invariants/properties.py", 68)
     steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
     assert [lines(step["location"]) for step in steps] == [
-        ("model/broker/replica.py", 30), ("model/control_plane/broker_events.py", 12), ("model/isr.py", 5),
+        ("model/broker/replica.py", 30),
+        ("model/control_plane/broker_events.py", 12),
+        ("model/isr.py", 5),
         ("model/control_plane/elections.py", 8),
-    ]  # fmt: skip
+    ]
     said = steps[1]["location"]["message"]["text"]
     assert said.startswith("2. Fence(b=1): partition.isr: {{0,1}} -> {{0}};")
     assert run["invocations"][0]["exitCode"] == 1
@@ -148,9 +154,7 @@ def test_one_annotation_for_each_finding() -> None:
     found = render(CHECK, "github").splitlines()
     assert len(found) == 2 and found[1].startswith("VIOLATED  kip_full, two-brokers")
     head, text = re.fullmatch(r"::error (.+?)::(.*)", found[0]).groups()  # type: ignore[union-attr]
-    assert head == (
-        "file=invariants/properties.py,line=68,title=P-1 LeaderCompleteness (kip_full%2C two-brokers)"
-    )
+    assert head == ("file=invariants/properties.py,line=68,title=P-1 LeaderCompleteness (kip_full%2C two-brokers)")
     assert "because  b is unfenced; 50%25 <sure>%0A" in text
 
 
@@ -228,9 +232,7 @@ def test_a_loss_names_the_record_and_who_leads_without_it() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
-@pytest.mark.skipif(
-    not (NODE_MODULES / "mermaid").is_dir(), reason="`npm install` was not run in tests/mermaid"
-)
+@pytest.mark.skipif(not (NODE_MODULES / "mermaid").is_dir(), reason="`npm install` was not run in tests/mermaid")
 def test_the_real_mermaid_reads_the_diagram(tmp_path: Path) -> None:
     odd = TraceView(steps=(Step(1, "Odd", (Argument("b", "1"), Argument("x", "a;b#c<d>: end, %% -> loop"))),))
     files = [tmp_path / "trace.mmd", tmp_path / "odd.mmd", tmp_path / "lost.mmd"]
@@ -286,8 +288,14 @@ def test_the_step_summary_is_added_to(
 
 
 def test_the_name_of_a_file_says_its_format(tmp_path: Path) -> None:
-    endings = {"a.json": "json", "a.jsonl": "jsonl", "a.xml": "junit", "a.md": "markdown", "a.sarif": "sarif",
-               "a.html": "html"}  # fmt: skip
+    endings = {
+        "a.json": "json",
+        "a.jsonl": "jsonl",
+        "a.xml": "junit",
+        "a.md": "markdown",
+        "a.sarif": "sarif",
+        "a.html": "html",
+    }
     for name, form in {**endings, "a.txt": "text", "junit:a.txt": "junit"}.items():
         assert output_file(EVERY, name) == (form, Path(name.rpartition(":")[2]))
     with pytest.raises(click.BadParameter, match="no format sarif here"):

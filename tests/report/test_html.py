@@ -9,9 +9,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from html_pages import EVIL, Page, assert_sound, hostile, html
-from page_samples import DRAWN, GRAPH
-from report_samples import FULL, GATE, MUTATE, PROVE, TLC, TRACE, TRUTHS
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.printable import printable
@@ -31,6 +28,9 @@ from elrcheck.results.exploration_report import (
 )
 from elrcheck.results.prove_report import CellReport
 from elrcheck.results.trace_view import Change, Step, TraceView
+from support.html_pages import EVIL, Page, assert_sound, hostile, html
+from support.page_samples import DRAWN, GRAPH
+from support.report_samples import FULL, GATE, MUTATE, PROVE, TLC, TRACE, TRUTHS
 
 EXPLORED = ExploreReport(
     "explored",
@@ -48,14 +48,7 @@ EXPLORED = ExploreReport(
     9,
     small_graph=GRAPH,
 )
-REPORTS = {
-    "check": FULL,
-    "drawn": DRAWN,
-    "prove": PROVE,
-    "mutate": MUTATE,
-    "gate": GATE,
-    "explore": EXPLORED,
-}
+REPORTS = {"check": FULL, "drawn": DRAWN, "prove": PROVE, "mutate": MUTATE, "gate": GATE, "explore": EXPLORED}
 
 
 @pytest.mark.parametrize("name", REPORTS)
@@ -65,9 +58,7 @@ def test_the_structure_of_a_page(name: str) -> None:
 
 def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
     text = html(FULL)
-    policy = next(
-        g["content"] or "" for _, g in Page(text).tags if g.get("http-equiv") == "Content-Security-Policy"
-    )
+    policy = next(g["content"] or "" for _, g in Page(text).tags if g.get("http-equiv") == "Content-Security-Policy")
     for name, found in (("style", r"<style>(.*?)</style>"), ("script", r"<script>(.*?)</script>")):
         (inside,) = re.findall(found, text, re.DOTALL)
         digest = base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()
@@ -80,9 +71,7 @@ def test_hostile_names_stay_text() -> None:
     page = Page(text)
     scripts = [given for tag, given in page.tags if tag == "script"]
     assert [given.get("type") for given in scripts] == ["application/json", None]
-    assert (
-        not any(tag == "img" for tag, _ in page.tags) and "<img" not in text and "<script>alert" not in text
-    )
+    assert not any(tag == "img" for tag, _ in page.tags) and "<img" not in text and "<script>alert" not in text
     assert "{{ 7*7 }}" in page.text() and "49" not in page.text("h1")
     (data,) = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, re.DOTALL)
     assert json.loads(data)["steps"][0]["because"] == printable(EVIL)
@@ -163,12 +152,7 @@ def test_bars_are_relative_to_the_longest() -> None:
         ActionReport("B", 9, 8),
     )
     rows = [(bar.name, bar.length, bar.remark) for bar in yields(actions)]
-    assert rows == [
-        ("B", 100, ""),
-        ("A", 25, ""),
-        ("Beyond", 0, "only beyond the budgets"),
-        ("Idle", 0, "never fired"),
-    ]
+    assert rows == [("B", 100, ""), ("A", 25, ""), ("Beyond", 0, "only beyond the budgets"), ("Idle", 0, "never fired")]
     assert [(bar.name, bar.length) for bar in variables(FULL.variables)] == [
         ("broker[0].log", 100),
         ("partition.isr", 40),

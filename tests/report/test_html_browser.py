@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from browser import MISSING, Browser
-from html_pages import contrast, hostile, width
-from report_samples import FULL, GATE, PROVE
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.checking.check import run_check
 from elrcheck.report.formats import render
 from elrcheck.results.check_report import CheckReport
+from support.browser import MISSING, Browser
+from support.html_pages import contrast, hostile, width
+from support.report_samples import FULL, GATE, PROVE
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 STEPPER = "#c1-P-1-stepper"
@@ -25,9 +25,7 @@ STEPPER = "#c1-P-1-stepper"
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> CheckReport:
-    request = CheckRequest(
-        Selection("legacy", "two-brokers"), ("P-1",), run_dir=tmp_path_factory.mktemp("run")
-    )
+    request = CheckRequest(Selection("legacy", "two-brokers"), ("P-1",), run_dir=tmp_path_factory.mktemp("run"))
     return run_check(request, Silent())
 
 
@@ -96,8 +94,7 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Browser, page: Path, tmp_p
         browser.open(path)
         assert width(browser) == (360, 360), path.name
     small = browser.run(
-        "return [...document.querySelectorAll('button')]"
-        ".filter(b => b.offsetParent && b.offsetHeight < 40).length"
+        "return [...document.querySelectorAll('button')].filter(b => b.offsetParent && b.offsetHeight < 40).length"
     )
     assert small == 0
 

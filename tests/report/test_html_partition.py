@@ -22,9 +22,7 @@ def before_and_after() -> tuple[DrawnPartition, DrawnPartition]:
     subject = of_repro(WRITTEN, Selection("legacy", "two-brokers"))
     state = subject.states[-1]
     crash = next(
-        after
-        for label, after in subject.plain.successors(state)
-        if label.action == "Crash" and label.args == (0, 0)
+        after for label, after in subject.plain.successors(state) if label.action == "Crash" and label.args == (0, 0)
     )
     return drawn(subject.config, state), drawn(subject.config, crash, state)
 
@@ -40,9 +38,7 @@ def test_a_committed_record_is_marked_where_it_is_and_where_it_is_not(
     assert not any(fact.changed for fact in before.facts)
 
 
-def test_what_a_crash_takes_is_struck_through(
-    before_and_after: tuple[DrawnPartition, DrawnPartition],
-) -> None:
+def test_what_a_crash_takes_is_struck_through(before_and_after: tuple[DrawnPartition, DrawnPartition]) -> None:
     _, after = before_and_after
     record = after.brokers[0].log[0]
     assert record is not None and (record.name, record.change) == ("r1", "gone")

@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from html_pages import EVIL, Page, assert_sound, html
-from report_samples import TRACE
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli
@@ -26,6 +24,8 @@ from elrcheck.results.trace_reports import (
     ReplayReport,
 )
 from elrcheck.results.trace_view import Argument, Change, TraceView
+from support.html_pages import EVIL, Page, assert_sound, html
+from support.report_samples import TRACE
 
 ORIGIN = Origin("t.itf.json", "legacy", "two-brokers", {"broker_count": 2}, "itf", "P-8")
 ISR = Change("partition.isr", "{0,1}", "{0}")
@@ -43,7 +43,15 @@ REFUSED = Rejection(
 REPLAY = ReplayReport("rejected", ORIGIN, 7, 5, TRACE, REFUSED, (Hit("P-8", "Kept", 4, "kept", "k=0"),), 3)
 WALKS = WalksReport(100, 100, 900, 1000, 40, 2, 1, 77.4, 0.6, 0.5, 2000.0, "--time-budget 1s")
 SIMULATION = SimulationReport(
-    "violated", "legacy", "two-brokers", {"broker_count": 2}, 7, 40, 2, None, WALKS,
+    "violated",
+    "legacy",
+    "two-brokers",
+    {"broker_count": 2},
+    7,
+    40,
+    2,
+    None,
+    WALKS,
     (
         SeenProperty("P-8", "Kept", "always", "violated", 4, 3, "kept", "k=0", "P-8.trace.json", TRACE),
         SeenProperty("P-1", "Led", "always", "inconclusive"),
@@ -51,14 +59,19 @@ SIMULATION = SimulationReport(
     ),
     (WalkedAction("Fence", 5, 9, 1), WalkedAction("Fetch", 50, 60, 0)),
     "run",
-)  # fmt: skip
+)
 INNER = Clause("k < len(log)", False, None, (), None, (Looked("len(log)", "0"),))
 WHOLE = Clause("any(holds(b) for b in ...)", False, "kept", (Argument("k", "0"),), 3, (), (INNER,))
 FALSE = Explained("P-8", "Kept", False, (WHOLE,), statement="A record stays.", source="p.py:3")
 CHOICE = Explained(
-    "", "Fence", False, (Clause("not b.fenced", False, "b is unfenced"),), (Argument("b", "1"),),
-    "b is unfenced", ("b is registered",),
-)  # fmt: skip
+    "",
+    "Fence",
+    False,
+    (Clause("not b.fenced", False, "b is unfenced"),),
+    (Argument("b", "1"),),
+    "b is unfenced",
+    ("b is registered",),
+)
 EXPLAIN = ExplainReport("violated", ORIGIN, 4, 4, "Fence(b=1)", (FALSE, CHOICE), {"partition.isr": "{0}"})
 
 

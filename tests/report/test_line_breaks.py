@@ -8,14 +8,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from page_samples import DRIFT, RISK, SEVERAL, SUITE
-from report_samples import MUTATE, PROVE
 
 from elrcheck.base.progress import LevelDone, PointsDone, fitted
 from elrcheck.report.line_breaks import column_widths, lines
 from elrcheck.report.terminal import Page, open_console, plain_text
 from elrcheck.report.text.text_report import print_report
 from elrcheck.results.any_report import Report
+from support.page_samples import DRIFT, RISK, SEVERAL, SUITE
+from support.report_samples import MUTATE, PROVE
 
 WIDTHS = range(40, 201)
 REPORTS = {"check": SEVERAL, "gate": DRIFT, "prove": PROVE, "mutate": MUTATE, "suite": SUITE, "risk": RISK}

@@ -17,8 +17,6 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
-from places import TESTS
-from report_samples import CHECK, PROVE
 
 from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
 from elrcheck.report.html.sweep_html import to_html
@@ -41,6 +39,8 @@ from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateRe
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from elrcheck.results.trace_reports import Candidate, Origin, Rejection, ReplayReport
 from elrcheck.results.trace_view import Argument, Step, TraceView
+from support.places import TESTS
+from support.report_samples import CHECK, PROVE
 
 SARIF = jsonschema.Draft202012Validator(json.loads((TESTS / "data" / "sarif-2.1.0.json").read_text()))
 NASTY = "a\x01|b`c` [d](e) {0} ;#f<img>&\"'::50%\r\n::error::pwned\n# heading\ud800.toml"
@@ -51,27 +51,70 @@ NASTY_CHECK = replace(CHECK, scope=NASTY, properties=(FAILED, *CHECK.properties[
 DIFFERENCE = Difference("P-1", NASTY, "holds", NASTY, "violated", True, True)
 COUNTED = Difference("distinct", NASTY, "1", NASTY, "count", False, True)
 CONTROLLER = ControllerReport(
-    "refuted", 2, SolverSettings("z3", "4", 1.0), 1.0, (RuleReport("CT-1", NASTY, NASTY, NASTY),),
-    (VariantReport(NASTY, "refuted", 0, 1, 0, 0.1, {}, (), (EventReport(NASTY, NASTY, "possible", 0.0),), (
-        StepReport(NASTY, "CT-1", "refuted", 0.1, NASTY, StepFailure(
-            {}, {}, {"isr": NASTY}, (FieldValue("b", NASTY),), (FieldChange("isr", NASTY, NASTY),), NASTY,
-            True)),)),),
-)  # fmt: skip
+    "refuted",
+    2,
+    SolverSettings("z3", "4", 1.0),
+    1.0,
+    (RuleReport("CT-1", NASTY, NASTY, NASTY),),
+    (
+        VariantReport(
+            NASTY,
+            "refuted",
+            0,
+            1,
+            0,
+            0.1,
+            {},
+            (),
+            (EventReport(NASTY, NASTY, "possible", 0.0),),
+            (
+                StepReport(
+                    NASTY,
+                    "CT-1",
+                    "refuted",
+                    0.1,
+                    NASTY,
+                    StepFailure(
+                        {},
+                        {},
+                        {"isr": NASTY},
+                        (FieldValue("b", NASTY),),
+                        (FieldChange("isr", NASTY, NASTY),),
+                        NASTY,
+                        True,
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
 REPORTS: dict[str, Report] = {
     "check": NASTY_CHECK,
     "prove": replace(PROVE, variant=NASTY, cells=(replace(PROVE.cells[0], action=NASTY, lemma=NASTY),)),
     "prove --controller": CONTROLLER,
     "mutate": MutateReport(
-        "not_found", 1.0, 1, (HazardReport("F-1", NASTY, NASTY, NASTY, "not_found", (), reason=NASTY),),
+        "not_found",
+        1.0,
+        1,
+        (HazardReport("F-1", NASTY, NASTY, NASTY, "not_found", (), reason=NASTY),),
         guards=(GuardReport(NASTY, NASTY, "inconclusive", reason=NASTY),),
     ),
-    "gate": GateReport("drift", NASTY, ("drift",), 1.0, (
-        EntryReport(NASTY, f"{NASTY}:7", "drift", (DIFFERENCE, COUNTED), NASTY_CHECK),)),
-    "replay": ReplayReport(
-        "rejected", Origin(NASTY, NASTY, NASTY, {"broker_count": 2}, "itf", NASTY), 2, 1,
-        TraceView({}, (STEP,)), Rejection(2, NASTY, NASTY, (), (Candidate(NASTY, (), NASTY),)),
+    "gate": GateReport(
+        "drift",
+        NASTY,
+        ("drift",),
+        1.0,
+        (EntryReport(NASTY, f"{NASTY}:7", "drift", (DIFFERENCE, COUNTED), NASTY_CHECK),),
     ),
-}  # fmt: skip
+    "replay": ReplayReport(
+        "rejected",
+        Origin(NASTY, NASTY, NASTY, {"broker_count": 2}, "itf", NASTY),
+        2,
+        1,
+        TraceView({}, (STEP,)),
+        Rejection(2, NASTY, NASTY, (), (Candidate(NASTY, (), NASTY),)),
+    ),
+}
 every_report = pytest.mark.parametrize("report", REPORTS.values(), ids=REPORTS)
 
 
@@ -141,8 +184,7 @@ def test_a_sweep_as_csv_markdown_and_html() -> None:
         for k in (1, 2)
     )
     axes = (SweepAxis("scope", (f"{NASTY}1", f"{NASTY}2")), SweepAxis("min_isr", (1, 2)))
-    report = SweepReport("inconclusive", axes, ("scope", "min_isr"), rows, 0, 1.0,
-                         SweepEngine("local", 1, 1), NASTY)  # fmt: skip
+    report = SweepReport("inconclusive", axes, ("scope", "min_isr"), rows, 0, 1.0, SweepEngine("local", 1, 1), NASTY)
     table = list(csv.DictReader(io.StringIO(to_csv(report), newline="")))
     assert len(table) == 2 and table[0]["scope"] == f"{NASTY}1"
     tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown(report))

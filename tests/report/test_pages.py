@@ -6,9 +6,6 @@ import re
 from dataclasses import replace
 
 import pytest
-from html_pages import Page, assert_sound, html
-from page_samples import DRIFT, FAILING, LOSS, PAGES, SEVERAL, SWEEP
-from report_samples import FULL, LOST, PROVE, TRACE
 
 from elrcheck.report.html.html_card import card_of
 from elrcheck.report.html.html_page import page_of
@@ -18,11 +15,11 @@ from elrcheck.report.plain_sentence import sentence
 from elrcheck.results.any_report import Report
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.prove_report import Skipped
+from support.html_pages import Page, assert_sound, html
+from support.page_samples import DRIFT, FAILING, LOSS, PAGES, SEVERAL, SWEEP
+from support.report_samples import FULL, LOST, PROVE, TRACE
 
-GONE = (
-    "An acknowledged record can be lost: after step 3 no log has r1 any more"
-    " (committed in step 1, lost in step 2)."
-)
+GONE = "An acknowledged record can be lost: after step 3 no log has r1 any more (committed in step 1, lost in step 2)."
 
 
 def before(text: str, *marks: str) -> bool:
@@ -45,11 +42,7 @@ def test_the_shortest_counterexample_is_first_and_open() -> None:
     assert before(text, *marks, 'id="c1-verdicts"', 'class="search"')
     assert [trace.title[:3] for trace in page_of(SEVERAL).parts[0].failing_traces] == ["P-1", "P-8"]
     verdicts = text[text.index('id="c1-verdicts"') :]
-    marks = (
-        "<details open>\n<summary>2 failed",
-        "<details>\n<summary>1 undecided",
-        "<details>\n<summary>2 passed",
-    )
+    marks = ("<details open>\n<summary>2 failed", "<details>\n<summary>1 undecided", "<details>\n<summary>2 passed")
     assert before(verdicts, *marks), "only what failed is open"
     fine = html(replace(FULL, verdict="holds", properties=FULL.properties[1:2]))
     assert "<details open>\n<summary>1 passed</summary>" in fine, "and open where nothing failed"

@@ -8,14 +8,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from axe import MISSING_AXE, violations
-from browser import MISSING, Browser
-from html_pages import width
-from page_samples import DRAWN, PAGES, SEVERAL, SWEEP
 
 from elrcheck.report.formats import render
 from elrcheck.report.html.sweep_html import to_html
 from elrcheck.results.any_report import Report
+from support.axe import MISSING_AXE, violations
+from support.browser import MISSING, Browser
+from support.html_pages import width
+from support.page_samples import DRAWN, PAGES, SEVERAL, SWEEP
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 KINDS: dict[str, Report] = {**PAGES, "graph": DRAWN}
@@ -35,9 +35,7 @@ def go(browser: Browser, page: Path, place: str) -> None:
 
 @pytest.mark.skipif(MISSING_AXE is not None, reason=str(MISSING_AXE))
 @pytest.mark.parametrize("name", [*KINDS, "sweep"])
-def test_axe_finds_nothing_and_the_page_needs_nothing_else(
-    browser: Browser, tmp_path: Path, name: str
-) -> None:
+def test_axe_finds_nothing_and_the_page_needs_nothing_else(browser: Browser, tmp_path: Path, name: str) -> None:
     page = written(tmp_path, name)
     for size, scheme in (((1280, 800), "light"), ((1280, 800), "dark"), ((390, 844), "light")):
         browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")

@@ -9,8 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from places import SCHEMAS
-from report_samples import TLC
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.report.json_report import as_data, to_json
@@ -38,6 +36,8 @@ from elrcheck.results.prove_report import (
     SolverReport,
 )
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
+from support.places import SCHEMAS
+from support.report_samples import TLC
 
 TRACE = TraceView(
     initial={"partition.isr": "{0,1,2}", "partition.leader": "0"},
@@ -72,20 +72,17 @@ CHECK = CheckReport(
         overflows=(Overflow("broker[0].epoch", 2),),
     ),
     properties=(
-        PropertyReport("P-1", "LeaderCompleteness", "always", "violated", 2, "leader_is_live",
-                       "leader=2", "traces/P-1.json", TRACE),
+        PropertyReport(
+            "P-1", "LeaderCompleteness", "always", "violated", 2, "leader_is_live", "leader=2", "traces/P-1.json", TRACE
+        ),
         PropertyReport("P-2", "LogMatching", "always", "holds"),
         PropertyReport("W-1", "ElrUsed", "sometimes", "reached", 3),
         PropertyReport("W-2", "ElrElected", "sometimes", "unreached"),
     ),
-    actions=(
-        ActionReport("Fence", 12345, 33, 12),
-        ActionReport("Reassign", 0, 0),
-        ActionReport("Crash", 7, 0, 7),
-    ),
+    actions=(ActionReport("Fence", 12345, 33, 12), ActionReport("Reassign", 0, 0), ActionReport("Crash", 7, 0, 7)),
     variables=(VariableReport("partition.isr", 8),),
     run_dir="runs/a",
-)  # fmt: skip
+)
 PROVE = ProveReport(
     verdict="refuted",
     variant="kip_full",
@@ -96,14 +93,24 @@ PROVE = ProveReport(
     initiation=(ObligationReport("TypeOk", "proved", 0.05),),
     cells=(
         CellReport("Fence", "TypeOk", "proved", 0.2, ("ElrDisjoint",)),
-        CellReport("Unfence", "ElrDisjoint", "refuted", 0.3, failure=InductionFailure(
-            {"partition.elr": "{1}"}, (Argument("broker", "1"),),
-            (Change("partition.isr", "{0}", "{0,1}"),), "disjoint", True)),
+        CellReport(
+            "Unfence",
+            "ElrDisjoint",
+            "refuted",
+            0.3,
+            failure=InductionFailure(
+                {"partition.elr": "{1}"},
+                (Argument("broker", "1"),),
+                (Change("partition.isr", "{0}", "{0,1}"),),
+                "disjoint",
+                True,
+            ),
+        ),
         CellReport("Restart", "ElrDisjoint", "unknown", 30.0, reason="timeout"),
     ),
     implication=(ObligationReport("LeaderInIsr", "proved", 0.1, "P-3", ("TypeOk",)),),
     skipped=(Skipped("P-9", "Progress", "needs budgets"),),
-)  # fmt: skip
+)
 REPORTS = [pytest.param("report", CHECK), pytest.param("prove", PROVE), pytest.param("tlc", TLC)]
 
 
@@ -154,8 +161,13 @@ def test_the_documented_keys_of_a_check_report() -> None:
         {"path": "partition.isr", "old": "{0,1,2}", "new": "{0,2}"}
     ]
     assert data["actions"][1] == {
-        "name": "Reassign", "fired": 0, "new_states": 0, "cut": 0, "guards": [], "possible": True,
-    }  # fmt: skip
+        "name": "Reassign",
+        "fired": 0,
+        "new_states": 0,
+        "cut": 0,
+        "guards": [],
+        "possible": True,
+    }
 
 
 def test_numbers_json_does_not_know_are_refused() -> None:

@@ -14,14 +14,14 @@ from typing import Any
 
 import jsonschema
 import pytest
-from places import ROOT
-from places import SCHEMAS as FOLDER
 from referencing import Registry, Resource
 
 from elrcheck.cli import cli
 from elrcheck.console.help import SCHEMAS
 from elrcheck.console.shell import run
 from elrcheck.report.schema import DIALECT, OF_COMMAND, file_name, identifier
+from support.places import ROOT
+from support.places import SCHEMAS as FOLDER
 
 COMMITTED = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json")}
 REGISTRY: Registry[Any] = Registry().with_resources(
@@ -33,9 +33,7 @@ Json = dict[str, Any]
 
 
 def checked(name: str, document: Any) -> None:
-    jsonschema.Draft202012Validator(COMMITTED[f"elrcheck.{name}-1.schema.json"], registry=REGISTRY).validate(
-        document
-    )
+    jsonschema.Draft202012Validator(COMMITTED[f"elrcheck.{name}-1.schema.json"], registry=REGISTRY).validate(document)
 
 
 def objects(schema: Any) -> Iterator[Json]:
@@ -117,8 +115,19 @@ def test_doctor_and_config(read: Read) -> None:
 
 
 def test_a_run_its_report_and_its_trace(read: Read, tmp_path: Path) -> None:
-    report = read("check", "--scope", "two-brokers", "--variant", "legacy", "--max-depth", "6",
-                  "--run-dir", ".elrcheck/runs/a", "--format", "json")  # fmt: skip
+    report = read(
+        "check",
+        "--scope",
+        "two-brokers",
+        "--variant",
+        "legacy",
+        "--max-depth",
+        "6",
+        "--run-dir",
+        ".elrcheck/runs/a",
+        "--format",
+        "json",
+    )
     checked("report", report)
     stored = sorted(tmp_path.rglob("*.trace.json"))
     assert stored
@@ -140,10 +149,18 @@ QUESTION: Json = {
     "clean_check": "epoch",
     "brokers": {str(b): {"fenced": False, "in_controlled_shutdown": False, "epoch": b} for b in (1, 2)},
     "partition": {
-        "replicas": [1, 2], "isr": [1], "elr": [], "last_known_elr": [], "adding": [], "removing": [],
-        "leader": 1, "leader_epoch": 0, "partition_epoch": 0, "leader_recovery_state": "RECOVERED",
+        "replicas": [1, 2],
+        "isr": [1],
+        "elr": [],
+        "last_known_elr": [],
+        "adding": [],
+        "removing": [],
+        "leader": 1,
+        "leader_epoch": 0,
+        "partition_epoch": 0,
+        "leader_recovery_state": "RECOVERED",
     },
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(
@@ -151,14 +168,21 @@ QUESTION: Json = {
     [
         {"type": "fence", "broker": 1},
         {"type": "register", "broker": 2, "clean": True},
-        {"type": "alter_partition", "sender": 1, "sender_broker_epoch": 1, "leader_epoch": 0,
-         "partition_epoch": 0, "new_isr": [[1, 1], [2, -1]], "leader_recovery_state": "RECOVERED"},
+        {
+            "type": "alter_partition",
+            "sender": 1,
+            "sender_broker_epoch": 1,
+            "leader_epoch": 0,
+            "partition_epoch": 0,
+            "new_isr": [[1, 1], [2, -1]],
+            "leader_recovery_state": "RECOVERED",
+        },
         {"type": "elect_leaders", "election_type": "UNCLEAN", "desired_leader": None},
         {"type": "set_min_isr", "level": "Topic", "value": 2},
         {"type": "change", "target_isr": [2], "election": "UNCLEAN"},
     ],
     ids=lambda op: op["type"],
-)  # fmt: skip
+)
 def test_what_if_asks_and_answers(read: Read, op: Json) -> None:
     question = {**QUESTION, "op": op}
     checked("what-if", question)
@@ -198,6 +222,7 @@ def test_a_wheel_has_all_of_them(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path), str(ROOT)]
     subprocess.run(command, check=True, timeout=600)
     (wheel,) = tmp_path.glob("*.whl")
-    inside = {Path(name).name for name in zipfile.ZipFile(wheel).namelist()
-              if name.startswith("elrcheck/docs/schemas/")}  # fmt: skip
+    inside = {
+        Path(name).name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("elrcheck/docs/schemas/")
+    }
     assert inside == set(COMMITTED)

@@ -8,7 +8,6 @@ from typing import Any
 
 import jsonschema
 from junitparser import JUnitXml
-from places import TESTS
 
 from elrcheck.report.formats import render
 from elrcheck.results.any_report import Report
@@ -26,6 +25,7 @@ from elrcheck.results.controller_report import (
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 from elrcheck.results.prove_report import CellReport, InductionFailure, ProveReport, SolverReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
+from support.places import TESTS
 
 SCHEMA = TESTS / "data" / "sarif-2.1.0.json"
 RULE = "model/control_plane/broker_events.py:40"
@@ -53,12 +53,24 @@ PROOF = ProveReport(
     initiation=(),
     cells=(
         CellReport("Fence", "A", "proved", 0.1, source="l.py:1"),
-        CellReport("Kill", "A", "refuted", 0.1, failure=InductionFailure(
-            {"partition.isr": "{1}"}, (Argument("b", "0"),), (Change("partition.isr", "{1}", "{}"),),
-            "c: b=0", True, "model/broker/lifecycle.py:70"), source="l.py:1"),
+        CellReport(
+            "Kill",
+            "A",
+            "refuted",
+            0.1,
+            failure=InductionFailure(
+                {"partition.isr": "{1}"},
+                (Argument("b", "0"),),
+                (Change("partition.isr", "{1}", "{}"),),
+                "c: b=0",
+                True,
+                "model/broker/lifecycle.py:70",
+            ),
+            source="l.py:1",
+        ),
     ),
     implication=(),
-)  # fmt: skip
+)
 DIFFERENCES = (
     Difference("P-1", "P-1 New", "holds", "violated at depth 1", "violated", True, True),
     Difference("Kill x A", "Kill x A", "proved", "refuted", "proof", True, True),
@@ -83,14 +95,38 @@ CONTROLLER = ControllerReport(
     seconds=1.0,
     rules=(RuleReport("CT-1", "IsrNotEmpty", "t", "B.2", "invariants/controller_rules.py:40"),),
     variants=(
-        VariantReport("kip_full", "refuted", 1, 1, 0, 0.5, {}, (), (), (
-            StepReport("FENCE", "CT-1", "proved", 0.1),
-            StepReport("UNFENCE", "CT-1", "refuted", 0.1, None, StepFailure(
-                {}, {}, {"partition.isr": "{}"}, (FieldValue("broker", "1"),),
-                (FieldChange("partition.isr", "{}", "{0}"),), None, True)),
-        )),
+        VariantReport(
+            "kip_full",
+            "refuted",
+            1,
+            1,
+            0,
+            0.5,
+            {},
+            (),
+            (),
+            (
+                StepReport("FENCE", "CT-1", "proved", 0.1),
+                StepReport(
+                    "UNFENCE",
+                    "CT-1",
+                    "refuted",
+                    0.1,
+                    None,
+                    StepFailure(
+                        {},
+                        {},
+                        {"partition.isr": "{}"},
+                        (FieldValue("broker", "1"),),
+                        (FieldChange("partition.isr", "{}", "{0}"),),
+                        None,
+                        True,
+                    ),
+                ),
+            ),
+        ),
     ),
-)  # fmt: skip
+)
 
 
 def sarif(report: Report) -> list[dict[str, Any]]:

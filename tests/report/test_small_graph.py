@@ -11,9 +11,6 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from html_pages import EVIL, Page, html
-from places import SCHEMAS
-from report_samples import BROKEN, CHECK
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -33,6 +30,9 @@ from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, Small
 from elrcheck.results.exploration_report import ExploreReport, SpaceReport
 from elrcheck.results.trace_view import Change, Step
 from elrcheck.traces.describe import arguments, leaves
+from support.html_pages import EVIL, Page, html
+from support.places import SCHEMAS
+from support.report_samples import BROKEN, CHECK
 
 SVG = "{http://www.w3.org/2000/svg}"
 CRASH = Change("broker[1].up", "true", "false")
@@ -59,7 +59,7 @@ GRAPH = SmallGraph(
 SPACE = SpaceReport(True, 9, 4, 8, 3, 0, 3, (1, 2, 1), 0.1)
 EXPLORED = ExploreReport(
     "explored", "v", "s", {"min_isr": 1}, 2, None, SPACE, (), 2.0, (), (), None, 9, small_graph=GRAPH
-)  # fmt: skip
+)
 
 
 # ----------------------------------------------------------------------------- by the model
@@ -164,8 +164,13 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
     drawn = picture(GRAPH)
     found = {(line.source, line.target): line for line in drawn.lines}
     assert {ends: line.count for ends, line in found.items()} == {
-        (0, 1): 2, (0, 2): 1, (1, 3): 1, (2, 3): 2, (3, 3): 1, (3, 0): 1,
-    }  # fmt: skip
+        (0, 1): 2,
+        (0, 2): 1,
+        (1, 3): 1,
+        (2, 3): 2,
+        (3, 3): 1,
+        (3, 0): 1,
+    }
     keys = {key.name: key for key in drawn.keys}
     assert [(key.name, key.style, key.actions) for key in drawn.keys] == [
         ("lifecycle", 0, ("Crash", "Kill", "Start")),
@@ -178,12 +183,17 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
     assert [ends for ends, line in found.items() if line.bad] == [(2, 3)]
     assert [ends for ends, line in found.items() if line.on_way] == [(0, 1), (1, 3)]
     assert [(s.initial, s.bad, s.on_way) for s in drawn.spots] == [
-        (True, False, True), (False, False, True), (False, False, False), (False, True, True),
-    ]  # fmt: skip
+        (True, False, True),
+        (False, False, True),
+        (False, False, False),
+        (False, True, True),
+    ]
     assert drawn.spots[3].lines[:4] == (
-        "State 3, depth 2", "✗ violates P-1", "from 1 by Fence(b=1), which changes",
+        "State 3, depth 2",
+        "✗ violates P-1",
+        "from 1 by Fence(b=1), which changes",
         "  partition.isr: {0,1} → {0}",
-    )  # fmt: skip
+    )
     assert drawn.thick == "thick: a shortest path to a violation of P-1"
     lasso = picture(replace(GRAPH, paths=(DrawnPath("V-1", (0, 1, 3, 3)),)))
     assert lasso.thick == "thick: a behaviour that violates V-1 by staying there forever"
@@ -194,12 +204,10 @@ def test_parallel_steps_are_one_line_with_a_number() -> None:
 
 
 def test_rare_kinds_share_a_pattern() -> None:
-    steps = tuple(
-        DrawnStep(0, 1, f"A{n}()", f"A{n}", f"kind{n}") for n in range(KINDS + 1) for _ in range(9 - n)
-    )
+    steps = tuple(DrawnStep(0, 1, f"A{n}()", f"A{n}", f"kind{n}") for n in range(KINDS + 1) for _ in range(9 - n))
     styles = {key.name: key.style for key in picture(replace(GRAPH, steps=steps)).keys}
     assert styles == {**{f"kind{n}": n for n in range(KINDS - 1)}, OTHERS: KINDS, MIXED: KINDS + 1}
-    few = picture(replace(GRAPH, steps=steps[:-1][: -2]))
+    few = picture(replace(GRAPH, steps=steps[:-1][:-2]))
     assert OTHERS not in {key.name for key in few.keys}, "seven kinds have seven patterns"
 
 

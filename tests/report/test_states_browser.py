@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from browser import MISSING, Browser
-from html_pages import contrast, width
-from report_samples import BROKEN
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
@@ -15,6 +12,9 @@ from elrcheck.checking.check import run_check
 from elrcheck.report.formats import render
 from elrcheck.report.html.svg import to_svg
 from elrcheck.results.check_report import CheckReport
+from support.browser import MISSING, Browser
+from support.html_pages import contrast, width
+from support.report_samples import BROKEN
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 CHOSEN = ".atlas .chosen"
@@ -68,8 +68,7 @@ def test_a_phone_sees_the_first_state_and_scrolls_inside_a_box(browser: Browser,
     browser.open(page)
     assert width(browser) == (360, 360)
     left, right = browser.run(
-        "const box = document.querySelector('.states .start').getBoundingClientRect();"
-        "return [box.left, box.right]"
+        "const box = document.querySelector('.states .start').getBoundingClientRect();return [box.left, box.right]"
     )
     assert 0 < left < right < 360
     browser.click(".states .start")

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spark_runs import lowered
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel, build
@@ -19,6 +18,7 @@ from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.spark.shard_states import HashedShard, NewLevel, Shard, WholeShard
+from support.spark_runs import lowered
 
 DEPTH = 14
 PIECE = 500

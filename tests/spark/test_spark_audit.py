@@ -8,9 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from audit_stories import CONTROL, LOST, STORED
-from log_stories import MADE, SEGMENT
-from random_logs import written_at_random
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import AuditRequest
@@ -18,6 +15,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.audit_on_spark import audit_in_session
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CONTROL, LOST, STORED
+from support.log_stories import MADE, SEGMENT
+from support.random_logs import written_at_random
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,9 +76,7 @@ def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
     uris = (tmp_path.as_uri(), (tmp_path / "dump.txt").as_uri())
     report = audit_in_session(spark, AuditRequest(uris), Silent())
     plain = run_audit(AuditRequest((tmp_path / "dump.txt", inner)), Silent())
-    assert [(f.offset, f.rule, f.message) for f in report.flags] == [
-        (f.offset, f.rule, f.message) for f in plain.flags
-    ]
+    assert [(f.offset, f.rule, f.message) for f in report.flags] == [(f.offset, f.rule, f.message) for f in plain.flags]
     assert [log.records for log in report.logs] == [log.records for log in plain.logs]
     assert all(flag.path.startswith("file:/") for flag in report.flags)
     with pytest.raises(UsageFault, match="no such file or folder"):

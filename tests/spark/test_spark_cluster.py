@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from spark_cluster import Cluster
+    from support.spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark
 
@@ -59,7 +59,7 @@ def drive(cluster: Cluster, folder: Path, *conf: str, patience: int = 90) -> sub
 
 def waiting_task(driver: subprocess.Popen[str], folder: Path) -> int:
     """The process id of the Python worker that a task waits in."""
-    from spark_cluster import until
+    from support.spark_cluster import until
 
     def came() -> list[Path]:
         assert driver.poll() is None, driver.communicate(timeout=60)

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from places import TESTS
-from spark_runs import SLOW_SECONDS
+
+from support.places import TESTS
+from support.spark_runs import SLOW_SECONDS
 
 if TYPE_CHECKING:
-    from spark_cluster import Cluster
+    from support.spark_cluster import Cluster
 
 pytestmark = pytest.mark.spark
 
@@ -31,7 +32,7 @@ DRIVER = """
 import json, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-import spark_runs
+from support import spark_runs
 from pyspark.cloudpickle import register_pickle_by_value
 from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
 
@@ -61,9 +62,7 @@ def facts(report: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def check(folder: Path, *arguments: str, where: Path) -> dict[str, Any]:
-    done = subprocess.run(
-        command(*arguments), capture_output=True, text=True, timeout=300, cwd=where
-    )
+    done = subprocess.run(command(*arguments), capture_output=True, text=True, timeout=300, cwd=where)
     assert done.returncode == 0, done.stderr
     return facts(json.loads(done.stdout), folder)
 
@@ -73,11 +72,13 @@ def local(where: Path) -> dict[str, Any]:
 
 
 def drive(cluster: Cluster, folder: Path, tasks: str, *conf: str) -> subprocess.Popen[str]:
-    arguments = [str(TESTS / "support"), cluster.url, str(folder), tasks]
+    arguments = [str(TESTS), cluster.url, str(folder), tasks]
     return subprocess.Popen(
         [sys.executable, "-c", DRIVER, *arguments, "spark.executor.memory=512m", *conf],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.mark.slow
@@ -104,12 +105,15 @@ def test_speculation(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -
 
     Spark wants another host for that, so the workers have different addresses of this machine.
     """
-    from spark_cluster import standalone_cluster
+    from support.spark_cluster import standalone_cluster
 
     settings = (
-        "spark.speculation=true", "spark.speculation.interval=100ms", "spark.speculation.multiplier=1.1",
-        "spark.speculation.quantile=0.5", "spark.speculation.minTaskRuntime=1s",
-    )  # fmt: skip
+        "spark.speculation=true",
+        "spark.speculation.interval=100ms",
+        "spark.speculation.multiplier=1.1",
+        "spark.speculation.quantile=0.5",
+        "spark.speculation.minTaskRuntime=1s",
+    )
     hosts = ("127.0.0.1", "127.0.0.2")
     with standalone_cluster(tmp_path_factory.mktemp("cluster"), hosts=hosts) as cluster:
         out, err = drive(cluster, tmp_path / "levels", "Slow", *settings).communicate(timeout=300)
@@ -130,14 +134,17 @@ def test_accidents_on_a_cluster(cluster: Cluster, tmp_path: Path, tasks: str) ->
 @pytest.mark.slow
 def test_a_machine_is_lost(tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> None:
     """A worker with its executor is killed between two levels or in one; the other makes the rest."""
-    from spark_cluster import standalone_cluster, until
+    from support.spark_cluster import standalone_cluster, until
 
     with standalone_cluster(tmp_path_factory.mktemp("cluster")) as cluster:
         on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1", "--partitions", "2")
         driver = subprocess.Popen(
             command(*MODEL, *on_spark, *SMALL, "--run-dir", "far"),
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-        )  # fmt: skip
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+        )
         try:
             until(lambda: levels(tmp_path / "far") >= 4, lambda: "no level came", 120)
             cluster.kill_worker(0)
@@ -151,13 +158,16 @@ def test_a_machine_is_lost(tmp_path_factory: pytest.TempPathFactory, tmp_path: P
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2])
 def test_the_driver_is_killed_and_the_run_resumed(tmp_path: Path, seed: int) -> None:
-    from spark_cluster import until
+    from support.spark_cluster import until
 
     on_spark = ("--engine", "spark", "--master", "local[2]", "--handover", "1", "--partitions", "2")
     driver = subprocess.Popen(
         command(*MODEL, *on_spark, "--run-dir", "far"),
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+    )
     until(lambda: levels(tmp_path / "far") >= 3 + 5 * seed, lambda: "no level came", 120)
     time.sleep(random.Random(seed).random())
     os.kill(driver.pid, signal.SIGKILL)

@@ -12,8 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import spark_runs
-from spark_runs import (
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
+from elrcheck.checking.check import run_check
+from elrcheck.spark.exchange import Exchange
+from elrcheck.spark.tasks import Report, Tasks
+from support import spark_runs
+from support.spark_runs import (
     PAIRS,
     KilledAfterWriting,
     KilledMidLevel,
@@ -23,12 +29,6 @@ from spark_runs import (
     lowered,
     on_spark,
 )
-
-from elrcheck.base.progress import Silent
-from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
-from elrcheck.checking.check import run_check
-from elrcheck.spark.exchange import Exchange
-from elrcheck.spark.tasks import Report, Tasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,12 +61,11 @@ def compare(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("pair", "partitions"), [(pair, (1, 2, 7)[i % 3]) for i, pair in enumerate(PAIRS)],
+    ("pair", "partitions"),
+    [(pair, (1, 2, 7)[i % 3]) for i, pair in enumerate(PAIRS)],
     ids=lambda value: "-".join(map(str, value)) if isinstance(value, tuple) else str(value),
-)  # fmt: skip
-def test_as_the_local_engine(
-    spark: SparkSession, tmp_path: Path, pair: tuple[str, str, int], partitions: int
-) -> None:
+)
+def test_as_the_local_engine(spark: SparkSession, tmp_path: Path, pair: tuple[str, str, int], partitions: int) -> None:
     compare(spark, tmp_path, pair, partitions)
 
 
@@ -138,8 +137,7 @@ def test_liveness_from_shards(spark: SparkSession, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("tasks", "partitions"),
-    [(Once, 7), (KilledMidLevel, 2), (KilledAfterWriting, 7), (KilledWhileSending, 1)],
+    ("tasks", "partitions"), [(Once, 7), (KilledMidLevel, 2), (KilledAfterWriting, 7), (KilledWhileSending, 1)]
 )
 def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], partitions: int) -> None:
     compare(spark, tmp_path, ("kip_full", "two-brokers", 400), partitions, tasks)
@@ -147,9 +145,7 @@ def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], part
 
 
 @pytest.mark.slow
-def test_a_level_made_twice_is_the_same(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_level_made_twice_is_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark may run any task again, also after it has succeeded; each attempt reports the same."""
     made = Exchange.level
     twice: list[tuple[list[Report], list[Report]]] = []

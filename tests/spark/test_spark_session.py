@@ -27,9 +27,7 @@ def fake_java(folder: Path, version: str) -> Path:
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     answer = f'openjdk version "{version}" 2024-01-01'
-    program.write_text(
-        f'#!/bin/sh\nif [ "$1" = -version ]; then echo \'{answer}\' >&2; else printf "%s\\n" "$@"; fi\n'
-    )
+    program.write_text(f'#!/bin/sh\nif [ "$1" = -version ]; then echo \'{answer}\' >&2; else printf "%s\\n" "$@"; fi\n')
     program.chmod(0o755)
     return program
 
@@ -75,9 +73,7 @@ def test_no_java_that_serves_names_every_place(tmp_path: Path, monkeypatch: pyte
     assert caught.value.code == "java-missing"
 
 
-def test_the_packaged_java_runs_without_the_module_it_lacks(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_packaged_java_runs_without_the_module_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packaged = fake_java(tmp_path / "it's a folder", "21.0.8")
     monkeypatch.setattr("elrcheck.spark.driver_java.packaged_java", lambda: packaged)
     found = find_java({"PATH": str(tmp_path)}, tmp_path / "cache")
@@ -203,9 +199,7 @@ for conf in (["spark.driver.bindAddress=192.0.2.1"], ["spark.executor.memory=ple
 @pytest.mark.slow
 def test_sessions_fail_and_start_one_after_the_other_without_noise(tmp_path: Path) -> None:
     """An address of the documentation network is no address of this machine."""
-    done = subprocess.run(
-        [sys.executable, "-c", STARTS], capture_output=True, text=True, cwd=tmp_path, timeout=120
-    )
+    done = subprocess.run([sys.executable, "-c", STARTS], capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert done.stdout.splitlines() == ["4 spark-port True", "2 spark-conf True", "4 True"]
     assert done.stderr == ""
     assert list(tmp_path.iterdir()) == []
@@ -236,13 +230,8 @@ def test_one_session_at_a_time(spark: SparkSession) -> None:
 
 
 def test_the_module_is_imported_without_pyspark() -> None:
-    source = (
-        "import sys, elrcheck.spark.session\n"
-        "print(sorted({'pyspark', 'pandas', 'pyarrow'} & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
-    )
+    source = "import sys, elrcheck.spark.session\nprint(sorted({'pyspark', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "[]"
 
 

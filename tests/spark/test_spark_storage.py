@@ -114,9 +114,7 @@ def test_names_stay_inside(tmp_path: Path) -> None:
             Storage.at(tmp_path).write(name, b"")
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_draft(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = Storage.at(tmp_path)
     storage.write("a", b"old")
 

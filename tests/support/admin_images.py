@@ -39,16 +39,11 @@ def partition(
 
 def settings(min_isr: int = 2, elr_enabled: bool = True) -> Settings:
     return Settings(
-        topic_min_isr=min_isr,
-        cluster_min_isr=1,
-        broker_min_isr=(None, None, None),
-        elr_enabled=elr_enabled,
+        topic_min_isr=min_isr, cluster_min_isr=1, broker_min_isr=(None, None, None), elr_enabled=elr_enabled
     )
 
 
-def topic(
-    name: str, *partitions: Partition, config: Config | None = None, given: Settings | None = None
-) -> TopicImage:
+def topic(name: str, *partitions: Partition, config: Config | None = None, given: Settings | None = None) -> TopicImage:
     return TopicImage(
         name=name,
         topic_id=f"id-of-{name}",

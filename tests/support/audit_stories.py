@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from log_stories import SEGMENT, T, broker, registered
-from log_writer import Told, told_batch
-from places import TESTS
-
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.results.audit_report import AuditReport
+from support.log_stories import SEGMENT, T, broker, registered
+from support.log_writer import Told, told_batch
+from support.places import TESTS
 
 STORED = TESTS / "data" / "metadata_log"
 LOST, CONTROL = STORED / "lost-4.1.1", STORED / "control-4.1.1"

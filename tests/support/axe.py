@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from browser import Browser
-from places import TESTS
+from support.browser import Browser
+from support.places import TESTS
 
 AXE = TESTS / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 MISSING_AXE = None if AXE.is_file() else "`npm install` was not run in tests/axe"

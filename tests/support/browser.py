@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import Any
 
 MISSING = None if shutil.which("chromedriver") else "needs Chromium and its chromedriver"
-KEYS = {"ArrowLeft": "\ue012", "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015",
-        "Escape": "\ue00c", "Home": "\ue011", "End": "\ue010", "Tab": "\ue004"}  # fmt: skip
+KEYS = {
+    "ArrowLeft": "\ue012",
+    "ArrowUp": "\ue013",
+    "ArrowRight": "\ue014",
+    "ArrowDown": "\ue015",
+    "Escape": "\ue00c",
+    "Home": "\ue011",
+    "End": "\ue010",
+    "Tab": "\ue004",
+}
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -29,9 +37,7 @@ class Browser:
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(
-            self.session + path, data, {"Content-Type": "application/json"}, method=method
-        )
+        request = urllib.request.Request(self.session + path, data, {"Content-Type": "application/json"}, method=method)
         with urllib.request.urlopen(request, timeout=30) as reply:
             return json.load(reply)["value"]
 
@@ -90,9 +96,7 @@ def open_browser() -> Iterator[Browser]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    driver = subprocess.Popen(
-        ["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    driver = subprocess.Popen(["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     address = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{address}/status")

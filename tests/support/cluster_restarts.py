@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from log_stories import broker, registered
-from log_writer import Told, batch, record_value
+from support.log_stories import broker, registered
+from support.log_writer import Told, batch, record_value
 
 TOPIC_SIZE = 50
 MOST_IN_BATCH = 1000

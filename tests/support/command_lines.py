@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from followed import FENCE, HERE_DOCUMENT, commands
-from places import ROOT
+from support.followed import FENCE, HERE_DOCUMENT, commands
+from support.places import ROOT
 
-DOCUMENTS = (
-    ROOT / "README.md",
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"),
-)
+DOCUMENTS = (ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "adr"))
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 OPERATOR = re.compile(r"[();<>|&]+")
 HASH = "\ue000"  # a `#` inside a word, which shlex would take for a comment

@@ -228,11 +228,7 @@ NEEDS: tuple[Need, ...] = (
         lambda c: c.min_isr_changes > 0 and (c.feature_changes > 0 or not c.elr_enabled),
         ("ChangeBrokerMinIsr",),
     ),
-    Need(
-        "a budget and version 3 of ElectLeaders",
-        _asks_for_longest_log,
-        ("DesignateLeader", "AskForLongestLog"),
-    ),
+    Need("a budget and version 3 of ElectLeaders", _asks_for_longest_log, ("DesignateLeader", "AskForLongestLog")),
     Need(
         "a strategy that recovers, or an operator who asks for the longest log",
         _recovers,
@@ -250,9 +246,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need("any candidate may win", lambda c: c.choice == CandidateChoice.ANY, ("FavourReplica",)),
     Need(
-        "brokers that may stop at any metadata record",
-        lambda c: c.metadata == Propagation.LOG,
-        ("ApplyOlderRecord",),
+        "brokers that may stop at any metadata record", lambda c: c.metadata == Propagation.LOG, ("ApplyOlderRecord",)
     ),
     Need(
         "a min ISR that changes and is applied on its own",

@@ -7,18 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from coverage_knobs import (
-    BY_HAND,
-    LAGGING_MIN_ISR,
-    LEADERLESS,
-    LOG,
-    MIN_ISR_DUE,
-    QUIET,
-    SHADOW,
-    SKIPPING,
-    variant,
-)
-
 from elrcheck.lang.plain import Label
 from elrcheck.model.choices import (
     BalancedEnd,
@@ -30,6 +18,17 @@ from elrcheck.model.choices import (
 )
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks
+from support.coverage_knobs import (
+    BY_HAND,
+    LAGGING_MIN_ISR,
+    LEADERLESS,
+    LOG,
+    MIN_ISR_DUE,
+    QUIET,
+    SHADOW,
+    SKIPPING,
+    variant,
+)
 
 
 def story(*steps: tuple[Any, ...]) -> tuple[Label, ...]:
@@ -47,17 +46,11 @@ LATE = {"late_fetches": 1, "fences": 1, "min_isr": 1, "bump_leader_epoch_on_isr_
 BOTH_UNCLEAN = story(*restarted(1, 0), *restarted(0, 0))
 STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     **{
-        f"quorum-{quorum.name}": (
-            {**LEADERLESS, "recovery_quorum": quorum, "failovers": 1},
-            BOTH_UNCLEAN,
-        )
+        f"quorum-{quorum.name}": ({**LEADERLESS, "recovery_quorum": quorum, "failovers": 1}, BOTH_UNCLEAN)
         for quorum in RecoveryQuorum
     },
     # Broker 0 has missed two records, the second of which says nothing new to it.
-    "skipping-lagging": (
-        {**SKIPPING, **LOG, "broker_count": 3, "fences": 2},
-        story(("Fence", 0), ("Fence", 2)),
-    ),
+    "skipping-lagging": ({**SKIPPING, **LOG, "broker_count": 3, "fences": 2}, story(("Fence", 0), ("Fence", 2))),
     "phase-1": ({**variant("kip_phase1"), **BY_HAND}, BOTH_UNCLEAN),
     # Broker 1 knows of its own restart, but not that broker 0 has lost the lead since.
     "answer-of-an-older-epoch": (
@@ -147,17 +140,8 @@ STORIES: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     ),
     # The leader loses its log and leads on; its follower does not compare logs any more.
     "settled-beyond-the-leader": (
-        {
-            "elr_enabled": False,
-            "rereg_without_elr": Reregistration.IGNORE,
-            "truncation": Truncation.NEW_LEADER,
-        },
-        story(
-            ("Produce", 0, Acks.ALL),
-            ("Fetch", 1, 0, False),
-            *restarted(0, 0),
-            ("ApplyMetadata", 0),
-        ),
+        {"elr_enabled": False, "rereg_without_elr": Reregistration.IGNORE, "truncation": Truncation.NEW_LEADER},
+        story(("Produce", 0, Acks.ALL), ("Fetch", 1, 0, False), *restarted(0, 0), ("ApplyMetadata", 0)),
     ),
     **{
         f"late-record-{'checked' if checked else 'unchecked'}": (
@@ -263,11 +247,7 @@ AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     # Broker 0 has not read that 2 was fenced, and min ISR has been 1 since; it may be raised once more.
     "min-isr-raised-twice": (
         {"broker_count": 3, "min_isr": 3, "min_isr_changes": 3, "fences": 1, "crashes": 0},
-        story(
-            ("Fence", 2),
-            ("ChangeMinIsr", MinIsrLevel.TOPIC, 1),
-            ("ChangeMinIsr", MinIsrLevel.TOPIC, 2),
-        ),
+        story(("Fence", 2), ("ChangeMinIsr", MinIsrLevel.TOPIC, 1), ("ChangeMinIsr", MinIsrLevel.TOPIC, 2)),
     ),
     "late-answer-by-epoch": ({**LATE_ANSWER, "answer_needs_proposal": False, "crashes": 0}, ANSWERED_LATE),
     "promises": (
@@ -317,14 +297,7 @@ AT_ONCE: dict[str, tuple[dict[str, Any], tuple[Label, ...]]] = {
     ),
     # Broker 0 has committed a record alone; broker 1, elected uncleanly, commits two others.
     "committed-instead": (
-        {
-            "min_isr": 1,
-            "records": 3,
-            "log_slots": 2,
-            "fences": 2,
-            "crashes": 0,
-            "unclean_leader_election_enable": True,
-        },
+        {"min_isr": 1, "records": 3, "log_slots": 2, "fences": 2, "crashes": 0, "unclean_leader_election_enable": True},
         story(
             ("Fence", 1),
             ("ApplyMetadata", 0),

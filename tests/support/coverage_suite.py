@@ -9,7 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from coverage_knobs import (
+from elrcheck.lang.plain import Label
+from elrcheck.model.choices import (
+    AlterReject,
+    CandidateChoice,
+    LklStorage,
+    MinIsrChange,
+    Propagation,
+    ReassignGate,
+    Truncation,
+)
+from elrcheck.model.config import Config
+from support.coverage_knobs import (
     BY_HAND,
     LAGGING_MIN_ISR,
     LEADERLESS,
@@ -22,21 +33,9 @@ from coverage_knobs import (
     THREE,
     variant,
 )
-from coverage_stories import AT_ONCE, STORIES, story
-from directory_cases import DIRECTORY_CASES
-from knob_cases import CASES, TWO
-
-from elrcheck.lang.plain import Label
-from elrcheck.model.choices import (
-    AlterReject,
-    CandidateChoice,
-    LklStorage,
-    MinIsrChange,
-    Propagation,
-    ReassignGate,
-    Truncation,
-)
-from elrcheck.model.config import Config
+from support.coverage_stories import AT_ONCE, STORIES, story
+from support.directory_cases import DIRECTORY_CASES
+from support.knob_cases import CASES, TWO
 
 
 @dataclass(frozen=True)
@@ -125,10 +124,7 @@ NARROWER: dict[str, dict[str, Any]] = {
         "cancel_forces_first_replica": True,
         "unclean_leader_election_enable": True,
     },
-    **{
-        f"moving-{gate.name}": {**THREE, "reassign_gate": gate, "retarget_overwrites": False}
-        for gate in ReassignGate
-    },
+    **{f"moving-{gate.name}": {**THREE, "reassign_gate": gate, "retarget_overwrites": False} for gate in ReassignGate},
     "moving-spare": {**THREE, "spare_brokers": 1, "reassignments": 2},
     "moving-spare-2025": {**MOVING, "spare_brokers": 1, "reassign_gate": ReassignGate.TRUNK_2025},
     "moving-unregistered": {**MOVING, "crashes": 1, "unregistrations": 1, "spare_brokers": 1},
@@ -142,13 +138,7 @@ NARROWER: dict[str, dict[str, Any]] = {
     },
     "emptied-without-elr": {"elr_enabled": False, "empty_isr_without_elr": True, "fences": 1, **QUIET},
     "feature-on": {"elr_enabled": False, "feature_changes": 1, "crashes": 0, "fences": 1, **QUIET},
-    "feature-on-4.1": {
-        **variant("code_4_1"),
-        "broker_count": 1,
-        "elr_enabled": False,
-        "feature_changes": 1,
-        **QUIET,
-    },
+    "feature-on-4.1": {**variant("code_4_1"), "broker_count": 1, "elr_enabled": False, "feature_changes": 1, **QUIET},
     "cluster-min-isr": {
         "topic_has_min_isr": False,
         "elr_enabled": False,

@@ -86,9 +86,16 @@ def give_away(file: Path, chance: random.Random, _: Sequence[Path]) -> bool:
 
 
 DAMAGES: Mapping[str, Damage] = {
-    "flip": flip, "cut": cut, "behead": behead, "blank": blank, "grow": grow, "empty": empty,
-    "exchange": exchange, "mode": open_to_others, "owner": give_away,
-}  # fmt: skip
+    "flip": flip,
+    "cut": cut,
+    "behead": behead,
+    "blank": blank,
+    "grow": grow,
+    "empty": empty,
+    "exchange": exchange,
+    "mode": open_to_others,
+    "owner": give_away,
+}
 WEIGHTS = {"flip": 8, "cut": 4}
 """How often a damage is drawn, where it is not once."""
 

@@ -25,10 +25,7 @@ DIRECTORY_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] =
         {**FAILING, "fences": 1, "elections": 1, "unclean_elections": 1},
         (("FailDirectory", 1), ("ReportFailedDirectory", 1)),
     ),
-    "losing-records": (
-        {**LOSING, "records": 1, "directory_failures": 1},
-        (WRITTEN, ("Fetch", 1, 0, False), STOPPED),
-    ),
+    "losing-records": ({**LOSING, "records": 1, "directory_failures": 1}, (WRITTEN, ("Fetch", 1, 0, False), STOPPED)),
     "losing-a-clean-file": (
         {
             **LOSING,
@@ -45,13 +42,7 @@ DIRECTORY_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] =
     ),
     "losing-of-a-spare": ({**LOSING, "spare_brokers": 1, "report_elects": False}, ()),
     "unassigned": (
-        {
-            **QUIET,
-            "clean_stops": 1,
-            "unregistrations": 1,
-            "directories_assigned": False,
-            "report_elects": False,
-        },
+        {**QUIET, "clean_stops": 1, "unregistrations": 1, "directories_assigned": False, "report_elects": False},
         (),
     ),
 }

@@ -28,6 +28,10 @@ def apply_diff(diff: str, folder: Path) -> None:
     """Applies a unified diff with paths a/.. and b/..; AssertionError unless each hunk fits exactly."""
     done = subprocess.run(
         ["patch", "-p1", "--fuzz=0", "--batch", "--forward", "--no-backup-if-mismatch"],
-        cwd=folder, input=diff, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+        cwd=folder,
+        input=diff,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stdout + done.stderr

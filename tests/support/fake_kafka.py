@@ -103,9 +103,7 @@ class FakeKafka:
             settings = now.controller.settings
             least = min_isr_in_effect(now)
             isr = kept
-            answers.append(
-                StepAnswer(error, replace(partition, isr=kept), brokers, least, settings.elr_enabled)
-            )
+            answers.append(StepAnswer(error, replace(partition, isr=kept), brokers, least, settings.elr_enabled))
         return answers
 
 
@@ -113,9 +111,7 @@ def _brokers(before: tuple[KafkaBroker, ...], now: Situation, step: Step) -> tup
     return tuple(
         replace(
             broker,
-            epoch=broker.epoch + 1000
-            if isinstance(step, Register) and step.broker == broker.id
-            else broker.epoch,
+            epoch=broker.epoch + 1000 if isinstance(step, Register) and step.broker == broker.id else broker.epoch,
             registered=r.registered,
             fenced=r.fenced,
             in_controlled_shutdown=r.in_controlled_shutdown,

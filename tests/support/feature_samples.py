@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 import z3
-from configurations import ALTERNATIVES, COMBINED, FEATURES, configuration
-from sampling import perturbed, reachable
 
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
@@ -28,6 +26,8 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.model.config import Config
+from support.configurations import ALTERNATIVES, COMBINED, FEATURES, configuration
+from support.sampling import perturbed, reachable
 
 Steps = dict[tuple[str, tuple[Any, ...]], Any]
 """(action, arguments) -> next state."""
@@ -60,19 +60,12 @@ def samples(in_ci: Collection[str] = tuple(COMBINED)) -> list[Any]:
     """
     thorough = (*COMBINED, *ALTERNATIVES)
     return [
-        *(
-            pytest.param((feature, IN_CI), id=feature)
-            for feature in COMBINED
-            if feature in in_ci
-        ),
+        *(pytest.param((feature, IN_CI), id=feature) for feature in COMBINED if feature in in_ci),
         *(
             pytest.param((feature, IN_CI), id=f"{feature}, alone", marks=pytest.mark.slow)
             for feature in [feature for feature in FEATURES if feature not in thorough][::6]
         ),
-        *(
-            pytest.param((feature, THOROUGH), id=f"{feature}, thorough", marks=pytest.mark.slow)
-            for feature in thorough
-        ),
+        *(pytest.param((feature, THOROUGH), id=f"{feature}, thorough", marks=pytest.mark.slow) for feature in thorough),
     ]
 
 

@@ -122,9 +122,15 @@ def follow(found: Sequence[Block], folder: Path, env: Mapping[str, str], timeout
         for i, (_, command) in enumerate(listed)
     )
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=dict(env), text=True, timeout=timeout,
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+        ["bash", "-c", script],
+        cwd=folder,
+        env=dict(env),
+        text=True,
+        timeout=timeout,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
     parts = re.split(rf"^{MARK} (\d+) (\d+)\n", done.stdout, flags=re.M)
     printed = dict(zip(map(int, parts[1::3]), parts[::3], strict=False))
     codes = dict(zip(map(int, parts[1::3]), map(int, parts[2::3]), strict=True))

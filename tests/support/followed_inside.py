@@ -15,14 +15,14 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from command_lines import Simple, is_elrcheck, simple_commands
-from followed import Block, assert_quoted
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants import modules
 from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model
+from support.command_lines import Simple, is_elrcheck, simple_commands
+from support.followed import Block, assert_quoted
 
 
 @functools.cache

@@ -257,9 +257,13 @@ def _types_not_asked(folder: Path) -> str:
         edit(folder, without)
         at = next(k for k, cell in enumerate(cells) if cell["name"] == "Types")
         first = -4 * (len(cells) - at)
-        rewrite(folder, file, lambda text, k=first: "".join(  # type: ignore[misc]
-            (lines := text.splitlines(True))[:k] + lines[k + 4 :]
-        ))  # fmt: skip
+        rewrite(
+            folder,
+            file,
+            lambda text, k=first: "".join(  # type: ignore[misc]
+                (lines := text.splitlines(True))[:k] + lines[k + 4 :]
+            ),
+        )
     return script_of(folder, "Kill")
 
 
@@ -300,11 +304,33 @@ def _stronger_guard(folder: Path) -> str:
 FORGERIES = tuple(
     Forgery(forge, forge in (_true_property, _stronger_guard, _fewer_actions, _script_of_another_action))
     for forge in (
-        _dropped_scripts, _removed_scripts, _every_goal_true, _one_goal_true, _another_configuration,
-        _false_in_each_script, _false_as_a_guard, _false_in_the_premises, _an_assumed_lemma,
-        _false_in_the_initial_state, _another_assertion, _script_of_another_action, _one_file_for_two,
-        _two_scripts_for_one, _removed_goal, _goal_asked_twice, _another_variable, _undefined_variable,
-        _another_property, _dropped_assumption, _possible_as_impossible, _fewer_actions, _unreferenced_file,
-        _types_not_asked, _types_asked_in_part, _two_initial_states, _true_property, _stronger_guard,
+        _dropped_scripts,
+        _removed_scripts,
+        _every_goal_true,
+        _one_goal_true,
+        _another_configuration,
+        _false_in_each_script,
+        _false_as_a_guard,
+        _false_in_the_premises,
+        _an_assumed_lemma,
+        _false_in_the_initial_state,
+        _another_assertion,
+        _script_of_another_action,
+        _one_file_for_two,
+        _two_scripts_for_one,
+        _removed_goal,
+        _goal_asked_twice,
+        _another_variable,
+        _undefined_variable,
+        _another_property,
+        _dropped_assumption,
+        _possible_as_impossible,
+        _fewer_actions,
+        _unreferenced_file,
+        _types_not_asked,
+        _types_asked_in_part,
+        _two_initial_states,
+        _true_property,
+        _stronger_guard,
     )
-)  # fmt: skip
+)

@@ -13,7 +13,7 @@ from elrcheck.results.check_report import ActionReport, VariableReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView, Truth
 
 if TYPE_CHECKING:
-    from browser import Browser
+    from support.browser import Browser
 
 # What would run, load or end something if it were not escaped.
 EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>&\"'`${x}{{ 7*7 }}]]>\u2028"
@@ -78,9 +78,7 @@ def assert_sound(report: Report) -> Page:
     assert {*anchors, *page.all("aria-labelledby")} <= set(ids)
     assert len(anchors) + 1 == len(page.all("href")), "besides anchors only the empty icon"
     assert all(given.get("scope") in ("row", "col") for tag, given in page.tags if tag == "th")
-    assert all(
-        "aria-labelledby" in given or given.get("aria-hidden") for tag, given in page.tags if tag == "svg"
-    )
+    assert all("aria-labelledby" in given or given.get("aria-hidden") for tag, given in page.tags if tag == "svg")
     assert all(
         "aria-label" in given or "aria-labelledby" in given
         for _, given in page.tags

@@ -32,11 +32,7 @@ def junit_jars() -> str:
 
 
 def run_tests(
-    sources: Sequence[str],
-    kafka: ClassPath,
-    folder: Path,
-    patched: Path | None = None,
-    more: Sequence[Path] = (),
+    sources: Sequence[str], kafka: ClassPath, folder: Path, patched: Path | None = None, more: Sequence[Path] = ()
 ) -> Mapping[str, str]:
     """Class -> the message with which its test fails, "" if it passes.
 
@@ -53,12 +49,7 @@ def run_tests(
     compile_java([*files, *more], kafka, folder / "classes", junit)
     parts = [*([patched] if patched else []), folder / "classes", *kafka.jars, junit]
     reports = folder / "reports"
-    command = [
-        str(jdk.java.path),
-        "-cp",
-        ":".join(map(str, parts)),
-        "org.junit.platform.console.ConsoleLauncher",
-    ]
+    command = [str(jdk.java.path), "-cp", ":".join(map(str, parts)), "org.junit.platform.console.ConsoleLauncher"]
     command += ["execute", "--disable-banner", "--details=none", f"--scan-classpath={folder / 'classes'}"]
     done = subprocess.run(
         [*command, f"--reports-dir={reports}"], capture_output=True, text=True, timeout=300, check=False

@@ -7,11 +7,10 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from edits import replaced
-from places import TESTS
-
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from support.edits import replaced
+from support.places import TESTS
 
 SOURCE = TESTS / "support" / "java" / "KafkaRecords.java"
 HOMES = ("org.apache.kafka.common.record.internal", "org.apache.kafka.common.record")

@@ -70,9 +70,7 @@ def random_question(random: Random) -> BuilderQuestion:
 
 
 def random_setup(random: Random) -> Setup:
-    brokers = tuple(
-        KafkaBroker(id, 100 + id, random.random() < 0.95, random.random() < 0.3) for id in range(BROKERS)
-    )
+    brokers = tuple(KafkaBroker(id, 100 + id, random.random() < 0.95, random.random() < 0.3) for id in range(BROKERS))
     exists = random.random() < 0.95
     return Setup(
         brokers,
@@ -117,6 +115,4 @@ def random_step(random: Random) -> Step:
 
 def random_walks(seed: int, count: int, length: int) -> list[Walk]:
     random = Random(seed)
-    return [
-        (random_setup(random), [random_step(random) for _ in range(length)]) for _ in range(count)
-    ]
+    return [(random_setup(random), [random_step(random) for _ in range(length)]) for _ in range(count)]

@@ -25,14 +25,7 @@ from elrcheck.model.choices import (
     Truncation,
 )
 
-TWO: dict[str, Any] = {
-    "broker_count": 2,
-    "log_slots": 1,
-    "records": 1,
-    "acks_one": 0,
-    "fences": 0,
-    "shrinks": 0,
-}
+TWO: dict[str, Any] = {"broker_count": 2, "log_slots": 1, "records": 1, "acks_one": 0, "fences": 0, "shrinks": 0}
 # What a case does not name is as in `kip_full`, with one crash.
 CASES: dict[str, dict[str, Any]] = {
     "gates": {

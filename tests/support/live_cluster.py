@@ -17,22 +17,11 @@ TOPIC_ID = uuid.UUID(int=7)
 
 
 def topic(name: str, *partitions: Answer, error: int = 0) -> dict[str, Any]:
-    return {
-        "error_code": error,
-        "name": name,
-        "topic_id": uuid.uuid5(TOPIC_ID, name),
-        "partitions": partitions,
-    }
+    return {"error_code": error, "name": name, "topic_id": uuid.uuid5(TOPIC_ID, name), "partitions": partitions}
 
 
-def partition(
-    number: int = 0, replicas: Sequence[int] = (0, 1, 2), leader: int = 0, **more: Any
-) -> dict[str, Any]:
-    told: dict[str, Any] = {
-        "isr_nodes": list(replicas),
-        "eligible_leader_replicas": None,
-        "last_known_elr": None,
-    }
+def partition(number: int = 0, replicas: Sequence[int] = (0, 1, 2), leader: int = 0, **more: Any) -> dict[str, Any]:
+    told: dict[str, Any] = {"isr_nodes": list(replicas), "eligible_leader_replicas": None, "last_known_elr": None}
     told |= {"leader_epoch": 3, "offline_replicas": [], "error_code": 0}
     return {"partition_index": number, "leader_id": leader, "replica_nodes": list(replicas), **told, **more}
 
@@ -91,18 +80,14 @@ class FakeCluster:
     def quorum(self) -> Answer:
         self._note("quorum")
         now = 1_790_000_000_000
-        observers = [
-            {"replica_id": b, "last_caught_up_timestamp": now - self.lag.get(b, 200)} for b in self.brokers
-        ]
+        observers = [{"replica_id": b, "last_caught_up_timestamp": now - self.lag.get(b, 200)} for b in self.brokers]
         voters = [{"replica_id": 100, "last_caught_up_timestamp": now}]
         told = {"leader_id": 100, "high_watermark": 512, "current_voters": voters, "observers": observers}
         return {"topics": [{"partitions": [told]}]}
 
     def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
         self._note("partitions")
-        every = [
-            (t, p) for t in self.topics_now if not topics or t["name"] in topics for p in t["partitions"]
-        ]
+        every = [(t, p) for t in self.topics_now if not topics or t["name"] in topics for p in t["partitions"]]
         places = [(t["name"], p["partition_index"]) for t, p in every]
         start = 0 if cursor is None else places.index((cursor["topic_name"], cursor["partition_index"]))
         end = start + min(limit, self.page)

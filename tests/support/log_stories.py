@@ -1,16 +1,15 @@
 """The log of tests/data/metadata_log/made: every kind of record in every version.
 
-`python -m log_stories`, in tests/support, writes the files again, by Kafka's own classes.
+`python -m support.log_stories`, in tests, writes the files again, by Kafka's own classes.
 """
 
 from __future__ import annotations
 
 import json
 
-from log_writer import Told, leader_change, snapshot_footer, snapshot_header, told_batch
-from places import TESTS
-
 from elrcheck.kafka.log.record_table import BY_NAME
+from support.log_writer import Told, leader_change, snapshot_footer, snapshot_header, told_batch
+from support.places import TESTS
 
 MADE = TESTS / "data" / "metadata_log" / "made"
 SEGMENT = "00000000000000000000.log"
@@ -35,8 +34,15 @@ def registered(version: int, **more: object) -> Told:
     return ("BROKER_REGISTRATION_CHANGE_RECORD", version, {"brokerId": 1, "brokerEpoch": 9} | more)
 
 
-PARTITION = {"partitionId": 0, "topicId": T, "replicas": [0, 1, 2], "isr": [0, 1, 2], "leader": 0,
-             "leaderEpoch": 0, "partitionEpoch": 0}  # fmt: skip
+PARTITION = {
+    "partitionId": 0,
+    "topicId": T,
+    "replicas": [0, 1, 2],
+    "isr": [0, 1, 2],
+    "leader": 0,
+    "leaderEpoch": 0,
+    "partitionEpoch": 0,
+}
 START: tuple[Told, ...] = (
     ("BEGIN_TRANSACTION_RECORD", 0, {"name": "Bootstrap records"}),
     ("FEATURE_LEVEL_RECORD", 0, {"name": "metadata.version", "featureLevel": 27}),
@@ -53,14 +59,24 @@ BROKERS: tuple[Told, ...] = (
 )
 TOPICS: tuple[Told, ...] = (
     ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T}),
-    ("CONFIG_RECORD", 0, {"resourceType": 2, "resourceName": "orders", "name": "min.insync.replicas",
-                          "value": None}),
+    ("CONFIG_RECORD", 0, {"resourceType": 2, "resourceName": "orders", "name": "min.insync.replicas", "value": None}),
     ("PARTITION_RECORD", 0, PARTITION),
     ("PARTITION_RECORD", 1, PARTITION | {"partitionId": 1, "directories": [D, E, D]}),
-    ("PARTITION_RECORD", 2, PARTITION | {"partitionId": 2, "directories": [D, E, D], "isr": [], "leader": -1,
-                                         "eligibleLeaderReplicas": [1, 2], "lastKnownElr": [0],
-                                         "leaderRecoveryState": 1}),
-)  # fmt: skip
+    (
+        "PARTITION_RECORD",
+        2,
+        PARTITION
+        | {
+            "partitionId": 2,
+            "directories": [D, E, D],
+            "isr": [],
+            "leader": -1,
+            "eligibleLeaderReplicas": [1, 2],
+            "lastKnownElr": [0],
+            "leaderRecoveryState": 1,
+        },
+    ),
+)
 REST: tuple[Told, ...] = (
     change(0, isr=[0, 2], leader=2),
     change(0, replicas=[0, 1, 2, 300], addingReplicas=[300], removingReplicas=[0]),
@@ -100,8 +116,8 @@ def written_here() -> dict[str, bytes]:
 
 def written_by_kafka() -> dict[str, bytes]:
     """The two files, as Kafka's serializers make them."""
-    from kafka_jars import jars_or_skip
-    from kafka_records import asked
+    from support.kafka_jars import jars_or_skip
+    from support.kafka_records import asked
 
     jars = jars_or_skip(KAFKA)
 

@@ -12,20 +12,11 @@ from typing import Any, TypeAlias
 
 from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER
 from elrcheck.kafka.log.crc32c import crc32c
-from elrcheck.kafka.log.record_table import (
-    BY_NAME,
-    LEADER_CHANGE,
-    SNAPSHOT_FOOTER,
-    SNAPSHOT_HEADER,
-    Field,
-    Kind,
-)
+from elrcheck.kafka.log.record_table import BY_NAME, LEADER_CHANGE, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Field, Kind
 
 Told: TypeAlias = tuple[str, int, Mapping[str, Any]]
 """A record: name, version, the fields that are not as by default."""
-CODES = {
-    Kind.BOOL: ">?", Kind.INT8: ">b", Kind.INT16: ">h", Kind.UINT16: ">H", Kind.INT32: ">i", Kind.INT64: ">q",
-}  # fmt: skip
+CODES = {Kind.BOOL: ">?", Kind.INT8: ">b", Kind.INT16: ">h", Kind.UINT16: ">H", Kind.INT32: ">i", Kind.INT64: ">q"}
 
 
 def unsigned_varint(value: int) -> bytes:
@@ -83,9 +74,18 @@ def _single(field: Field, version: int, value: Any) -> bytes:
     return struct.pack(CODES[field.kind], value)
 
 
-def batch(base: int, values: Sequence[bytes], epoch: int = 1, time: int = 1_000, *,
-          keys: Sequence[bytes] | None = None, attributes: int = 0, count: int | None = None,
-          deltas: Sequence[int] | None = None, last: int | None = None) -> bytes:  # fmt: skip
+def batch(
+    base: int,
+    values: Sequence[bytes],
+    epoch: int = 1,
+    time: int = 1_000,
+    *,
+    keys: Sequence[bytes] | None = None,
+    attributes: int = 0,
+    count: int | None = None,
+    deltas: Sequence[int] | None = None,
+    last: int | None = None,
+) -> bytes:
     """A batch; with keys its records are control records. deltas, last: offsets in it, if not in order."""
     body = b""
     for place, value in enumerate(values):
@@ -96,8 +96,9 @@ def batch(base: int, values: Sequence[bytes], epoch: int = 1, time: int = 1_000,
     attributes |= 0 if keys is None else 0x20
     number = len(values) if count is None else count
     last = len(values) - 1 if last is None else last
-    header = HEADER.pack(base, HEADER.size - 12 + len(body), epoch, 2, 0, attributes, last,
-                         time, time, -1, -1, -1, number)  # fmt: skip
+    header = HEADER.pack(
+        base, HEADER.size - 12 + len(body), epoch, 2, 0, attributes, last, time, time, -1, -1, -1, number
+    )
     raw = bytearray(header + body)
     raw[17:21] = struct.pack(">I", crc32c(bytes(raw[CHECKED_FROM:])))
     return bytes(raw)

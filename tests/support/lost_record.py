@@ -1,9 +1,9 @@
 """A trace to read, replay and explain: without ELR, a record that only the leader has is committed and lost.
 
-    Fence(1)            the ISR becomes {0}
-    Produce(0, ALL)     r1 is appended, min ISR is 1
-    ApplyMetadata(0)    0 learns that the ISR is {0}: r1 is committed
-    Crash(0, keep=0)    the only copy is lost: P-8 breaks, and nothing else does
+Fence(1)            the ISR becomes {0}
+Produce(0, ALL)     r1 is appended, min ISR is 1
+ApplyMetadata(0)    0 learns that the ISR is {0}: r1 is committed
+Crash(0, keep=0)    the only copy is lost: P-8 breaks, and nothing else does
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Loaded
 
 LEGACY = Selection("legacy", "two-brokers")
-STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMetadata", (0,)),
-         Label("Crash", (0, 0)))  # fmt: skip
+STORY = (Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("ApplyMetadata", (0,)), Label("Crash", (0, 0)))
 CALLS = ("Fence(b=1)", "Produce(leader=0, acks=ALL)", "ApplyMetadata(b=0)", "Crash(b=0, keep=0)")
 
 

@@ -150,9 +150,14 @@ def watch_files(moments: Moments) -> None:
     builtins.open = io.open = watched_open  # type: ignore[assignment]
     os.open, os.fdopen = watched_os_open, watched_fdopen  # type: ignore[assignment]
     for name, kind in (
-        ("replace", "rename"), ("rename", "rename"), ("unlink", "remove"), ("rmdir", "remove"),
-        ("mkdir", "folder"), ("fsync", "flush"), ("chmod", "change"),
-    ):  # fmt: skip
+        ("replace", "rename"),
+        ("rename", "rename"),
+        ("unlink", "remove"),
+        ("rmdir", "remove"),
+        ("mkdir", "folder"),
+        ("fsync", "flush"),
+        ("chmod", "change"),
+    ):
         changes(name, kind)
 
 
@@ -180,10 +185,15 @@ def watch_search(moments: Moments, room: int | None) -> None:
         setattr(owner, name, watched)
 
     for owner, name, phase in (
-        (Search, "_spill", MOVING), (Search, "_spill_from", MOVING), (Search, "resume", RESUMING),
-        (spilled.Spilled, "advance", ON_DISK), (RunFolder, "save", SAVING), (Search, "_save", SAVING),
-        (RunFolder, "finish", FINISHING), (checkpoint, "open_folder", RESUMING),
-    ):  # fmt: skip
+        (Search, "_spill", MOVING),
+        (Search, "_spill_from", MOVING),
+        (Search, "resume", RESUMING),
+        (spilled.Spilled, "advance", ON_DISK),
+        (RunFolder, "save", SAVING),
+        (Search, "_save", SAVING),
+        (RunFolder, "finish", FINISHING),
+        (checkpoint, "open_folder", RESUMING),
+    ):
         in_phase(owner, name, phase)
     for name in ("verify", "_parquet"):
         at_moment(levels.LevelFiles, name)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from processes import ended_in_time
+from support.processes import ended_in_time
 
 CHILD = Path(__file__).with_name("mortal_child.py")
 PATIENCE = 7200.0
@@ -29,9 +29,13 @@ class Mortal:
         bytes for the states of a search.
         """
         job = {
-            "folder": str(self.place), "below": self.below.name, "command": ["--no-progress", *command],
-            "at": at, "full": full, "room": room,
-        }  # fmt: skip
+            "folder": str(self.place),
+            "below": self.below.name,
+            "command": ["--no-progress", *command],
+            "at": at,
+            "full": full,
+            "room": room,
+        }
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(job) + "\n")
         self._process.stdin.flush()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
-
 from elrcheck.explorer.search.result import SearchResult
 from elrcheck.lang.lowering.program import Program
+from support.small_programs import counter, grid, naive_search, sliding_puzzle, tokens, wide
 
 PROGRAMS: dict[str, Callable[[], Program]] = {
     "counter": counter,

@@ -7,28 +7,37 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from audit_stories import START, change, feature, partition
-from log_stories import T, U
-from log_writer import Told, snapshot_footer, snapshot_header, told_batch
+from support.audit_stories import START, change, feature, partition
+from support.log_stories import T, U
+from support.log_writer import Told, snapshot_footer, snapshot_header, told_batch
 
 CLUSTER: Sequence[Told] = (
-    feature(0), feature(1), ("CLEAR_ELR_RECORD", 0, {"topicName": "t1"}),
+    feature(0),
+    feature(1),
+    ("CLEAR_ELR_RECORD", 0, {"topicName": "t1"}),
     ("CONFIG_RECORD", 0, {"resourceType": 4, "name": "min.insync.replicas", "value": "2"}),
     ("CONFIG_RECORD", 0, {"resourceType": 4, "name": "min.insync.replicas", "value": "1"}),
-    ("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 1, "brokerEpoch": 9}), ("NO_OP_RECORD", 0, {}),
-    ("FENCE_BROKER_RECORD", 0, {"id": 2, "epoch": 9}), ("UNFENCE_BROKER_RECORD", 0, {"id": 2, "epoch": 9}),
+    ("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 1, "brokerEpoch": 9}),
+    ("NO_OP_RECORD", 0, {}),
+    ("FENCE_BROKER_RECORD", 0, {"id": 2, "epoch": 9}),
+    ("UNFENCE_BROKER_RECORD", 0, {"id": 2, "epoch": 9}),
     ("FENCE_BROKER_RECORD", 0, {"id": 9, "epoch": 9}),
-    ("BEGIN_TRANSACTION_RECORD", 0, {}), ("END_TRANSACTION_RECORD", 0, {}),
-    ("ABORT_TRANSACTION_RECORD", 0, {}), ("REMOVE_TOPIC_RECORD", 0, {"topicId": U}),
-)  # fmt: skip
+    ("BEGIN_TRANSACTION_RECORD", 0, {}),
+    ("END_TRANSACTION_RECORD", 0, {}),
+    ("ABORT_TRANSACTION_RECORD", 0, {}),
+    ("REMOVE_TOPIC_RECORD", 0, {"topicId": U}),
+)
 
 
 def any_change(chance: random.Random) -> Told:
     some = chance.sample(range(4), chance.randrange(4))
     more = {
-        "isr": some, "leader": chance.choice((-1, 0, 1, 2)), "replicas": [*some, 3][:3],
-        "eligibleLeaderReplicas": chance.sample(range(4), chance.randrange(3)), "lastKnownElr": [0],
-    }  # fmt: skip
+        "isr": some,
+        "leader": chance.choice((-1, 0, 1, 2)),
+        "replicas": [*some, 3][:3],
+        "eligibleLeaderReplicas": chance.sample(range(4), chance.randrange(3)),
+        "lastKnownElr": [0],
+    }
     chosen = {name: more[name] for name in chance.sample(sorted(more), chance.randrange(1, 4))}
     return change(partitionId=chance.randrange(5), topicId=chance.choice((T, U)), **chosen)
 
@@ -41,10 +50,9 @@ def written_at_random(folder: Path, chance: random.Random) -> None:
     told = [*START, *topics, *parts]
     batches = [told]
     batches += [
-        [any_change(chance) if chance.random() < 0.8 else chance.choice(CLUSTER)
-         for _ in range(chance.randrange(1, 9))]
+        [any_change(chance) if chance.random() < 0.8 else chance.choice(CLUSTER) for _ in range(chance.randrange(1, 9))]
         for _ in range(60)
-    ]  # fmt: skip
+    ]
     base, offsets = 0, []
     for batch in batches:
         offsets.append(base)

@@ -30,31 +30,65 @@ from elrcheck.results.trace_view import CONTROLLER, Argument, Change, Step, Talk
 TRACE = TraceView(
     initial={"partition.isr": "{0,1}", "broker[0].log": "[]"},
     steps=(
-        Step(1, "Fetch", (Argument("f", "1"), Argument("leader", "0"), Argument("lost", "true")), "f runs",
-             (Change("broker[1].log", "[]", "[r1@1(all)]"),), "model/broker/replica.py:30",
-             Talk("1", "0", True)),
-        Step(2, "Fence", (Argument("b", "1"),), "b is unfenced; 50% <sure>",
-             (Change("partition.isr", "{0,1}", "{0}"), Change("partition.elr", "{}", "{1}")),
-             "model/control_plane/broker_events.py:12"),
-        Step(3, "ShrinkIsr", (Argument("leader", "0"), Argument("out", "{1}")), "", (), "model/isr.py:5",
-             Talk("0", CONTROLLER)),
+        Step(
+            1,
+            "Fetch",
+            (Argument("f", "1"), Argument("leader", "0"), Argument("lost", "true")),
+            "f runs",
+            (Change("broker[1].log", "[]", "[r1@1(all)]"),),
+            "model/broker/replica.py:30",
+            Talk("1", "0", True),
+        ),
+        Step(
+            2,
+            "Fence",
+            (Argument("b", "1"),),
+            "b is unfenced; 50% <sure>",
+            (Change("partition.isr", "{0,1}", "{0}"), Change("partition.elr", "{}", "{1}")),
+            "model/control_plane/broker_events.py:12",
+        ),
+        Step(
+            3,
+            "ShrinkIsr",
+            (Argument("leader", "0"), Argument("out", "{1}")),
+            "",
+            (),
+            "model/isr.py:5",
+            Talk("0", CONTROLLER),
+        ),
         Step(4, "ElectPreferred", (), "", (), "model/control_plane/elections.py:8"),
     ),
     repro="0/4/1/2",
-)  # fmt: skip
+)
 LOST = TraceView(
-    initial={"partition.isr": "{0,1}", "partition.leader": "0", "broker[0].log": "[]", "broker[1].log": "[]",
-             "broker[0].high_watermark": "0", "committed": "[]", "acked": "[]"},
+    initial={
+        "partition.isr": "{0,1}",
+        "partition.leader": "0",
+        "broker[0].log": "[]",
+        "broker[1].log": "[]",
+        "broker[0].high_watermark": "0",
+        "committed": "[]",
+        "acked": "[]",
+    },
     steps=(
-        Step(1, "Produce", (Argument("leader", "0"),), "", (
-            Change("partition.isr", "{0,1}", "{0}"), Change("broker[0].log", "[]", "[r1@1(all)]"),
-            Change("broker[0].high_watermark", "0", "1"), Change("committed", "[]", "[r1@1(all)]"),
-            Change("acked", "[]", "[r1@1(all)]"))),
+        Step(
+            1,
+            "Produce",
+            (Argument("leader", "0"),),
+            "",
+            (
+                Change("partition.isr", "{0,1}", "{0}"),
+                Change("broker[0].log", "[]", "[r1@1(all)]"),
+                Change("broker[0].high_watermark", "0", "1"),
+                Change("committed", "[]", "[r1@1(all)]"),
+                Change("acked", "[]", "[r1@1(all)]"),
+            ),
+        ),
         Step(2, "Crash", (Argument("b", "0"),), "", (Change("broker[0].log", "[r1@1(all)]", "[]"),)),
         Step(3, "Elect", (Argument("b", "1"),), "", (Change("partition.leader", "0", "1"),)),
     ),
     truths=(Truth("P-8", "Kept", "always", False, (2, 3)), Truth("P-1", "Held", "always")),
-)  # fmt: skip
+)
 """A record is committed, acknowledged, and lost by a crash."""
 CHECK = CheckReport(
     verdict="violated",
@@ -64,15 +98,25 @@ CHECK = CheckReport(
     engine=EngineReport("local"),
     search=SearchReport(True, 10, 5, 2, (1, 4), 0.25, 20.0, 8),
     properties=(
-        PropertyReport("P-1", "LeaderCompleteness", "always", "violated", 2, "leader_holds_committed", "b=1",
-                       "P-1.trace.json", TRACE, source="invariants/properties.py:68"),
+        PropertyReport(
+            "P-1",
+            "LeaderCompleteness",
+            "always",
+            "violated",
+            2,
+            "leader_holds_committed",
+            "b=1",
+            "P-1.trace.json",
+            TRACE,
+            source="invariants/properties.py:68",
+        ),
         PropertyReport("P-2", "Other", "always", "holds", source="invariants/properties.py:80"),
         PropertyReport("W-1", "Seen", "sometimes", "reached", 3, source="invariants/witnesses.py:18"),
         PropertyReport("W-2", "Unseen", "sometimes", "unreached", source="invariants/witnesses.py:24"),
     ),
     actions=(ActionReport("Fence", 3, 1, 0, ("b is unfenced",)),),
     run_dir="runs/a",
-)  # fmt: skip
+)
 PROVE = ProveReport(
     verdict="refuted",
     variant="kip_full",
@@ -82,17 +126,26 @@ PROVE = ProveReport(
     phases=(PhaseReport("initiation", 1, 0, 0, 0.1), PhaseReport("consecution", 0, 1, 1, 1.0)),
     initiation=(ObligationReport("TypeOk", "proved", 0.05, source="invariants/lemmas_views.py:10"),),
     cells=(
-        CellReport("Unfence", "TypeOk", "refuted", 0.5, failure=InductionFailure(
-            {"partition.elr": "{1}"}, (Argument("b", "1"),), (Change("partition.isr", "{0}", "{0,1}"),),
-            "disjoint: b=1", True, "model/control_plane/broker_events.py:40"),
-                   source="invariants/lemmas_views.py:10"),
-        CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout",
-                   source="invariants/lemmas_views.py:10"),
+        CellReport(
+            "Unfence",
+            "TypeOk",
+            "refuted",
+            0.5,
+            failure=InductionFailure(
+                {"partition.elr": "{1}"},
+                (Argument("b", "1"),),
+                (Change("partition.isr", "{0}", "{0,1}"),),
+                "disjoint: b=1",
+                True,
+                "model/control_plane/broker_events.py:40",
+            ),
+            source="invariants/lemmas_views.py:10",
+        ),
+        CellReport("Start", "TypeOk", "unknown", 30.0, reason="timeout", source="invariants/lemmas_views.py:10"),
     ),
-    implication=(ObligationReport("LeaderInIsr", "proved", 0.1, "P-17",
-                                  source="invariants/properties.py:299"),),
+    implication=(ObligationReport("LeaderInIsr", "proved", 0.1, "P-17", source="invariants/properties.py:299"),),
     skipped=(Skipped("P-8", "NoLoss", "needs budgets"),),
-)  # fmt: skip
+)
 MUTATE = MutateReport(
     verdict="not_found",
     seconds=2.0,
@@ -125,10 +178,7 @@ TRUTHS = (
 )
 FULL = replace(
     CHECK,
-    properties=(
-        replace(CHECK.properties[0], counterexample=replace(TRACE, truths=TRUTHS)),
-        *CHECK.properties[1:],
-    ),
+    properties=(replace(CHECK.properties[0], counterexample=replace(TRACE, truths=TRUTHS)), *CHECK.properties[1:]),
     variables=(VariableReport("partition.isr", 2), VariableReport("broker[0].log", 5)),
 )
 GATE = GateReport(

@@ -15,13 +15,7 @@ State = tuple[int, ...]
 
 # ---------------------------------------------------------------------------- random expressions
 
-LEAVES = (
-    Leaf("flag", 0, 1),
-    Leaf("small", 0, 5),
-    Leaf("maybe", -1, 3),
-    Leaf("mask", 0, 31),
-    Leaf("other", 0, 31),
-)
+LEAVES = (Leaf("flag", 0, 1), Leaf("small", 0, 5), Leaf("maybe", -1, 3), Leaf("mask", 0, 31), Leaf("other", 0, 31))
 Recipe = tuple[Any, ...]
 
 
@@ -37,9 +31,7 @@ def _grow(inner: Callable[[str], st.SearchStrategy[Recipe]], kind: str) -> st.Se
         "mask": [
             st.tuples(st.sampled_from(["band", "bor", "andnot"]), mask, mask),
             st.tuples(st.just("ite"), flag, mask, mask),
-            st.tuples(
-                st.just("single"), st.sampled_from([("var", 1), ("var", 2), ("const", 2), ("const", 70)])
-            ),
+            st.tuples(st.just("single"), st.sampled_from([("var", 1), ("var", 2), ("const", 2), ("const", 70)])),
         ],
         "flag": [
             st.tuples(st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"]), number, number),
@@ -160,12 +152,7 @@ def counter(top: int = 5, room: int = 7, bound: int | None = None) -> Program:
     x = dag.var(0, 0, room)
     after = dag.add(x, 1)
     up = Instance(
-        "Up",
-        (),
-        (dag.lt(x, top),),
-        {0: after},
-        () if bound is None else (dag.le(after, bound),),
-        {1: dag.ne(after, 3)},
+        "Up", (), (dag.lt(x, top),), {0: after}, () if bound is None else (dag.le(after, bound),), {1: dag.ne(after, 3)}
     )
     checks = (
         Check("below-four", "always", "state", dag.lt(x, 4)),
@@ -236,13 +223,9 @@ def grid(side: int = 64, axes: int = 3) -> Program:
     """A corner of a grid, one step at a time along any axis: side ** axes states."""
     dag = Dag()
     xs = [dag.var(i, 0, side - 1) for i in range(axes)]
-    instances = tuple(
-        Instance("Step", (i,), (dag.lt(x, side - 1),), {i: dag.add(x, 1)}) for i, x in enumerate(xs)
-    )
+    instances = tuple(Instance("Step", (i,), (dag.lt(x, side - 1),), {i: dag.add(x, 1)}) for i, x in enumerate(xs))
     checks = (Check("corner", "sometimes", "state", dag.land([dag.eq(x, side - 1) for x in xs])),)
-    return Program(
-        dag, tuple(Leaf(f"x{i}", 0, side - 1) for i in range(axes)), instances, checks, ((0,) * axes,)
-    )
+    return Program(dag, tuple(Leaf(f"x{i}", 0, side - 1) for i in range(axes)), instances, checks, ((0,) * axes,))
 
 
 # ---------------------------------------------------------------------------- the oracle

@@ -21,10 +21,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from processes import ended_in_time
-
 from elrcheck.commands.doctor import cache_directory
 from elrcheck.spark.driver_java import find_java
+from support.processes import ended_in_time
 
 START_SECONDS = 120.0
 CORES, MEMORY = 1, "1g"
@@ -145,22 +144,22 @@ class Cluster:
         with log.open("wb") as sink:
             guard = subprocess.Popen(
                 [sys.executable, "-c", GUARD, *command],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=sink, env=env, text=True,
-            )  # fmt: skip
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                env=env,
+                text=True,
+            )
         with ended_in_time(guard, START_SECONDS):
             assert guard.stdout is not None
             return Daemon(name, guard, int(guard.stdout.readline()), log)
 
     def _logs(self) -> str:
-        return "\n".join(
-            f"{log.name}:\n{log.read_text(errors='replace')}" for log in self.folder.glob("*.log")
-        )
+        return "\n".join(f"{log.name}:\n{log.read_text(errors='replace')}" for log in self.folder.glob("*.log"))
 
 
 @contextlib.contextmanager
-def standalone_cluster(
-    folder: Path, workers: int = 2, hosts: tuple[str, ...] = ("127.0.0.1",)
-) -> Iterator[Cluster]:
+def standalone_cluster(folder: Path, workers: int = 2, hosts: tuple[str, ...] = ("127.0.0.1",)) -> Iterator[Cluster]:
     """Starts it and always stops it."""
     cluster = Cluster(folder, hosts)
     try:
@@ -171,9 +170,7 @@ def standalone_cluster(
             cluster.stop()
 
 
-def until(
-    condition: Callable[[], T | None], otherwise: Callable[[], str], seconds: float = START_SECONDS
-) -> T:
+def until(condition: Callable[[], T | None], otherwise: Callable[[], str], seconds: float = START_SECONDS) -> T:
     """Waits until the condition gives something; AssertionError with `otherwise` if it never does."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:

@@ -82,13 +82,21 @@ def lowered(variant: str, scope: str, *overrides: str) -> Lowered:
 def facts(search: Search, result: SearchResult) -> dict[str, Any]:
     retrace = Retrace(search)
     return {
-        "generated": result.generated, "distinct": result.distinct, "levels": result.levels,
-        "enabled": result.enabled, "cut": result.cut, "new_states": result.new_states,
-        "deadlocks": result.deadlocks, "overflow": result.overflow, "first": result.first,
-        "leaf_values": result.leaf_values, "first_deadlock": result.first_deadlock,
-        "complete": result.complete, "traces": retrace.traces(list(result.first)),
+        "generated": result.generated,
+        "distinct": result.distinct,
+        "levels": result.levels,
+        "enabled": result.enabled,
+        "cut": result.cut,
+        "new_states": result.new_states,
+        "deadlocks": result.deadlocks,
+        "overflow": result.overflow,
+        "first": result.first,
+        "leaf_values": result.leaf_values,
+        "first_deadlock": result.first_deadlock,
+        "complete": result.complete,
+        "traces": retrace.traces(list(result.first)),
         "deadlock_trace": retrace.deadlock(),
-    }  # fmt: skip
+    }
 
 
 def locally(found: Lowered, stop: str = "complete") -> dict[str, Any]:
@@ -112,9 +120,16 @@ def on_spark(
     """The facts as a search on Spark finds them, and the search. sizes: see `Run`."""
     cache = KernelCache()
     search = SparkSearch(
-        found.program, session, keeper=Folder(folder, []), workers=1, cache=cache, limits=Limits(),
-        partitions=partitions, handover=handover, fingerprint=fingerprint,
-    )  # fmt: skip
+        found.program,
+        session,
+        keeper=Folder(folder, []),
+        workers=1,
+        cache=cache,
+        limits=Limits(),
+        partitions=partitions,
+        handover=handover,
+        fingerprint=fingerprint,
+    )
     search._run = replace(search._run, **sizes)
     search.tasks = tasks
     try:

@@ -44,9 +44,13 @@ def separate_answers(request: SweepRequest, folder: Path) -> dict[int, dict[str,
         if point.selected is None:
             continue
         asked = CheckRequest(
-            selection=point.selection, workers=1, stop_at_first=request.stop_at_first, limits=request.limits,
-            properties=request.properties, run_dir=folder / str(point.number),
-        )  # fmt: skip
+            selection=point.selection,
+            workers=1,
+            stop_at_first=request.stop_at_first,
+            limits=request.limits,
+            properties=request.properties,
+            run_dir=folder / str(point.number),
+        )
         report = run_check(asked, Silent())
         found[point.number] = {
             "verdict": report.verdict,

@@ -48,9 +48,7 @@ def ask(op: Json, before: Json | None = None, live: Json | None = None, **knobs:
     )
 
 
-def alter(
-    *isr: int, sender: int = 1, leader_epoch: int = 5, partition_epoch: int = 9, **changed: Any
-) -> Json:
+def alter(*isr: int, sender: int = 1, leader_epoch: int = 5, partition_epoch: int = 9, **changed: Any) -> Json:
     """AlterPartition with the broker epochs of `brokers`."""
     return {
         "type": "alter_partition",

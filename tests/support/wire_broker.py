@@ -15,16 +15,22 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from live_cluster import FakeCluster
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.live.admin_client import _library
+from support.live_cluster import FakeCluster
 
 NAMES: Mapping[int, str] = {
-    3: "Metadata", 17: "SaslHandshake", 18: "ApiVersions", 32: "DescribeConfigs", 36: "SaslAuthenticate",
-    46: "ListPartitionReassignments", 55: "DescribeQuorum", 60: "DescribeCluster",
+    3: "Metadata",
+    17: "SaslHandshake",
+    18: "ApiVersions",
+    32: "DescribeConfigs",
+    36: "SaslAuthenticate",
+    46: "ListPartitionReassignments",
+    55: "DescribeQuorum",
+    60: "DescribeCluster",
     75: "DescribeTopicPartitions",
-}  # fmt: skip
+}
 MODULES = ("kafka.protocol.admin", "kafka.protocol.metadata", "kafka.protocol.sasl")
 NOWHERE = uuid.UUID(int=0)
 UNKNOWN = -2147483648
@@ -65,22 +71,14 @@ class WireBroker:
 
     def _ApiVersions(self, _: Any, version: int) -> dict[str, Any]:
         keys = [
-            (key, 0, _message(f"{name}Request").max_version)
-            for key, name in NAMES.items()
-            if name not in self.lacks
+            (key, 0, _message(f"{name}Request").max_version) for key, name in NAMES.items() if name not in self.lacks
         ]
         told = self.cluster.features()
         finalized = [
-            (name, each["finalized"][1], each["finalized"][0])
-            for name, each in told.items()
-            if "finalized" in each
+            (name, each["finalized"][1], each["finalized"][0]) for name, each in told.items() if "finalized" in each
         ]
         supported = [(name, *each["supported"]) for name, each in told.items()]
-        more = {
-            "supported_features": supported,
-            "finalized_features_epoch": 5,
-            "finalized_features": finalized,
-        }
+        more = {"supported_features": supported, "finalized_features_epoch": 5, "finalized_features": finalized}
         return {"error_code": 0, "api_keys": keys, "throttle_time_ms": 0} | (more if version >= 3 else {})
 
     def _SaslHandshake(self, _: Any, version: int) -> dict[str, Any]:
@@ -88,31 +86,42 @@ class WireBroker:
 
     def _SaslAuthenticate(self, request: Any, version: int) -> dict[str, Any]:
         right = bytes(request.auth_bytes).decode().split("\0")[1:] == self.password.split(":")
-        return {
-            "error_code": 0 if right else 58,
-            "error_message": None,
-            "auth_bytes": b"",
-            "session_lifetime_ms": 0,
-        }
+        return {"error_code": 0 if right else 58, "error_message": None, "auth_bytes": b"", "session_lifetime_ms": 0}
 
     def _Metadata(self, request: Any, version: int) -> dict[str, Any]:
         topics = [
             (
-                0, each["name"], each["topic_id"], False,
-                [(0, p["partition_index"], p["leader_id"], p["leader_epoch"], p["replica_nodes"],
-                  p["isr_nodes"], p["offline_replicas"]) for p in each["partitions"]],
+                0,
+                each["name"],
+                each["topic_id"],
+                False,
+                [
+                    (
+                        0,
+                        p["partition_index"],
+                        p["leader_id"],
+                        p["leader_epoch"],
+                        p["replica_nodes"],
+                        p["isr_nodes"],
+                        p["offline_replicas"],
+                    )
+                    for p in each["partitions"]
+                ],
                 set(),
             )
             for each in self.cluster.topics()
-        ]  # fmt: skip
+        ]
         wanted = request.topics is None
         first = self.heard.count("Metadata") <= 2  # the library's own request, then that for the controller
         controller = self.others[0][0] if self.others and first else 0
         return {
-            "throttle_time_ms": 0, "brokers": [(0, "127.0.0.1", self.port, None), *self.others],
-            "cluster_id": "c", "controller_id": controller, "error_code": 0,
+            "throttle_time_ms": 0,
+            "brokers": [(0, "127.0.0.1", self.port, None), *self.others],
+            "cluster_id": "c",
+            "controller_id": controller,
+            "error_code": 0,
             "topics": topics if wanted else [],
-        }  # fmt: skip
+        }
 
     def _DescribeCluster(self, _: Any, version: int) -> dict[str, Any]:
         brokers = [(b, "127.0.0.1", self.port, None, fenced) for b, fenced in self.cluster.brokers.items()]
@@ -128,15 +137,28 @@ class WireBroker:
         following = told["next_cursor"]
         topics = [
             (
-                0, each["name"], each["topic_id"], False,
-                [(0, p["partition_index"], p["leader_id"], p["leader_epoch"], p["replica_nodes"],
-                  p["isr_nodes"],
-                  p["eligible_leader_replicas"] or [], p["last_known_elr"] or [], p["offline_replicas"])
-                 for p in each["partitions"]],
+                0,
+                each["name"],
+                each["topic_id"],
+                False,
+                [
+                    (
+                        0,
+                        p["partition_index"],
+                        p["leader_id"],
+                        p["leader_epoch"],
+                        p["replica_nodes"],
+                        p["isr_nodes"],
+                        p["eligible_leader_replicas"] or [],
+                        p["last_known_elr"] or [],
+                        p["offline_replicas"],
+                    )
+                    for p in each["partitions"]
+                ],
                 UNKNOWN,
             )
             for each in told["topics"]
-        ]  # fmt: skip
+        ]
         after = None
         if following is not None:
             after = _message("DescribeTopicPartitionsResponse").Cursor(**following)
@@ -151,10 +173,18 @@ class WireBroker:
             keys = tuple(each.configuration_keys)
             values = self.cluster.configs([each.resource_name], keys)[each.resource_name]
             told = [
-                (key, values[key]["value"], False, 1, False,
-                 [(key, s["value"], SOURCES[s["source"]]) for s in values[key]["synonyms"]], 3, None)
+                (
+                    key,
+                    values[key]["value"],
+                    False,
+                    1,
+                    False,
+                    [(key, s["value"], SOURCES[s["source"]]) for s in values[key]["synonyms"]],
+                    3,
+                    None,
+                )
                 for key in keys
-            ]  # fmt: skip
+            ]
             results.append((0, None, 2, each.resource_name, told))
         return {"throttle_time_ms": 0, "results": results}
 
@@ -174,12 +204,7 @@ class WireBroker:
             for kind in ("current_voters", "observers")
         )
         partition = (0, 0, None, told["leader_id"], 1, told["high_watermark"], voters, observers)
-        return {
-            "error_code": 0,
-            "error_message": None,
-            "topics": [("__cluster_metadata", [partition])],
-            "nodes": [],
-        }
+        return {"error_code": 0, "error_message": None, "topics": [("__cluster_metadata", [partition])], "nodes": []}
 
 
 SOURCES = {"DYNAMIC_TOPIC_CONFIG": 1, "DYNAMIC_DEFAULT_BROKER_CONFIG": 3}

@@ -18,14 +18,7 @@ from elrcheck.base.strict import Codes, JsonSource, Node
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
-from elrcheck.stored_traces.tracefile import (
-    CODES,
-    decode_trace,
-    decode_value,
-    encode_value,
-    stored_origin,
-    write_trace,
-)
+from elrcheck.stored_traces.tracefile import CODES, decode_trace, decode_value, encode_value, stored_origin, write_trace
 from elrcheck.tla_export.reading.itf import decode, encode, itf_states, type_text, write_itf
 from elrcheck.traces.behaviour import Behaviour, Origin
 
@@ -58,9 +51,7 @@ class State:
 
 STATE = type_of(State)
 FIRST = State(View(frozenset({0, 1}), 0, False), ((), (Entry(1, 0),)), (Mode.UP, Mode.UP), None)
-SECOND = State(
-    View(frozenset({1}), None, True), ((Entry(2, 1),), ()), (Mode.FENCED, Mode.UP), frozenset({0})
-)
+SECOND = State(View(frozenset({1}), None, True), ((Entry(2, 1),), ()), (Mode.FENCED, Mode.UP), frozenset({0}))
 X_JSON = JsonSource("x.json", Codes("test"))
 
 entries = st.builds(Entry, st.integers(0, 9), st.integers(-1, 9))
@@ -99,14 +90,7 @@ def refused(read: Callable[[], object]) -> UsageFault:
 @pytest.fixture
 def itf(tmp_path: Path) -> Path:
     path = tmp_path / "cex.itf.json"
-    write_itf(
-        path,
-        STATE,
-        [FIRST, SECOND],
-        ["Fence(0)"],
-        source="Elr.tla",
-        meta={"variant": "kip_full"},
-    )
+    write_itf(path, STATE, [FIRST, SECOND], ["Fence(0)"], source="Elr.tla", meta={"variant": "kip_full"})
     return path
 
 

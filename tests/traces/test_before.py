@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 
 import pytest
-from places import TESTS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.checking.trace_notation import export_loaded
@@ -18,6 +17,7 @@ from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.replay import replay
+from support.places import TESTS
 
 BEFORE = TESTS / "data" / "before"
 STORED = {

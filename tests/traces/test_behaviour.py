@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from lost_record import STORY, lost_record
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.traces.behaviour import Behaviour, Origin, allows, of_states
 from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.replay import ReplayError, replay, replay_finding
+from support.lost_record import STORY, lost_record
 
 A, B, C = (Label(name, ()) for name in "ABC")
 
@@ -92,9 +92,7 @@ def test_a_part_is_followed_up_to_its_refused_step(story: Loaded[Label]) -> None
 def test_an_engine_s_finding_says_what_broke(story: Loaded[Label]) -> None:
     fn, states = named(story, "P-8"), story.behaviour.states
     found = replay_finding(story.model, story.config, fn, states)
-    assert (found.broken.conjunct, found.broken.witness) == (
-        "kept_somewhere", "k=0, b=nobody (0 before the step)",
-    )  # fmt: skip
+    assert (found.broken.conjunct, found.broken.witness) == ("kept_somewhere", "k=0, b=nobody (0 before the step)")
     assert (found.followed.labels, found.behaviour.origin.property) == (STORY, "P-8")
     with pytest.raises(ReplayError, match="P-8 is not hit at the end"):
         replay_finding(story.model, story.config, fn, states[:-1])

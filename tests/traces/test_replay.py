@@ -11,9 +11,6 @@ from typing import Any
 import itf_py
 import jsonschema
 import pytest
-from edits import replaced
-from lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
-from places import SCHEMAS
 
 from elrcheck.base.errors import ElrError, ExitCode, NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
@@ -31,6 +28,9 @@ from elrcheck.tla_export.reading.values import show_state
 from elrcheck.tla_export.tlc_process import find_tools
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
+from support.edits import replaced
+from support.lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.replay-1.schema.json"
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
@@ -101,9 +101,7 @@ def test_every_notation_is_told_from_its_contents_and_accepted(
 def test_our_own_files_name_their_model(story: Loaded[Label], tmp_path: Path) -> None:
     for path in (stored(tmp_path, story), itf_file(tmp_path, story)):
         report = run_replay(path, Given())
-        assert (report.verdict, report.origin.variant, report.origin.scope) == (
-            "accepted", "legacy", "two-brokers",
-        )  # fmt: skip
+        assert (report.verdict, report.origin.variant, report.origin.scope) == ("accepted", "legacy", "two-brokers")
 
 
 def test_what_itf_py_writes_is_accepted(story: Loaded[Label], tmp_path: Path) -> None:
@@ -157,9 +155,7 @@ def test_a_state_that_no_action_makes(story: Loaded[Label], tmp_path: Path) -> N
     report = checked(run_replay(edited(stored(tmp_path, story), wrong), Given()))
     found = report.rejection
     assert found is not None
-    assert (report.verdict, report.exit_code, report.accepted, found.step) == (
-        "rejected", ExitCode.FINDING, 3, 3,
-    )  # fmt: skip
+    assert (report.verdict, report.exit_code, report.accepted, found.step) == ("rejected", ExitCode.FINDING, 3, 3)
     nearest = found.candidates[0]
     assert (nearest.label, nearest.guard, nearest.named) == ("ApplyMetadata(b=0)", None, True)
     assert [(c.path, c.old, c.new) for c in nearest.differs] == [("partition.leader_epoch", "1", "7")]
@@ -245,10 +241,17 @@ def test_a_cycle_is_closed_by_a_step_of_the_model(story: Loaded[Label], tmp_path
 # ---------------------------------------------------------------------------- no trace at all
 
 
-@pytest.mark.parametrize("text", ["", "  \n", '{"vars": [], "states": []}',
-                                  '{"counterexample": {"state": [], "action": []}}',
-                                  "TLC2 Version 2.15\nModel checking completed. No error has been found.\n",
-                                  '{"schema": "elrcheck.trace/1", "states": []}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  \n",
+        '{"vars": [], "states": []}',
+        '{"counterexample": {"state": [], "action": []}}',
+        "TLC2 Version 2.15\nModel checking completed. No error has been found.\n",
+        '{"schema": "elrcheck.trace/1", "states": []}',
+    ],
+)
 def test_nothing_recorded_is_never_accepted(tmp_path: Path, text: str) -> None:
     path = tmp_path / "empty"
     path.write_text(text)
@@ -350,9 +353,7 @@ def test_the_command(story: Loaded[Label], tmp_path: Path, capsys: pytest.Captur
     "extra", [(), pytest.param(("-tool", "-difftrace"), marks=pytest.mark.slow)], ids=["plain", "difftrace"]
 )
 @pytest.mark.slow
-def test_what_tlc_prints_of_its_own_search(
-    story: Loaded[Label], tmp_path: Path, extra: tuple[str, ...]
-) -> None:
+def test_what_tlc_prints_of_its_own_search(story: Loaded[Label], tmp_path: Path, extra: tuple[str, ...]) -> None:
     """TLC searches the exported module, finds P-8 broken, and the plain model follows what it prints."""
     tools = find_tools()
     write_spec(story.model, story.config, tmp_path, "Legacy")
@@ -360,8 +361,19 @@ def test_what_tlc_prints_of_its_own_search(
     text = cfg.read_text()
     constants = text[: text.index("INVARIANT")] if "INVARIANT" in text else text
     cfg.write_text(constants + "\nINVARIANT NoCommittedRecordLost\n")
-    command = [str(tools.java.path), "-cp", str(tools.jar), "tlc2.TLC", "-workers", "1", "-deadlock",
-               "-metadir", str(tmp_path / "meta"), *extra, "Legacy.tla"]  # fmt: skip
+    command = [
+        str(tools.java.path),
+        "-cp",
+        str(tools.jar),
+        "tlc2.TLC",
+        "-workers",
+        "1",
+        "-deadlock",
+        "-metadir",
+        str(tmp_path / "meta"),
+        *extra,
+        "Legacy.tla",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 12, done.stdout[-2000:]
     path = tmp_path / "tlc.out"

@@ -7,7 +7,6 @@ import json
 from typing import Annotated
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.documents import parse_json
 from elrcheck.base.errors import UsageFault
@@ -18,6 +17,7 @@ from elrcheck.lang.runtime import state
 from elrcheck.lang.types import INT, SeqMark, type_of
 from elrcheck.traces.behaviour import Behaviour, Origin, Said
 from elrcheck.traces.tlc_json import read_tlc_json
+from support.edits import replaced
 
 # What TLC (April 2026) wrote with `-dumpTrace json` for a counter; only two of its steps are kept.
 REAL = """{"counterexample":{"action":[[[1,{"st":"idle","f":[-1,-1],"q":[],"x":0}],{"name":"Inc","location":\
@@ -84,12 +84,15 @@ def test_a_lasso_has_a_step_back() -> None:
     [
         ('"q":[],"x":0}],{"name"', '"q":[0],"x":0}],{"name"', "$.counterexample.action[0][0][1]"),
         ('"state":[[1,', '"state":[[4,', "$.counterexample.state"),
-        ('"st":"idle","f":[-1,-1],"q":[],"x":0}],[2', '"st":"gone","f":[-1,-1],"q":[],"x":0}],[2',
-         "$.counterexample.state[0][1].st"),
+        (
+            '"st":"idle","f":[-1,-1],"q":[],"x":0}],[2',
+            '"st":"gone","f":[-1,-1],"q":[],"x":0}],[2',
+            "$.counterexample.state[0][1].st",
+        ),
         ('"state":[[1,{', '"state":[[1,{"y":1,', "$.counterexample.state[0][1]"),
         ('"vars"', '"variables"', "$"),
     ],
-)  # fmt: skip
+)
 def test_the_place_of_what_is_wrong(old: str, new: str, where: str) -> None:
     assert old in REAL
     with pytest.raises(UsageFault) as fault:

@@ -74,9 +74,7 @@ def write_itf(
     write_file(path, lay_out(document if loop is None else document | {"loop": loop}))
 
 
-def itf_states(
-    root: Node, state: Ty, *, ignore: Sequence[str] = ()
-) -> tuple[list[Any], list[str | None], int | None]:
+def itf_states(root: Node, state: Ty, *, ignore: Sequence[str] = ()) -> tuple[list[Any], list[str | None], int | None]:
     """Decode a parsed trace into its states, the action that leads to each but the first, and its loop.
 
     An action is None where the file does not name one; `ignore` names foreign variables to drop.

@@ -30,16 +30,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from elrcheck.lang.types import Ty, optional_fields
-from elrcheck.tla_export.reading.parse import (
-    IDENTIFIER,
-    Fn,
-    ModelValue,
-    Parsed,
-    is_int,
-    parse,
-    quote,
-    text_of,
-)
+from elrcheck.tla_export.reading.parse import IDENTIFIER, Fn, ModelValue, Parsed, is_int, parse, quote, text_of
 
 NONE_NAME = "None"
 TLC_MAX = 2**31 - 1

@@ -26,9 +26,10 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
     sources = [source for team in teams for source in team.sources]
     if len(sources) != 1 or request.overrides:
         raise UsageFault(
-            "usage-option", "--keep-answers takes one release and no --set: a file has the answers of one",
+            "usage-option",
+            "--keep-answers takes one release and no --set: a file has the answers of one",
             help="run it once for each --kafka",
-        )  # fmt: skip
+        )
     progress.stage(f"asking Kafka's classes of {sources[0].removeprefix('home:')}")
     pairs: Pairs = []
     ask = _ask_broker if request.level == "broker" else _ask_controller

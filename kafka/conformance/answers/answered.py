@@ -21,14 +21,7 @@ from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
 from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement, compare
-from elrcheck.kafka.conformance.compare import (
-    Counted,
-    Disagreement,
-    build_all,
-    compare_builder,
-    compare_walk,
-    follow,
-)
+from elrcheck.kafka.conformance.compare import Counted, Disagreement, build_all, compare_builder, compare_walk, follow
 from elrcheck.kafka.conformance.kafka_source import SCOPE, variant_of
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 from elrcheck.model.config import Config
@@ -128,6 +121,7 @@ def _own_file(path: Path) -> tuple[str, bytes]:
         return str(path), path.read_bytes()
     except OSError as fault:
         raise EnvironmentFault(
-            "cannot-read", f"cannot read {path}: {fault.strerror}",
+            "cannot-read",
+            f"cannot read {path}: {fault.strerror}",
             help=f"give a file, or `{PACKAGED}` for those that come with elrcheck",
-        ) from fault  # fmt: skip
+        ) from fault

@@ -13,12 +13,7 @@ from dataclasses import dataclass, field
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
-from elrcheck.kafka.conformance.answers.answered import (
-    AnsweredRelease,
-    BrokerCase,
-    BuilderCase,
-    releases_of,
-)
+from elrcheck.kafka.conformance.answers.answered import AnsweredRelease, BrokerCase, BuilderCase, releases_of
 from elrcheck.kafka.conformance.block import VersionResult
 from elrcheck.kafka.conformance.broker.broker_conform import NOT_COMPARED, Side, broker_group_report
 from elrcheck.kafka.conformance.compare import Counted
@@ -90,14 +85,10 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
 
 def _tell(progress: Progress, files: Sequence[Compared], started: float) -> None:
     total = sum(one.counted.compared for one in files)
-    progress.comparisons(
-        ComparisonsDone(total, sum(one.unexplained for one in files), time.monotonic() - started)
-    )
+    progress.comparisons(ComparisonsDone(total, sum(one.unexplained for one in files), time.monotonic() - started))
 
 
-def _report(
-    request: ConformRequest, files: Sequence[Compared], stopped: str | None, seconds: float
-) -> ConformReport:
+def _report(request: ConformRequest, files: Sequence[Compared], stopped: str | None, seconds: float) -> ConformReport:
     compared = sum(one.counted.compared for one in files)
     unexplained = sum(one.unexplained for one in files)
     disagreements = [shown for one in files for shown in _disagreements(request, one)]

@@ -9,14 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 
-from elrcheck.kafka.broker_steps import (
-    Beginning,
-    BrokerAnswer,
-    BrokerEvent,
-    FollowerFetch,
-    LookForLag,
-    Metadata,
-)
+from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, FollowerFetch, LookForLag, Metadata
 from elrcheck.kafka.conformance.broker.broker_model import Held, answer_of, applied, begin, decide, log_like
 from elrcheck.model.broker.isr_proposals import proposal
 from elrcheck.model.broker.logs import EpochEnd, truncation_point

@@ -21,13 +21,7 @@ from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.kafka.broker_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_compare import BROKER_CLASSES, BrokerDisagreement, compare
-from elrcheck.kafka.conformance.broker.broker_walks import (
-    DEPTH,
-    SHORT_WALKS,
-    possible,
-    random_walk,
-    short_walk,
-)
+from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS, possible, random_walk, short_walk
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.kafka_source import class_path_of
 from elrcheck.kafka.jars import Jars
@@ -55,9 +49,7 @@ NOT_COMPARED = (
         " the maximal ISR only",
         "the model has no time; with a lag allowed the watermark is the same or later",
     ),
-    ProjectionReport(
-        "requests", "one AlterPartition is in flight at a time", "AlterPartitionManager sees to it"
-    ),
+    ProjectionReport("requests", "one AlterPartition is in flight at a time", "AlterPartitionManager sees to it"),
 )
 
 
@@ -102,9 +94,7 @@ def run_broker_conform(
     stopped: str | None = None
     with Interrupts() as stop:
         for number, (team, source) in enumerate(sources, 1):
-            progress.stage(
-                f"[{number}/{len(sources)}] kafka.cluster.Partition of {source.removeprefix('home:')}"
-            )
+            progress.stage(f"[{number}/{len(sources)}] kafka.cluster.Partition of {source.removeprefix('home:')}")
             until = None
             if request.seconds is not None:
                 now = time.monotonic()
@@ -195,14 +185,7 @@ def _shrunk_groups(
     request: ConformRequest, team: Team, source: str, side: Side, oracle: BrokerOracle
 ) -> list[DisagreementReport]:
     again = ["elrcheck", "conform", *request.source_options(source), "--level", "broker"]
-    again += [
-        "--variant",
-        team.variant,
-        "--seed",
-        str(request.seed),
-        "--comparisons",
-        str(request.comparisons),
-    ]
+    again += ["--variant", team.variant, "--seed", str(request.seed), "--comparisons", str(request.comparisons)]
     for override in request.overrides:
         again += ["--set", override]
     reports = []
@@ -252,8 +235,7 @@ def shrink(config: Config, oracle: BrokerOracle, found: BrokerDisagreement) -> B
 
 def _example(found: BrokerDisagreement, command: str) -> ExampleReport:
     shown = tuple(
-        FieldPair(name, str(getattr(found.kafka, name)), str(getattr(found.model, name)))
-        for name in found.differs
+        FieldPair(name, str(getattr(found.kafka, name)), str(getattr(found.model, name))) for name in found.differs
     )
     start = found.events[0]
     assert isinstance(start, Beginning), "a walk begins with a process"

@@ -119,11 +119,7 @@ def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
     rng = random.Random(f"{seed}/broker/{number}")
     start = Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
     held = begin(config, start)
-    walk: list[BrokerEvent] = [
-        start,
-        ACTIVE,
-        Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng)),
-    ]
+    walk: list[BrokerEvent] = [start, ACTIVE, Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng))]
     for event in walk[1:]:
         held = decide(held, event)[1]
     while len(walk) < LENGTH:
@@ -185,9 +181,7 @@ def _fetch(rng: random.Random, held: Held) -> BrokerEvent:
 
 def _registrations(rng: random.Random) -> BrokerEvent:
     states: tuple[BrokerState, ...] = ("active", "active", "fenced", "shutting down")
-    return Registered(
-        ((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states)))
-    )
+    return Registered(((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states))))
 
 
 def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
@@ -198,9 +192,7 @@ def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
     leader = ME if stays else rng.choice((ME, ME, *(b for b in replicas if b != ME), -1))
     if stays and rng.random() < 0.3:  # the record of what it has learnt from an answer, or an old record
         at = view.partition_epoch - rng.choice((0, 0, 0, 1))
-        return Metadata(
-            ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr))
-        )
+        return Metadata(ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr)))
     epoch = view.leader_epoch if stays else view.leader_epoch + rng.choice((1, 1, 2, 3))
     isr = frozenset(_isr(rng)) & frozenset(replicas)
     at = view.partition_epoch + rng.choice((1, 1, 2))

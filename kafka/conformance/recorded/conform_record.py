@@ -27,9 +27,10 @@ def reject_unrecordable(request: ConformRequest) -> None:
     """UsageFault if the run is not one of the variant itself, or if the file is no such record."""
     if request.answers and (request.kafka or request.homes or request.record or request.keep_answers):
         raise UsageFault(
-            "usage-option", "--answers takes no --kafka, --kafka-home, --record or --keep-answers",
+            "usage-option",
+            "--answers takes no --kafka, --kafka-home, --record or --keep-answers",
             help="its files say which release answered",
-        )  # fmt: skip
+        )
     if request.record is not None and request.keep_answers is not None:
         raise UsageFault("usage-option", "--keep-answers compares nothing that --record could keep")
     if request.record is None:

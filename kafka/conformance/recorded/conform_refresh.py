@@ -18,12 +18,7 @@ from elrcheck.base.java import find_java
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.evidence.conformance import NAME, Compared
-from elrcheck.kafka.conformance.recorded.conform_record import (
-    compared_rules,
-    read_record,
-    record_comparison,
-    side_of,
-)
+from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, read_record, record_comparison, side_of
 from elrcheck.results.conform_report import ConformReport
 
 Run = Callable[[ConformRequest, Progress], ConformReport]
@@ -55,9 +50,7 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
     deadline = None if request.seconds is None else monotonic() + request.seconds
     reports: list[ConformReport] = []
     for number, again in enumerate(lots := _lots(stale), 1):
-        progress.stage(
-            f"({number} of {len(lots)}) {again.level or 'both levels'} of {', '.join(again.kafka)}"
-        )
+        progress.stage(f"({number} of {len(lots)}) {again.level or 'both levels'} of {', '.join(again.kafka)}")
         seconds = None if deadline is None else max(0.0, deadline - monotonic())
         rules = compared_rules(side_of(again))  # a source that is edited meanwhile is not what was compared
         report = run(replace(again, workers=request.workers, seconds=seconds), progress)
@@ -74,9 +67,7 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
 def _packaged() -> Path:
     with as_file(files("elrcheck.catalogue") / NAME) as path:
         if not path.is_file():
-            raise UsageFault(
-                "usage-record", "the packaged record is no file", help="name one with --record FILE"
-            )
+            raise UsageFault("usage-record", "the packaged record is no file", help="name one with --record FILE")
         return path
 
 

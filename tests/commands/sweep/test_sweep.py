@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from following import refused_step
-from places import ROOT
-from sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
 from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
@@ -20,6 +17,9 @@ from elrcheck.base.requests import Limits
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.replay import ReplayError
+from support.following import refused_step
+from support.places import ROOT
+from support.sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ import click
 import jsonschema
 import pyarrow.parquet as parquet
 import pytest
-from places import SCHEMAS
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -33,6 +32,7 @@ from elrcheck.results.sweep_report import (
     in_order,
     verdict_of,
 )
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.sweep-1.schema.json"
 PROPERTIES = (
@@ -41,18 +41,36 @@ PROPERTIES = (
 )
 
 
-def row(number: int, min_isr: int, strict: bool, verdict: RowVerdict, distinct: int | None = None,
-        depth: int | None = None, reason: str | None = None) -> SweepRow:  # fmt: skip
+def row(
+    number: int,
+    min_isr: int,
+    strict: bool,
+    verdict: RowVerdict,
+    distinct: int | None = None,
+    depth: int | None = None,
+    reason: str | None = None,
+) -> SweepRow:
     broken = verdict == "violated"
     return SweepRow(
-        number, {"variant": "legacy", "min_isr": min_isr, "strict_hwm": strict}, "legacy", "two-brokers",
-        verdict, reason=reason, property="P-8" if broken else None, depth=depth,
-        violated=("P-1", "P-8") if broken else (), complete=None if distinct is None else True,
-        generated=None if distinct is None else 10 * distinct, distinct=distinct,
-        diameter=None if distinct is None else 7, seconds=None if distinct is None else 0.25,
-        by=None if distinct is None else "process", trace=f"{number:04}/P-8.trace.json" if broken else None,
-        properties=PROPERTIES if broken else (), config=None if reason else {"min_isr": min_isr},
-    )  # fmt: skip
+        number,
+        {"variant": "legacy", "min_isr": min_isr, "strict_hwm": strict},
+        "legacy",
+        "two-brokers",
+        verdict,
+        reason=reason,
+        property="P-8" if broken else None,
+        depth=depth,
+        violated=("P-1", "P-8") if broken else (),
+        complete=None if distinct is None else True,
+        generated=None if distinct is None else 10 * distinct,
+        distinct=distinct,
+        diameter=None if distinct is None else 7,
+        seconds=None if distinct is None else 0.25,
+        by=None if distinct is None else "process",
+        trace=f"{number:04}/P-8.trace.json" if broken else None,
+        properties=PROPERTIES if broken else (),
+        config=None if reason else {"min_isr": min_isr},
+    )
 
 
 ROWS = in_order(
@@ -69,7 +87,8 @@ ROWS = in_order(
 REPORT = SweepReport(
     verdict=verdict_of(ROWS),
     axes=(
-        SweepAxis("variant", ("legacy",)), SweepAxis("min_isr", (1, 2, 3, 4)),
+        SweepAxis("variant", ("legacy",)),
+        SweepAxis("min_isr", (1, 2, 3, 4)),
         SweepAxis("strict_hwm", (True, False)),
     ),
     keys=("variant", "min_isr", "strict_hwm"),
@@ -78,7 +97,7 @@ REPORT = SweepReport(
     seconds=12.5,
     engine=SweepEngine("local", 2, 2_000_000),
     run_dir="runs/a",
-)  # fmt: skip
+)
 
 
 def test_order_is_by_verdict_then_states_then_depth_then_number() -> None:
@@ -201,8 +220,7 @@ def test_axes_complete_in_the_shell() -> None:
 
 def test_facets_are_what_else_varies() -> None:
     rows = tuple(
-        SweepRow(n, {"a": n % 2, "b": n // 2 % 2, "c": n // 4}, "v", "s", "holds", distinct=1)
-        for n in range(8)
+        SweepRow(n, {"a": n % 2, "b": n // 2 % 2, "c": n // 4}, "v", "s", "holds", distinct=1) for n in range(8)
     )
     axes = tuple(SweepAxis(key, (0, 1)) for key in "abc")
     made = matrices(SweepReport("holds", axes, ("a", "b", "c"), rows, 0, 1.0, SweepEngine("local", 1, 1)))
@@ -224,9 +242,13 @@ def test_facets_are_what_else_varies() -> None:
     ],
 )
 def test_exit_codes(
-    arguments: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str],
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+    arguments: tuple[str, ...],
+    code: int,
+    words: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, ("sweep", *arguments)) == code
     captured = capsys.readouterr()

@@ -67,8 +67,13 @@ def test_a_bad_axis_says_what_is_wrong(text: str, code: str, words: str) -> None
 def test_a_grid_is_the_product_with_the_last_axis_fastest() -> None:
     made = make_grid(BASE, ("variant=legacy,kip_full", "crashes=0..2"), None)
     assert [tuple(point.settings.values()) for point in made.points] == [
-        ("legacy", 0), ("legacy", 1), ("legacy", 2), ("kip_full", 0), ("kip_full", 1), ("kip_full", 2),
-    ]  # fmt: skip
+        ("legacy", 0),
+        ("legacy", 1),
+        ("legacy", 2),
+        ("kip_full", 0),
+        ("kip_full", 1),
+        ("kip_full", 2),
+    ]
     assert [point.number for point in made.points] == [1, 2, 3, 4, 5, 6]
     fourth = made.points[3]
     assert fourth.selection == Selection("kip_full", "two-brokers-quiet", ("fences=1", "crashes=0"))
@@ -95,9 +100,12 @@ def test_a_grid_file_excludes_and_includes(tmp_path: Path) -> None:
     assert made.keys == ("min_isr", "strict_hwm", "variant", "crashes")
     assert made.excluded == 2
     assert [tuple(point.settings.values()) for point in made.points] == [
-        (1, True, "kip_full", 0), (1, False, "kip_full", 0), (2, True, "kip_full", 0),
-        (3, True, "kip_full", 0), (2, False, "legacy", 1),
-    ]  # fmt: skip
+        (1, True, "kip_full", 0),
+        (1, False, "kip_full", 0),
+        (2, True, "kip_full", 0),
+        (3, True, "kip_full", 0),
+        (2, False, "legacy", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -163,11 +171,7 @@ def test_packs_are_balanced_and_the_dearest_is_first() -> None:
 
 @pytest.mark.parametrize(
     ("scope", "overrides", "counted"),
-    [
-        ("two-brokers", (), 21_105),
-        ("three-brokers-tiny", (), 7_948),
-        ("two-brokers-quiet", ("fences=1",), 216),
-    ],
+    [("two-brokers", (), 21_105), ("three-brokers-tiny", (), 7_948), ("two-brokers-quiet", ("fences=1",), 216)],
 )
 def test_the_estimate_is_of_the_right_order(scope: str, overrides: tuple[str, ...], counted: int) -> None:
     (point,) = make_grid(Selection("kip_full", scope, overrides), ("elr_enabled=true",), None).points

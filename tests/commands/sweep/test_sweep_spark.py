@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sweeps import SMALL, answer_of, separate_answers, sweep
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.checking.batch.job import Answer, Job
 from elrcheck.commands.sweep.grid import job_of, make_grid
+from support.sweeps import SMALL, answer_of, separate_answers, sweep
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,9 +36,7 @@ def test_tasks_give_the_answers_of_separate_checks(
 
     monkeypatch.setattr("elrcheck.spark.session.spark_session", session)
     place = tmp_path / "sweep"
-    report = sweep(
-        SMALL, engine="spark", master="local[2]", spark_conf=("spark.a=b",), run_dir=place, large=2000
-    )
+    report = sweep(SMALL, engine="spark", master="local[2]", spark_conf=("spark.a=b",), run_dir=place, large=2000)
     assert {row.number: answer_of(row) for row in report.rows} == separate_answers(SMALL, tmp_path)
     large = {row.number for row in report.rows if (row.distinct or 0) >= 2000}
     assert 0 < len(large) < 4

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sweeps import TWO, answers_of, separate_answers, sweep
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import PointsDone, Silent
 from elrcheck.commands.sweep.sweep import run_sweep
+from support.sweeps import TWO, answers_of, separate_answers, sweep
 
 Answers = dict[int, dict[str, Any]]
 OPTIONS = ("--scope", "two-brokers-quiet", "--set", "shrinks=1", "--sweep", "crashes=0..1")
@@ -58,9 +58,13 @@ def test_a_killed_process_is_one_failed_row(alone: Answers, tmp_path: Path) -> N
 def start(folder: Path, *options: str) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "elrcheck", "--no-progress", "sweep", *OPTIONS, *options]
     return subprocess.Popen(
-        [*command, "--workers", "1", "--format", "json"], cwd=folder, text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        [*command, "--workers", "1", "--format", "json"],
+        cwd=folder,
+        text=True,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def wait_for_row(process: subprocess.Popen[str], rows: Path) -> None:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from lost_record import LEGACY, lost_record, stored
-from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
@@ -21,6 +19,8 @@ from elrcheck.results.trace_reports import Clause, ExplainReport
 from elrcheck.stored_traces.subject import subject_of
 from elrcheck.traces.loaded import Given
 from elrcheck.traces.replay import Replayed
+from support.lost_record import LEGACY, lost_record, stored
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 
@@ -30,9 +30,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
     return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
 
 
-def ask(
-    subject: Replayed, *properties: str, action: str | None = None, at: int | None = None
-) -> ExplainReport:
+def ask(subject: Replayed, *properties: str, action: str | None = None, at: int | None = None) -> ExplainReport:
     report = run_explain(subject, Question(properties, action, at))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
     return report

@@ -9,7 +9,6 @@ from typing import Any
 
 import jsonschema
 import pytest
-from places import SCHEMAS
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
@@ -26,6 +25,7 @@ from elrcheck.results.trace_reports import ExplainReport, FairStep
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.replay import Replayed, replay
+from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 
@@ -35,9 +35,7 @@ def model() -> Model:
     return load_whole_model()
 
 
-def lasso(
-    model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int, *settings: str
-) -> Replayed:
+def lasso(model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int, *settings: str) -> Replayed:
     """Two brokers; the plain model makes the steps, of which the last one leads to state `loop`."""
     selected = resolve(Selection("kip_full", "two-brokers", settings))
     plain = PlainModel(model, selected.config)
@@ -111,10 +109,16 @@ def test_a_stop_that_a_fair_behaviour_would_leave(model: Model) -> None:
 def lost(model: Model) -> Replayed:
     """Every answer to the leader's AlterPartition is lost: it asks, is refused, and asks again."""
     story = (
-        ("Fence", (1,)), ("ApplyMetadata", (0,)), ("Unfence", (1,)), ("Fetch", (1, 0, False)),
-        ("ExpandIsr", (0, 1)), ("ControllerAlters", (0,)), ("LoseResponse", (0,)),
-        ("ControllerAlters", (0,)), ("LoseResponse", (0,)),
-    )  # fmt: skip
+        ("Fence", (1,)),
+        ("ApplyMetadata", (0,)),
+        ("Unfence", (1,)),
+        ("Fetch", (1, 0, False)),
+        ("ExpandIsr", (0, 1)),
+        ("ControllerAlters", (0,)),
+        ("LoseResponse", (0,)),
+        ("ControllerAlters", (0,)),
+        ("LoseResponse", (0,)),
+    )
     return lasso(model, story, 7, "response_loss=true")
 
 

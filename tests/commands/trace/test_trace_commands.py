@@ -10,8 +10,6 @@ from pathlib import Path
 import itf_py
 import jsonschema
 import pytest
-from lost_record import CALLS, LEGACY, lost_record, stored
-from places import SCHEMAS
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
@@ -29,6 +27,8 @@ from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
 from elrcheck.traces.replay import Replayed, replay
+from support.lost_record import CALLS, LEGACY, lost_record, stored
+from support.places import SCHEMAS
 
 IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
 OPTIONS = ["--variant", "legacy", "--scope", "two-brokers"]
@@ -77,8 +77,10 @@ def test_filters(subject: Replayed) -> None:
     assert [one.index for one in report.trace.steps] == [2, 3]
     assert report.trace.steps[0].changes == ()
     assert [c.path for c in report.trace.steps[1].changes] == [
-        "broker[0].high_watermark", "broker[0].view.partition_epoch", "broker[0].view.isr",
-    ]  # fmt: skip
+        "broker[0].high_watermark",
+        "broker[0].view.partition_epoch",
+        "broker[0].view.isr",
+    ]
     # The first state shown is the one before step 2: the fence has happened.
     assert report.trace.initial["partition.isr"] == "{0}"
     assert "broker[0].log" not in report.trace.initial
@@ -142,11 +144,16 @@ def test_where_two_traces_part(story: Loaded[Label], subject: Replayed) -> None:
     other = along(story, [Label("Fence", (1,)), Label("Produce", (0, Acks.ALL)), Label("Crash", (0, 0))])
     report = diff(subject, other)
     assert (report.verdict, report.common, report.steps_a, report.steps_b, report.exit_code) == (
-        "different", 2, 4, 3, 1,
-    )  # fmt: skip
+        "different",
+        2,
+        4,
+        3,
+        1,
+    )
     assert [(row.step, row.a, row.b) for row in report.rows] == [
-        (3, CALLS[2], "Crash(b=0, keep=0)"), (4, CALLS[3], None),
-    ]  # fmt: skip
+        (3, CALLS[2], "Crash(b=0, keep=0)"),
+        (4, CALLS[3], None),
+    ]
     leaves = {leaf.path: (leaf.old, leaf.new) for leaf in report.rows[0].leaves}
     assert leaves["committed"] == ("[r1@1(all)]", "[]")
     assert leaves["lossy"] == ("{}", "{0}")
@@ -238,9 +245,12 @@ def test_a_mistake_is_told_at_a_terminal_and_ends_a_script(line: str) -> None:
 
 
 def test_the_commands(
-    story: Loaded[Label], subject: Replayed, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    story: Loaded[Label],
+    subject: Replayed,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     path = str(stored(tmp_path, story))
     kept = str(tmp_path / "kept.json")
     view = json.loads((SCHEMAS / "elrcheck.trace-view-1.schema.json").read_text())

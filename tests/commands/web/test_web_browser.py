@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
 import pytest
-from axe import MISSING_AXE, violations
-from browser import MISSING, Browser
-from html_pages import contrast, width
-from web_client import PATH, Client, serving
+
+from support.axe import MISSING_AXE, violations
+from support.browser import MISSING, Browser
+from support.html_pages import contrast, width
+from support.web_client import PATH, Client, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MISSING is not None, reason=str(MISSING))]
 LINK = f"#variant=legacy&scope=two-brokers&path={quote('/'.join(PATH))}"
@@ -25,8 +26,21 @@ def client() -> Iterator[Client]:
     with serving() as found:
         yield found
 
-READ = ("#choices .call", "#choices .delta", ".own span", ".own .changed", ".role.leader", ".status",
-        "label", "#step", ".record .acks", ".held dt", "#steps .number", "#about")  # fmt: skip
+
+READ = (
+    "#choices .call",
+    "#choices .delta",
+    ".own span",
+    ".own .changed",
+    ".role.leader",
+    ".status",
+    "label",
+    "#step",
+    ".record .acks",
+    ".held dt",
+    "#steps .number",
+    "#about",
+)
 COLOURS = """
 let one = document.querySelector(arguments[0]), ink = getComputedStyle(one).color;
 const clear = () => getComputedStyle(one).backgroundColor === "rgba(0, 0, 0, 0)";
@@ -173,9 +187,7 @@ def test_a_search_runs_to_a_violation_while_the_page_stays_alive(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone_and_can_be_read(
-    browser: Browser, opened: Callable[[str], None], scheme: str
-) -> None:
+def test_it_fits_a_phone_and_can_be_read(browser: Browser, opened: Callable[[str], None], scheme: str) -> None:
     opened(LINK)
     browser.emulate(390, 844, prefers_color_scheme=scheme)
     time.sleep(0.3)
@@ -190,9 +202,7 @@ def test_it_fits_a_phone_and_can_be_read(
 
 
 @pytest.mark.skipif(MISSING_AXE is not None, reason=str(MISSING_AXE))
-@pytest.mark.parametrize(
-    ("wide", "high", "scheme"), [(1600, 1000, "light"), (1200, 900, "dark"), (390, 844, "light")]
-)
+@pytest.mark.parametrize(("wide", "high", "scheme"), [(1600, 1000, "light"), (1200, 900, "dark"), (390, 844, "light")])
 def test_axe_finds_nothing(
     browser: Browser, client: Client, opened: Callable[[str], None], wide: int, high: int, scheme: str
 ) -> None:

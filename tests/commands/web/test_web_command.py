@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from processes import ended_in_time
-from web_client import LEGACY, PATH, Client, serving
 
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
 from elrcheck.traces.loaded import Given
+from support.processes import ended_in_time
+from support.web_client import LEGACY, PATH, Client, serving
 
 HEAVY = ("llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "rich", "z3")
 LEGACY_GIVEN = Given(Selection("legacy", "two-brokers"))
@@ -36,17 +36,19 @@ def test_it_starts_without_solver_and_compiler_and_ends_with_130(tmp_path: Path)
     )
     command = [sys.executable, "-c", program, "web", "--no-open", "--scope", "two-brokers"]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
         env={**os.environ, "HOME": str(tmp_path)},
-    )  # fmt: skip
+    )
     with ended_in_time(process):
         assert process.stdout is not None
         address = process.stdout.readline().strip()
         asked = json.dumps({"model": LEGACY, "path": PATH}).encode()
         headers = {"Origin": address.rstrip("/"), "Content-Type": "application/json"}
-        with urllib.request.urlopen(
-            urllib.request.Request(f"{address}api/state", asked, headers), timeout=60
-        ) as reply:
+        with urllib.request.urlopen(urllib.request.Request(f"{address}api/state", asked, headers), timeout=60) as reply:
             assert json.load(reply)["path"] == PATH
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
@@ -111,9 +113,8 @@ def test_a_scope_file_of_the_command_line_can_be_explored_and_no_other(tmp_path:
     ],
 )
 def test_what_cannot_begin_is_refused(
-    options: list[str], code: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:  # fmt: skip
+    options: list[str], code: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, ["web", "--no-open", "--scope", "two-brokers", *options]) == 2
     assert f"error[{code}]" in capsys.readouterr().err

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_client import LEGACY, PATH, Client, serving
 
 from elrcheck.base.error_codes import CODES
 from elrcheck.commands.web.web_server import MOST_BYTES
 from elrcheck.stored_traces.subject import of_repro
+from support.web_client import LEGACY, PATH, Client, serving
 
 STATE = {"model": LEGACY, "path": PATH}
 
@@ -62,9 +62,7 @@ def test_a_state_is_that_of_the_plain_model(state: Any) -> None:
     assert [step["action"] for step in state["steps"]] == [label.action for label in subject.labels]
     successors = list(subject.plain.successors(subject.states[-1]))
     assert [one["action"] for one in state["choices"]] == [label.action for label, _ in successors]
-    assert [one["beyond"] for one in state["choices"]] == [
-        not subject.plain.within(after) for _, after in successors
-    ]
+    assert [one["beyond"] for one in state["choices"]] == [not subject.plain.within(after) for _, after in successors]
 
 
 def test_an_index_names_the_same_step_as_its_action(client: Client, state: Any) -> None:
@@ -187,7 +185,7 @@ def test_a_request_of_another_form_is_refused(
         ({**STATE, "model": {**LEGACY, "overrides": ["x"]}}, "override-bad-form", "KEY=VALUE"),
         ({**STATE, "model": {**LEGACY, "overrides": ["broker_count=8"]}}, "web-request", "too many to show"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_shown_is_refused_politely(client: Client, body: Any, code: str, said: str) -> None:
     text = body if isinstance(body, str) else json.dumps(body)
     reply = client.send("POST", "/api/state", text.encode())
@@ -201,9 +199,7 @@ def test_a_trace_that_names_a_scope_file_reads_no_file(client: Client) -> None:
     assert refused(client.send("POST", "/api/read", sent)) == (400, "web-scope")
 
 
-@pytest.mark.parametrize(
-    ("text", "code"), [("", "empty-trace"), ("{}", "trace-file"), ("\x00", "trace-file")]
-)
+@pytest.mark.parametrize(("text", "code"), [("", "empty-trace"), ("{}", "trace-file"), ("\x00", "trace-file")])
 def test_what_is_no_trace_is_refused(client: Client, text: str, code: str) -> None:
     found = client.post("/api/read", {"text": text, "name": "a.json", "model": LEGACY})
     assert found["error"]["code"] == code
@@ -231,8 +227,12 @@ def finished(client: Client) -> Any:
 
 
 def test_a_search_that_is_too_long_or_about_nothing_is_refused(client: Client) -> None:
-    for more, code in (({"seconds": 601}, "web-request"), ({"seconds": 0}, "web-request"),
-                       ({"max_states": 10**9}, "web-request"), ({"path": ["no"]}, "web-path")):  # fmt: skip
+    for more, code in (
+        ({"seconds": 601}, "web-request"),
+        ({"seconds": 0}, "web-request"),
+        ({"max_states": 10**9}, "web-request"),
+        ({"path": ["no"]}, "web-path"),
+    ):
         assert client.post("/api/search", {**STATE, **more})["error"]["code"] == code
 
 

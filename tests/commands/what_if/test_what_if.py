@@ -7,7 +7,8 @@ AlterPartition, E-n the scenarios, F-n the hazards.
 from __future__ import annotations
 
 import pytest
-from what_if_questions import Json, alter, ask, brokers, fence, partition, register, unfence
+
+from support.what_if_questions import Json, alter, ask, brokers, fence, partition, register, unfence
 
 LEADERLESS = partition(isr=[], elr=[2], leader=-1, last_known_leader=2)
 MOVING = partition(replicas=[1, 2, 4, 3], isr=[1, 2], adding=[4], removing=[3])
@@ -48,14 +49,7 @@ MOVING = partition(replicas=[1, 2, 4, 3], isr=[1, 2], adding=[4], removing=[3])
             (5, 10),
             {"isr": [1, 2, 3]},
         ),
-        (
-            fence(1),
-            partition(),
-            None,
-            {"bump_leader_epoch_on_isr_shrink": True},
-            (6, 10),
-            {"leader": 2},
-        ),
+        (fence(1), partition(), None, {"bump_leader_epoch_on_isr_shrink": True}, (6, 10), {"leader": 2}),
         (
             register(2, False),
             partition(isr=[1], elr=[2]),
@@ -197,9 +191,15 @@ def test_alter_partition_refuses(op: Json, before: Json, live: Json, error: str)
 
 @pytest.mark.parametrize(
     ("registered", "carried", "error"),
-    [(103, -1, "NONE"), (103, 103, "NONE"), (0, 0, "NONE"), (0, -1, "NONE"), (0, 1, "INELIGIBLE_REPLICA"),
-     (1, 0, "INELIGIBLE_REPLICA")],
-)  # fmt: skip
+    [
+        (103, -1, "NONE"),
+        (103, 103, "NONE"),
+        (0, 0, "NONE"),
+        (0, -1, "NONE"),
+        (0, 1, "INELIGIBLE_REPLICA"),
+        (1, 0, "INELIGIBLE_REPLICA"),
+    ],
+)
 def test_a_member_epoch_of_minus_one_is_not_compared(registered: int, carried: int, error: str) -> None:
     live = brokers(1, 2, 3)
     live["3"]["epoch"] = registered
@@ -213,15 +213,11 @@ def test_knobs_drop_the_checks_of_kip_841_and_kip_903() -> None:
 
 
 def test_a_recovering_leader_may_stay_so_alone() -> None:
-    assert ask(alter(1, **BACK), RECOVERING) == {
-        "error": "NONE", "partition": RECOVERING, "brokers": brokers(1, 2, 3),
-    }  # fmt: skip
+    assert ask(alter(1, **BACK), RECOVERING) == {"error": "NONE", "partition": RECOVERING, "brokers": brokers(1, 2, 3)}
 
 
 def test_completion_that_drops_the_leader_is_applied_and_answered_with_an_error() -> None:
     before = partition(replicas=[2, 3, 1], isr=[1, 2], removing=[1])
     after = ask(alter(1, 2, 3), before)
     assert after["error"] == "NEW_LEADER_ELECTED"
-    assert after["partition"] == partition(
-        replicas=[2, 3], isr=[2, 3], leader=2, leader_epoch=6, partition_epoch=10
-    )
+    assert after["partition"] == partition(replicas=[2, 3], isr=[2, 3], leader=2, leader_epoch=6, partition_epoch=10)

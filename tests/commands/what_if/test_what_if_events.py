@@ -105,11 +105,14 @@ def test_an_elr_member_in_controlled_shutdown_does_not_lead() -> None:
     assert line(reply) == "NONE: -1 | - | 1,2 | - | 6.10"
 
 
-@pytest.mark.parametrize(("op", "live"), [
-    ({"type": "fence", "broker": 2}, brokers(1, 3, fenced=(2,))),
-    ({"type": "unfence", "broker": 2}, brokers(1, 2, 3)),
-    ({"type": "fence", "broker": 4}, brokers(1, 2, 3, fenced=(4,))),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("op", "live"),
+    [
+        ({"type": "fence", "broker": 2}, brokers(1, 3, fenced=(2,))),
+        ({"type": "unfence", "broker": 2}, brokers(1, 2, 3)),
+        ({"type": "fence", "broker": 4}, brokers(1, 2, 3, fenced=(4,))),
+    ],
+)
 def test_fencing_twice_changes_nothing(op: Json, live: Json) -> None:
     given = question(op, live, isr=[3, 1, 2])
     same = given["partition"]
@@ -131,25 +134,54 @@ GONE = {"isr": [], "leader": -1}
     [
         (PREFERRED, None, {}, {}, "ELECTION_NOT_NEEDED: 1 | 1,2,3 | - | - | 5.9"),
         (PREFERRED, None, {}, {"leader": 2}, "NONE: 1 | 1,2,3 | - | - | 6.10"),
-        (PREFERRED, None, {}, {"leader": 2, "isr": [2, 3]},
-         "PREFERRED_LEADER_NOT_AVAILABLE: 2 | 2,3 | - | - | 5.9"),
-        (PREFERRED, brokers(2, 3, fenced=(1,)), {}, {**GONE, "elr": [1]},
-         "PREFERRED_LEADER_NOT_AVAILABLE: -1 | - | 1 | - | 5.9"),
+        (PREFERRED, None, {}, {"leader": 2, "isr": [2, 3]}, "PREFERRED_LEADER_NOT_AVAILABLE: 2 | 2,3 | - | - | 5.9"),
+        (
+            PREFERRED,
+            brokers(2, 3, fenced=(1,)),
+            {},
+            {**GONE, "elr": [1]},
+            "PREFERRED_LEADER_NOT_AVAILABLE: -1 | - | 1 | - | 5.9",
+        ),
         (PREFERRED, brokers(2, 3, fenced=(1,)), {}, {**GONE, "elr": [3]}, "NONE: 3 | 3 | - | - | 6.10"),
         # F-29: it may elect the last known leader, uncleanly and unasked.
-        (PREFERRED, brokers(2, 3, fenced=(1,)), {"variant": "code_4_1"}, {**GONE, "last_known_elr": [3]},
-         "NONE: 3 | 3 | - | - | 6.10"),
+        (
+            PREFERRED,
+            brokers(2, 3, fenced=(1,)),
+            {"variant": "code_4_1"},
+            {**GONE, "last_known_elr": [3]},
+            "NONE: 3 | 3 | - | - | 6.10",
+        ),
         (UNCLEAN, None, {}, {}, "ELECTION_NOT_NEEDED: 1 | 1,2,3 | - | - | 5.9"),
         # E-21: the topic's setting is ignored.
         (UNCLEAN, brokers(2, fenced=(1, 3)), {}, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | 1 | 6.10"),
-        (UNCLEAN, brokers(2, fenced=(1, 3)), {"variant": "legacy"}, {"isr": [1], "leader": -1},
-         "NONE: 2 | 2 | - | - | 6.10"),
-        (UNCLEAN, brokers(fenced=(1, 2, 3)), {}, {**GONE, "elr": [1]},
-         "ELIGIBLE_LEADERS_NOT_AVAILABLE: -1 | - | 1 | - | 5.9"),
-        (UNCLEAN, brokers(2, fenced=(1, 3)), {"variant": "code_4_0"}, {**GONE, "last_known_elr": [3]},
-         "NONE: 3 | 3 | - | - | 6.10"),
-        (UNCLEAN, brokers(2, fenced=(1, 3)), {"variant": "code_4_1"}, {**GONE, "last_known_elr": [3]},
-         "NONE: 2 | 2 | - | - | 6.10"),
+        (
+            UNCLEAN,
+            brokers(2, fenced=(1, 3)),
+            {"variant": "legacy"},
+            {"isr": [1], "leader": -1},
+            "NONE: 2 | 2 | - | - | 6.10",
+        ),
+        (
+            UNCLEAN,
+            brokers(fenced=(1, 2, 3)),
+            {},
+            {**GONE, "elr": [1]},
+            "ELIGIBLE_LEADERS_NOT_AVAILABLE: -1 | - | 1 | - | 5.9",
+        ),
+        (
+            UNCLEAN,
+            brokers(2, fenced=(1, 3)),
+            {"variant": "code_4_0"},
+            {**GONE, "last_known_elr": [3]},
+            "NONE: 3 | 3 | - | - | 6.10",
+        ),
+        (
+            UNCLEAN,
+            brokers(2, fenced=(1, 3)),
+            {"variant": "code_4_1"},
+            {**GONE, "last_known_elr": [3]},
+            "NONE: 2 | 2 | - | - | 6.10",
+        ),
         (BALANCE, None, {}, {"leader": 2}, "NONE: 1 | 1,2,3 | - | - | 6.10"),
         (BALANCE, None, {}, {}, "NONE: 1 | 1,2,3 | - | - | 5.9"),
         (BALANCE, None, {}, {"leader": 2, "isr": [2, 3]}, "NONE: 2 | 2,3 | - | - | 5.9"),
@@ -158,7 +190,7 @@ GONE = {"isr": [], "leader": -1}
         (PERIODIC, brokers(2, fenced=(1, 3)), {}, {**GONE, "elr": [1]}, "NONE: -1 | - | 1 | - | 5.9"),
         (PERIODIC, brokers(2, fenced=(1, 3)), ALLOWED, {**GONE, "elr": [1]}, "NONE: 2 | 2 | - | 1 | 6.10"),
     ],
-)  # fmt: skip
+)
 def test_elections(op: Json, live: Json | None, top: Json, before: Json, expected: str) -> None:
     given = question(op, live, top, **before)
     reply = answer(given)

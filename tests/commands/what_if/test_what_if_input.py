@@ -81,9 +81,13 @@ def test_what_is_not_given_is_healthy() -> None:
     short = {"variant": "code_4_1", "min_isr": 2, "partition": {"replicas": [1, 2, 3]}}
     fenced = answer({**short, "op": {"type": "fence", "broker": 1}})
     assert fenced["partition"] == {
-        **QUESTION["partition"], "isr": [2, 3], "elr": [], "leader": 2,
-        "leader_epoch": 1, "partition_epoch": 1,
-    }  # fmt: skip
+        **QUESTION["partition"],
+        "isr": [2, 3],
+        "elr": [],
+        "leader": 2,
+        "leader_epoch": 1,
+        "partition_epoch": 1,
+    }
     assert fenced["brokers"]["1"] == {"fenced": True, "in_controlled_shutdown": False, "epoch": 0}
     shrunk = answer({**short, "op": {"type": "alter_partition", "new_isr": [1, 2]}})
     assert (shrunk["error"], shrunk["partition"]["isr"]) == ("NONE", [1, 2])
@@ -176,11 +180,23 @@ def test_an_unknown_operation_is_told_all_there_are() -> None:
     fault = refusal(changed("op/type", "reasign"))
     assert (fault.code, fault.where) == ("what-if-unknown-op", "op.type")
     supported = [
-        "fence", "unfence", "controlled_shutdown", "register", "unregister", "directory_failed",
-        "assign_directories", "alter_partition", "create_partition",
-        "balance_preferred", "maybe_elect_unclean", "elect_leaders", "reassign", "cancel_reassignment",
-        "set_min_isr", "change",
-    ]  # fmt: skip
+        "fence",
+        "unfence",
+        "controlled_shutdown",
+        "register",
+        "unregister",
+        "directory_failed",
+        "assign_directories",
+        "alter_partition",
+        "create_partition",
+        "balance_preferred",
+        "maybe_elect_unclean",
+        "elect_leaders",
+        "reassign",
+        "cancel_reassignment",
+        "set_min_isr",
+        "change",
+    ]
     assert fault.help is not None
     assert fault.help.endswith("supported: " + ", ".join(supported))
     elections = refusal(changed("op", {"type": "elect_leaders", "election_type": "RANDOM"}))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from what_if_questions import Json, alter, ask, brokers, fence, partition
 
 from elrcheck.base.errors import UsageFault
+from support.what_if_questions import Json, alter, ask, brokers, fence, partition
 
 
 def elect(kind: str, **more: Any) -> Json:
@@ -105,9 +105,7 @@ def test_designations_that_are_refused(desired: int | None, live: Json, error: s
         ("LONGEST_LOG_AGGRESSIVE", [], brokers(fenced=(1, 2, 3)), "ELIGIBLE_LEADERS_NOT_AVAILABLE"),
     ],
 )
-def test_longest_log_starts_a_recovery_and_elects_nobody_yet(
-    kind: str, elr: list[int], live: Json, error: str
-) -> None:
+def test_longest_log_starts_a_recovery_and_elects_nobody_yet(kind: str, elr: list[int], live: Json, error: str) -> None:
     before = {**LEADERLESS, "elr": elr}
     reply = ask(elect(kind), before, live)
     assert (reply["error"], reply["partition"]) == (error, before)
@@ -251,9 +249,7 @@ def test_the_same_value_clears_at_the_cluster_but_not_at_the_topic() -> None:
     before = partition(isr=[1], elr=[2, 3])
     del before["last_known_leader"]
     changed(ask(set_min_isr(2), before, variant="code_4_0"), before)
-    changed(
-        ask(set_min_isr(2, "cluster"), before, variant="code_4_0"), before, elr=[], partition_epoch=10
-    )
+    changed(ask(set_min_isr(2, "cluster"), before, variant="code_4_0"), before, elr=[], partition_epoch=10)
 
 
 def test_raising_min_isr_adds_nobody() -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from what_if_questions import Json, alter, ask, brokers, fence, partition, register, unfence
+
+from support.what_if_questions import Json, alter, ask, brokers, fence, partition, register, unfence
 
 # ----------------------------------------------------------------- E-n: scripted scenarios
 
@@ -184,8 +185,7 @@ def test_f1_last_known_leader(variant: str, op: Json, line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variant", "line"),
-    [("code_4_0", "3 | 3 | - | - | -1 | 6.10"), ("code_4_1", "-1 | - | - | 3 | -1 | 5.10")],
+    ("variant", "line"), [("code_4_0", "3 | 3 | - | - | -1 | 6.10"), ("code_4_1", "-1 | - | - | 3 | -1 | 5.10")]
 )
 def test_f1_own_unclean_registration(variant: str, line: str) -> None:
     before = partition(isr=[], elr=[3], last_known_elr=[3], leader=-1)
@@ -198,11 +198,14 @@ def test_the_kip_waits_without_the_recovery_manager() -> None:
     assert story.then(unfence(3)) == "-1 | - | - | 2,3 | 3 | 5.9"
 
 
-@pytest.mark.parametrize(("knobs", "line"), [
-    ({"variant": "kip_full"}, "-1 | 1 | - | - | -1 | 6.10"),
-    ({"variant": "code_4_1"}, "2 | 2 | - | - | -1 | 6.10"),
-    ({"variant": "code_4_1", "downgrade_ignores_elr": True}, "-1 | 1 | - | - | -1 | 6.10"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("knobs", "line"),
+    [
+        ({"variant": "kip_full"}, "-1 | 1 | - | - | -1 | 6.10"),
+        ({"variant": "code_4_1"}, "2 | 2 | - | - | -1 | 6.10"),
+        ({"variant": "code_4_1", "downgrade_ignores_elr": True}, "-1 | 1 | - | - | -1 | 6.10"),
+    ],
+)
 def test_f28_elr_switched_off_with_a_stored_elr(knobs: Json, line: str) -> None:
     before = partition(isr=[1], elr=[2])
     assert Story(before, brokers(1, 2, 3), elr_enabled=False, **knobs).then(fence(1)) == line

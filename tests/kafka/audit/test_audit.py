@@ -9,7 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from audit_stories import (
+from jsonschema import Draft202012Validator
+
+from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
+from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
+from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
+from elrcheck.kafka.log.record_table import BY_NAME, Kind
+from elrcheck.report.formats import render
+from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import (
     CLEAR,
     CONTROL,
     FENCED,
@@ -24,19 +34,9 @@ from audit_stories import (
     partition,
     written,
 )
-from jsonschema import Draft202012Validator
-from log_stories import MADE, SEGMENT, T, U, broker, registered
-from log_writer import Told, snapshot_footer, snapshot_header, told_batch
-from places import ROOT, SCHEMAS
-
-from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
-from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME, Kind
-from elrcheck.report.formats import render
-from elrcheck.results.audit_report import AuditReport
+from support.log_stories import MADE, SEGMENT, T, U, broker, registered
+from support.log_writer import Told, snapshot_footer, snapshot_header, told_batch
+from support.places import ROOT, SCHEMAS
 
 
 def flags(tmp_path: Path, *steps: Told | tuple[Told, ...]) -> list[tuple[int, str, int | None]]:
@@ -82,17 +82,21 @@ def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:
 
 
 def test_a_sound_history_has_no_flags(tmp_path: Path) -> None:
-    assert flags(
-        tmp_path, START,
-        (change(isr=[0, 2]), registered(2, brokerId=1, fenced=1)),
-        (change(isr=[0], eligibleLeaderReplicas=[2]), registered(2, brokerId=2, fenced=1)),
-        (change(isr=[], leader=-1, eligibleLeaderReplicas=[0, 2]), registered(2, brokerId=0, fenced=1)),
-        (registered(2, brokerId=2, fenced=-1), change(isr=[2], leader=2, eligibleLeaderReplicas=[0])),
-        (registered(2, brokerId=0, fenced=-1),),
-        (change(isr=[0, 2], eligibleLeaderReplicas=[]),),
-        (min_isr("1"), CLEAR),
-        (("REMOVE_TOPIC_RECORD", 0, {"topicId": T}),),
-    ) == []  # fmt: skip
+    assert (
+        flags(
+            tmp_path,
+            START,
+            (change(isr=[0, 2]), registered(2, brokerId=1, fenced=1)),
+            (change(isr=[0], eligibleLeaderReplicas=[2]), registered(2, brokerId=2, fenced=1)),
+            (change(isr=[], leader=-1, eligibleLeaderReplicas=[0, 2]), registered(2, brokerId=0, fenced=1)),
+            (registered(2, brokerId=2, fenced=-1), change(isr=[2], leader=2, eligibleLeaderReplicas=[0])),
+            (registered(2, brokerId=0, fenced=-1),),
+            (change(isr=[0, 2], eligibleLeaderReplicas=[]),),
+            (min_isr("1"), CLEAR),
+            (("REMOVE_TOPIC_RECORD", 0, {"topicId": T}),),
+        )
+        == []
+    )
 
 
 Batches = tuple[tuple[Told, ...], ...]
@@ -143,11 +147,7 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
         [(11, "elr-while-off", 12)],
     ),
     "ELR is switched on without a leader": (
-        (
-            (feature(0),),
-            (change(isr=[0], leader=-1), *FENCED),
-            (feature(1),),
-        ),
+        ((feature(0),), (change(isr=[0], leader=-1), *FENCED), (feature(1),)),
         [(13, "leaderless-with-isr", None)],
     ),
     "an eligible replica is unregistered": (
@@ -158,15 +158,9 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
         ((change(isr=[], leader=-1, lastKnownElr=[-1], eligibleLeaderReplicas=[1]), *FENCED),),
         [(8, "stored-none", None)],
     ),
-    "-1 is elected": (
-        ((change(isr=[-1], leader=-1), *FENCED),),
-        [(8, "stored-none", None)],
-    ),
+    "-1 is elected": (((change(isr=[-1], leader=-1), *FENCED),), [(8, "stored-none", None)]),
     "no list names a candidate": (
-        (
-            (change(isr=[], leader=-1), *FENCED),
-            (registered(2, brokerId=1, fenced=-1), change(isr=[1], leader=1)),
-        ),
+        ((change(isr=[], leader=-1), *FENCED), (registered(2, brokerId=1, fenced=-1), change(isr=[1], leader=1))),
         [(8, "no-candidate", 13)],
     ),
     "the last known leader is no replica": (
@@ -201,9 +195,14 @@ STORIES: Mapping[str, tuple[Batches, Found]] = {
 
 
 ELSEWHERE = (
-    "completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing",
-    "registered-in-isr", "registered-without-directory", "deleted-after-clearing",
-)  # fmt: skip
+    "completed-with-few",
+    "cancelled-with-few",
+    "raised-while-shrinking",
+    "raised-while-fencing",
+    "registered-in-isr",
+    "registered-without-directory",
+    "deleted-after-clearing",
+)
 """Rules with tests of their own: test_audit_reassigned.py, test_audit_returned.py, test_audit_deleted.py."""
 
 
@@ -229,8 +228,10 @@ def test_rules_name_findings_that_are_described() -> None:
 
 
 def test_a_flag_inside_a_snapshot_has_its_last_offset(tmp_path: Path) -> None:
-    told = (*START[:-1], partition(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0],
-                                   directories=["AAAAAAAAAAAAAAAAAAAAAA"]))  # fmt: skip
+    told = (
+        *START[:-1],
+        partition(replicas=[2], isr=[2], leader=2, eligibleLeaderReplicas=[0], directories=["AAAAAAAAAAAAAAAAAAAAAA"]),
+    )
     name = "00000000000000000040-0000000003.checkpoint"
     content = snapshot_header(0, 3, 5_000, 4_000) + told_batch(1, told, 3) + snapshot_footer(9, 3, 5_000)
     (tmp_path / name).write_bytes(content)
@@ -240,8 +241,9 @@ def test_a_flag_inside_a_snapshot_has_its_last_offset(tmp_path: Path) -> None:
     report = audited(tmp_path)
     loud = [flag for flag in report.flags if flag.severity != "low"]
     assert [(f.offset, f.rule, Path(f.path).name) for f in loud] == [
-        (39, "elr-outside-replicas", name), (41, "ghost-elected", f"{40:020}.log"),
-    ]  # fmt: skip
+        (39, "elr-outside-replicas", name),
+        (41, "ghost-elected", f"{40:020}.log"),
+    ]
     assert report.damage == () and report.logs[0].first_offset == 39
 
 
@@ -281,11 +283,20 @@ def test_no_content_makes_the_audit_fail(tmp_path: Path) -> None:
 
 
 NONSENSE = (
-    "TOPIC_RECORD", "PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "REGISTER_BROKER_RECORD", "CONFIG_RECORD",
-    "UNREGISTER_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD", "CLEAR_ELR_RECORD",
-    "REMOVE_TOPIC_RECORD", "FEATURE_LEVEL_RECORD", "BEGIN_TRANSACTION_RECORD", "END_TRANSACTION_RECORD",
+    "TOPIC_RECORD",
+    "PARTITION_RECORD",
     "PARTITION_CHANGE_RECORD",
-)  # fmt: skip
+    "REGISTER_BROKER_RECORD",
+    "CONFIG_RECORD",
+    "UNREGISTER_BROKER_RECORD",
+    "BROKER_REGISTRATION_CHANGE_RECORD",
+    "CLEAR_ELR_RECORD",
+    "REMOVE_TOPIC_RECORD",
+    "FEATURE_LEVEL_RECORD",
+    "BEGIN_TRANSACTION_RECORD",
+    "END_TRANSACTION_RECORD",
+    "PARTITION_CHANGE_RECORD",
+)
 
 
 def nonsense(chance: random.Random) -> Told:
@@ -311,10 +322,14 @@ def test_brokers_may_have_any_ids(tmp_path: Path) -> None:
     """The model numbers brokers from 0; a cluster does not."""
     many = (1000, 7, 2**31 - 1)
     steps = (
-        feature(1), min_isr("2"), *(broker(3, b, fenced=False) for b in many), TOPIC,
+        feature(1),
+        min_isr("2"),
+        *(broker(3, b, fenced=False) for b in many),
+        TOPIC,
         partition(replicas=list(many), isr=list(many), leader=7),
-        change(isr=[7, 1000]), change(isr=[7], eligibleLeaderReplicas=[1000]),
-    )  # fmt: skip
+        change(isr=[7, 1000]),
+        change(isr=[7], eligibleLeaderReplicas=[1000]),
+    )
     assert flags(tmp_path, steps) == []
     assert flags(tmp_path, (*steps, change(replicas=[7]))) == [(9, "elr-outside-replicas", None)]
 
@@ -323,13 +338,21 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
     """P-18 and P-20 do not ask a member to lead whose log directory the controller knows to be offline."""
     gone = "KvUvGCJJQgi3w52y-cTS0A"
     told = (
-        feature(1), min_isr("2"), broker(3, 0, fenced=False, logDirs=(U,)), TOPIC,
+        feature(1),
+        min_isr("2"),
+        broker(3, 0, fenced=False, logDirs=(U,)),
+        TOPIC,
         partition(replicas=(0,), isr=(), leader=-1, eligibleLeaderReplicas=(0,), directories=(gone,)),
-    )  # fmt: skip
+    )
     state = ClusterState()
     for name, version, fields in told:
         state.apply(MetadataRecord(name, version, defaults_of(BY_NAME[name]) | dict(fields)))
     assert broken_of(state, Key(T, 0)) == ()
-    state.apply(MetadataRecord("BROKER_REGISTRATION_CHANGE_RECORD", 3, defaults_of(
-        BY_NAME["BROKER_REGISTRATION_CHANGE_RECORD"]) | {"brokerId": 0, "logDirs": (U, gone)}))  # fmt: skip
+    state.apply(
+        MetadataRecord(
+            "BROKER_REGISTRATION_CHANGE_RECORD",
+            3,
+            defaults_of(BY_NAME["BROKER_REGISTRATION_CHANGE_RECORD"]) | {"brokerId": 0, "logDirs": (U, gone)},
+        )
+    )
     assert [broken.property for broken in broken_of(state, Key(T, 0))] == ["P-20"]

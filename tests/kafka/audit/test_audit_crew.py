@@ -11,11 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_stories import CONTROL, LOST, audited
-from cluster_restarts import Cluster, written_restarts
-from log_stories import MADE, T, U
-from log_writer import record_value, varlong
-from random_logs import written_at_random
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest
@@ -29,6 +24,11 @@ from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY, Share, share_of, shares_in
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CONTROL, LOST, audited
+from support.cluster_restarts import Cluster, written_restarts
+from support.log_stories import MADE, T, U
+from support.log_writer import record_value, varlong
+from support.random_logs import written_at_random
 
 
 def judged(log: MetadataLog, number: int, count: int) -> LogFindings:

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from audit_stories import CONTROL, LOST, START, TOPIC, audited, change, partition
-from log_stories import SEGMENT
-from log_writer import batch, record_value, snapshot_footer, snapshot_header, told_batch
-from places import ROOT
 
 from elrcheck.kafka.log.segments import Batch, read_segment
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CONTROL, LOST, START, TOPIC, audited, change, partition
+from support.log_stories import SEGMENT
+from support.log_writer import batch, record_value, snapshot_footer, snapshot_header, told_batch
+from support.places import ROOT
 
 RAW = (LOST / SEGMENT).read_bytes()
 READ = [piece for piece in read_segment(LOST / SEGMENT, 0) if isinstance(piece, Batch)]
@@ -87,18 +87,14 @@ class Planted:
     flags: tuple[int, ...] = (38, 49)
 
 
-def one(
-    files: Mapping[str, bytes], position: int, offset: int, words: str, **more: tuple[int, ...]
-) -> Planted:
+def one(files: Mapping[str, bytes], position: int, offset: int, words: str, **more: tuple[int, ...]) -> Planted:
     return Planted(files, ((SEGMENT, position, offset, words),), **more)
 
 
 def lost(files: Mapping[str, bytes], words: str) -> Planted:
     """The batch at offset 44 cannot be read."""
     unread = (SEGMENT, AT[44], 44, words)
-    found = next(
-        n for n in range(AT[44] + 1, len(files[SEGMENT])) if files[SEGMENT][n:].startswith(WHOLE[45])
-    )
+    found = next(n for n in range(AT[44] + 1, len(files[SEGMENT])) if files[SEGMENT][n:].startswith(WHOLE[45]))
     return Planted(files, (unread, (SEGMENT, found, 44, "offsets 44 to 44 are missing")))
 
 
@@ -107,8 +103,7 @@ PLANTED: Mapping[str, Planted] = {
     "a batch cut in its header": lost(around(44, WHOLE[44][:30]), "bytes not read"),
     "a truncated segment, not the newest": Planted(
         {SEGMENT: until(41)[:-9], LATER: since(41)},
-        ((SEGMENT, AT[40], 40, "the file ends within a batch"),
-         (LATER, 0, 40, "offsets 40 to 40 are missing")),
+        ((SEGMENT, AT[40], 40, "the file ends within a batch"), (LATER, 0, 40, "offsets 40 to 40 are missing")),
     ),
     "a flipped bit in the checksum": lost(flipped(44, 18), "the checksum of the batch is wrong"),
     "a flipped bit in a record": lost(flipped(44, 70), "the checksum of the batch is wrong"),
@@ -116,50 +111,64 @@ PLANTED: Mapping[str, Planted] = {
     "a flipped bit in the magic": lost(flipped(44, 16), "the batch has an impossible header"),
     "a flipped bit in the length": lost(flipped(44, 10), "the batch claims"),
     "a leader epoch of the past": one(
-        around(44, WHOLE[44][:12] + bytes(4) + WHOLE[44][16:]), AT[44], 44, "leader epoch 0 after 1"),
+        around(44, WHOLE[44][:12] + bytes(4) + WHOLE[44][16:]), AT[44], 44, "leader epoch 0 after 1"
+    ),
     "a dropped record": one(
-        three((0, 2)), AT[47], 48, "offsets 48 to 48 are missing in their batch", flags=(38, 47, 49)),
+        three((0, 2)), AT[47], 48, "offsets 48 to 48 are missing in their batch", flags=(38, 47, 49)
+    ),
     "the last record dropped": one(
-        three((0, 1)), AT[47], 49, "offsets 49 to 49 are missing in their batch", flags=(38, 47, 54)),
+        three((0, 1)), AT[47], 49, "offsets 49 to 49 are missing in their batch", flags=(38, 47, 54)
+    ),
     "a repeated record": one(three((0, 1, 1, 2)), AT[47], 48, "offset 48 again in its batch; not read"),
     "reordered records": one(three((0, 2, 1)), AT[47], 48, "offset 48 stands behind 49 in its batch"),
     "a dropped batch": one(around(44, b""), AT[44], 44, "offsets 44 to 44 are missing"),
-    "a repeated batch": one(
-        around(47, WHOLE[47] * 2), AFTER, 47, "offsets 47 to 49 again; not read"),
+    "a repeated batch": one(around(47, WHOLE[47] * 2), AFTER, 47, "offsets 47 to 49 again; not read"),
     "reordered batches": Planted(
         {SEGMENT: until(44) + WHOLE[45] + WHOLE[44] + since(46)},
-        ((SEGMENT, AT[44], 44, "offsets 44 to 44 are missing"),
-         (SEGMENT, AT[45], 44, "offsets 44 to 44 again; not read")),
+        (
+            (SEGMENT, AT[44], 44, "offsets 44 to 44 are missing"),
+            (SEGMENT, AT[45], 44, "offsets 44 to 44 again; not read"),
+        ),
     ),
     "a missing segment": Planted(
-        {SEGMENT: until(41), NEXT: since(53)}, ((NEXT, 0, 41, "offsets 41 to 52 are missing"),),
-        flags=(38, 54, 54, 67, 67)),
+        {SEGMENT: until(41), NEXT: since(53)},
+        ((NEXT, 0, 41, "offsets 41 to 52 are missing"),),
+        flags=(38, 54, 54, 67, 67),
+    ),
     "the first segment missing": Planted(
         {LATER: since(41)},
-        ((LATER, 0, 0, "offsets 0 to 40 are missing, and no snapshot has what they did"),
-         (LATER, AT[43] - AT[41], 43, "changes, but was never created"),
-         (LATER, AT[47] - AT[41], 47, "changes, but was never registered"),
-            (LATER, AT[47] - AT[41], 48, "changes, but was never created")),
-        flags=()),
+        (
+            (LATER, 0, 0, "offsets 0 to 40 are missing, and no snapshot has what they did"),
+            (LATER, AT[43] - AT[41], 43, "changes, but was never created"),
+            (LATER, AT[47] - AT[41], 47, "changes, but was never registered"),
+            (LATER, AT[47] - AT[41], 48, "changes, but was never created"),
+        ),
+        flags=(),
+    ),
     "a wrong base offset": one(flipped(44, 7), AT[44], 44, "the batch says offset 12; it is 44"),
     "a segment with the name of another offset": Planted(
         {SEGMENT: until(41), NEXT: since(41)},
-        ((NEXT, 0, 41, "offsets 41 to 52 are missing"),
-         (NEXT, 0, 41, "the file is named for offset 53; it starts at 41")),
+        (
+            (NEXT, 0, 41, "offsets 41 to 52 are missing"),
+            (NEXT, 0, 41, "the file is named for offset 53; it starts at 41"),
+        ),
     ),
     "a record that no table can read": one(
-        in_place_of(44, bytes([1, CHANGE, 2, 0])), AT[44], 44, "PARTITION_CHANGE_RECORD of version 2"),
+        in_place_of(44, bytes([1, CHANGE, 2, 0])), AT[44], 44, "PARTITION_CHANGE_RECORD of version 2"
+    ),
     "an empty record": one(in_place_of(44, b""), AT[44], 44, "the record is empty"),
     "a snapshot cut in a batch": Planted(
-        snapshot((HEAD + MORE)[:-9]), ((SNAPSHOT, len(HEAD), 9, "the file ends within a batch"),),
-        flags=(39, 41)),
+        snapshot((HEAD + MORE)[:-9]), ((SNAPSHOT, len(HEAD), 9, "the file ends within a batch"),), flags=(39, 41)
+    ),
     "a snapshot cut between batches": Planted(
-        snapshot(HEAD), ((SNAPSHOT, len(HEAD), 9, "ends without its footer"),), flags=(39, 41)),
+        snapshot(HEAD), ((SNAPSHOT, len(HEAD), 9, "ends without its footer"),), flags=(39, 41)
+    ),
     "zeros between": one(around(44, bytes(100) + WHOLE[44]), AT[44], 44, "100 bytes not read"),
     "noise between": one(around(44, b"\x02noise" * 30 + WHOLE[44]), AT[44], 44, "180 bytes not read"),
     "everything behind it lost": one(
-        {SEGMENT: until(44) + WHOLE[44][:61] + b"\x02" * 500}, AT[44], 44, "is wrong", flags=(38,)),
-}  # fmt: skip
+        {SEGMENT: until(44) + WHOLE[44][:61] + b"\x02" * 500}, AT[44], 44, "is wrong", flags=(38,)
+    ),
+}
 
 
 DOCUMENT = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
@@ -213,9 +222,11 @@ def test_what_stands_before_it_is_judged(tmp_path: Path, corruption: str) -> Non
 
 @pytest.mark.parametrize(
     ("value", "name"),
-    [(bytes([1, 99, 0, 7]), "kind 99 of version 0"),
-     (bytes([1, CHANGE, 9, 7]), "PARTITION_CHANGE_RECORD of version 9")],
-)  # fmt: skip
+    [
+        (bytes([1, 99, 0, 7]), "kind 99 of version 0"),
+        (bytes([1, CHANGE, 9, 7]), "PARTITION_CHANGE_RECORD of version 9"),
+    ],
+)
 def test_unknown_records_are_counted_and_the_first_one_named(tmp_path: Path, value: bytes, name: str) -> None:
     for file, content in in_place_of(44, value).items():
         (tmp_path / file).write_bytes(content)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from audit_stories import CLEAR, SHRINK, START, audited, change, min_isr, partition, written
-from log_stories import T, U, broker, registered
-from log_writer import Told
 
 from elrcheck.report.formats import render
+from support.audit_stories import CLEAR, SHRINK, START, audited, change, min_isr, partition, written
+from support.log_stories import T, U, broker, registered
+from support.log_writer import Told
 
 GONE: Told = ("REMOVE_TOPIC_RECORD", 0, {"topicId": T})
 OTHER: Told = ("REMOVE_TOPIC_RECORD", 0, {"topicId": U})

@@ -5,14 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from live_cluster import FakeCluster, partition, shrunk, topic
 
 from elrcheck.base.errors import EnvironmentFault, ExitCode, NothingChecked, UsageFault
 from elrcheck.kafka.audit.rules import NEXT_STEPS
+from support.live_cluster import FakeCluster, partition, shrunk, topic
 
 FENCED_1 = {0: False, 1: True, 2: True, 3: False}
-LOW = [("rewrite-clears-elr", "F-25"), ("directories-clear-elr", "F-23"),
-       ("unregistration-keeps-elr", "F-21"), ("downgrade-keeps-elr", "F-28")]  # fmt: skip
+LOW = [
+    ("rewrite-clears-elr", "F-25"),
+    ("directories-clear-elr", "F-23"),
+    ("unregistration-keeps-elr", "F-21"),
+    ("downgrade-keeps-elr", "F-28"),
+]
 
 
 def test_a_healthy_cluster_has_no_flag() -> None:
@@ -83,9 +87,7 @@ def test_a_reassignment_without_danger_is_a_note() -> None:
 def test_switching_the_feature_while_a_partition_has_no_leader() -> None:
     down = {0: True, 1: True, 2: True, 3: False}
     off = partition(leader=-1, isr_nodes=[0], offline_replicas=[0, 1, 2])
-    assert FakeCluster([topic("orders", off)], elr=0, brokers=down).flagged() == [
-        ("upgrade-keeps-leaderless", "F-26")
-    ]
+    assert FakeCluster([topic("orders", off)], elr=0, brokers=down).flagged() == [("upgrade-keeps-leaderless", "F-26")]
     on = shrunk([], [0], leader=-1, offline_replicas=[0, 1, 2])
     assert ("downgrade-without-candidate", "F-57") in FakeCluster([topic("o", on)], brokers=down).flagged()
 
@@ -154,10 +156,15 @@ def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
     assert report.cluster is not None and (report.cluster.kafka, report.cluster.unseen) == ("3.9", ())
 
 
-@pytest.mark.parametrize(("denied", "said"), [
-    ("configs", "min.insync.replicas of 1 topics"), ("quorum", "how far brokers have read the metadata"),
-    ("reassignments", "reassignments"), ("partitions", "ELR and LastKnownELR"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("denied", "said"),
+    [
+        ("configs", "min.insync.replicas of 1 topics"),
+        ("quorum", "how far brokers have read the metadata"),
+        ("reassignments", "reassignments"),
+        ("partitions", "ELR and LastKnownELR"),
+    ],
+)
 def test_what_cannot_be_seen_is_said_and_leaves_the_verdict_open(denied: str, said: str) -> None:
     report = FakeCluster(denied=frozenset({denied})).audited()
     assert report.exit_code is ExitCode.INCONCLUSIVE and report.cluster is not None
@@ -186,18 +193,19 @@ def test_every_rule_about_a_next_step_is_tested_here() -> None:
     assert {rule for rule in NEXT_STEPS if f'"{rule}"' not in source} == set()
 
 
-@pytest.mark.parametrize(("source", "below", "counts"), [
-    ("DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", True),
-    ("DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG", True),
-    ("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", True),
-    ("DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("source", "below", "counts"),
+    [
+        ("DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", True),
+        ("DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG", True),
+        ("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", True),
+        ("DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", False),
+    ],
+)
 def test_the_min_isr_that_counts_for_the_controller(source: str, below: str, counts: bool) -> None:
     """With a value of 1 the ELR would have to be empty, because the ISR has a member (P-11)."""
     told = shrunk([0], [1], offline_replicas=[1, 2])
-    cluster = FakeCluster(
-        [topic("orders", told)], brokers=FENCED_1, min_isr_source=source, min_isr_below=below
-    )
+    cluster = FakeCluster([topic("orders", told)], brokers=FENCED_1, min_isr_source=source, min_isr_below=below)
     assert ("P-11" not in [rule for rule, _ in cluster.flagged()]) == counts
 
 

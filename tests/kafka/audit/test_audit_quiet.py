@@ -8,11 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_stories import CLEAR, LOST, audited, feature, min_isr
-from cluster_restarts import ONLINE, TOPIC_SIZE, Cluster, topic_id, written_restarts
-from log_stories import SEGMENT, broker, registered
-from log_writer import batch, record_value
-from random_logs import written_at_random
 
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.audit.quiet import Quiet
@@ -20,6 +15,11 @@ from elrcheck.kafka.log.cluster_state import ClusterState, Key
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CLEAR, LOST, audited, feature, min_isr
+from support.cluster_restarts import ONLINE, TOPIC_SIZE, Cluster, topic_id, written_restarts
+from support.log_stories import SEGMENT, broker, registered
+from support.log_writer import batch, record_value
+from support.random_logs import written_at_random
 
 OFFLINE = "AAAAAAAAAAAAAAAAAAAAAg"
 
@@ -81,12 +81,21 @@ def disturbed(folder: Path, seed: int, brokers: int = 4) -> Path:
     cluster = Cluster(24, brokers=brokers, seed=seed)
     topic = (2, "t0")
     news = (
-        feature(0), feature(1), min_isr("1"), min_isr("2"), min_isr("1", topic), min_isr(None, topic), CLEAR,
+        feature(0),
+        feature(1),
+        min_isr("1"),
+        min_isr("2"),
+        min_isr("1", topic),
+        min_isr(None, topic),
+        CLEAR,
         *(registered(2, brokerId=b, fenced=chance.choice((1, -1))) for b in range(4)),
-        ("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 3, "brokerEpoch": 9}), broker(3, 3, fenced=False),
-        ("BEGIN_TRANSACTION_RECORD", 0, {}), ("END_TRANSACTION_RECORD", 0, {}),
-        ("ABORT_TRANSACTION_RECORD", 0, {}), ("NO_OP_RECORD", 0, {}),
-    )  # fmt: skip
+        ("UNREGISTER_BROKER_RECORD", 0, {"brokerId": 3, "brokerEpoch": 9}),
+        broker(3, 3, fenced=False),
+        ("BEGIN_TRANSACTION_RECORD", 0, {}),
+        ("END_TRANSACTION_RECORD", 0, {}),
+        ("ABORT_TRANSACTION_RECORD", 0, {}),
+        ("NO_OP_RECORD", 0, {}),
+    )
     content, offset = b"", 0
     for number, told in enumerate(cluster.batches(450)):
         values: Sequence[bytes] = told
@@ -109,9 +118,7 @@ def disturbed(folder: Path, seed: int, brokers: int = 4) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_is_remembered_changes_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
-) -> None:
+def test_what_is_remembered_changes_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     folders = [disturbed(tmp_path / "disturbed", seed, brokers=3 + seed), tmp_path / "random"]
     written_at_random(folders[1], random.Random(seed))
     if seed == 1:

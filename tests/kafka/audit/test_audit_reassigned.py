@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
-from log_stories import SEGMENT, broker, registered
-from log_writer import Told, told_batch
 
 from elrcheck.results.audit_report import AuditFlag
+from support.audit_stories import BROKERS, START, TOPIC, audited, change, feature, min_isr, partition
+from support.log_stories import SEGMENT, broker, registered
+from support.log_writer import Told, told_batch
 
 RULES = ("completed-with-few", "cancelled-with-few", "raised-while-shrinking", "raised-while-fencing")
 SHRINKS = change(isr=[0, 1], eligibleLeaderReplicas=[2])
@@ -70,17 +70,10 @@ def test_one_replica_is_enough_where_one_is_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("resource", [(4, ""), (2, "orders")])
-def test_an_isr_that_shrinks_just_after_the_value_is_raised(
-    tmp_path: Path, resource: tuple[int, str]
-) -> None:
+def test_an_isr_that_shrinks_just_after_the_value_is_raised(tmp_path: Path, resource: tuple[int, str]) -> None:
     raised = min_isr("3", resource)
     (flag,) = flags(tmp_path, (1_000, START), (9_000, (raised,)), (9_400, (SHRINKS,)))
-    assert (flag.rule, flag.hazard, flag.severity, flag.offset) == (
-        "raised-while-shrinking",
-        "F-53",
-        "high",
-        9,
-    )
+    assert (flag.rule, flag.hazard, flag.severity, flag.offset) == ("raised-while-shrinking", "F-53", "high", 9)
     assert "400 ms after min.insync.replicas was raised from 2 to 3" in flag.message
 
 
@@ -94,9 +87,7 @@ STOPS = registered(2, brokerId=2, inControlledShutdown=1)
 
 
 @pytest.mark.parametrize("told", [(SHRINKS, FENCED), (FENCED, SHRINKS), (STOPS, SHRINKS)])
-def test_a_broker_that_is_fenced_just_after_the_value_is_raised(
-    tmp_path: Path, told: tuple[Told, ...]
-) -> None:
+def test_a_broker_that_is_fenced_just_after_the_value_is_raised(tmp_path: Path, told: tuple[Told, ...]) -> None:
     """F-24: the leader may read both at once."""
     (flag,) = flags(tmp_path, (1_000, START), (9_000, (min_isr("3"),)), (22_700, told))
     assert (flag.rule, flag.hazard, flag.severity) == ("raised-while-fencing", "F-24", "medium")

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from audit_stories import CONTROL, LOST, START, audited, change, min_isr, partition, written
 
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.audit import record_check
@@ -16,6 +15,7 @@ from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CONTROL, LOST, START, audited, change, min_isr, partition, written
 
 
 def unexplained(report: AuditReport) -> list[tuple[int, str]]:
@@ -56,15 +56,17 @@ def changed(chance: random.Random, after: KafkaPartition) -> KafkaPartition:
     """The partition with one field changed to something that looks as good."""
     members = tuple(b for b in after.replicas if chance.random() < 0.5)
     other = chance.choice([b for b in (-1, *after.replicas) if b != after.leader])
-    wrong = chance.choice((
-        replace(after, partition_epoch=after.partition_epoch + chance.choice((-1, 1))),
-        replace(after, leader_epoch=after.leader_epoch + chance.choice((-1, 1))),
-        replace(after, leader=other),
-        replace(after, elr=members),
-        replace(after, last_known_elr=members[:1]),
-        replace(after, isr=members),
-        replace(after, recovery="RECOVERING" if after.recovery == "RECOVERED" else "RECOVERED"),
-    ))  # fmt: skip
+    wrong = chance.choice(
+        (
+            replace(after, partition_epoch=after.partition_epoch + chance.choice((-1, 1))),
+            replace(after, leader_epoch=after.leader_epoch + chance.choice((-1, 1))),
+            replace(after, leader=other),
+            replace(after, elr=members),
+            replace(after, last_known_elr=members[:1]),
+            replace(after, isr=members),
+            replace(after, recovery="RECOVERING" if after.recovery == "RECOVERED" else "RECOVERED"),
+        )
+    )
     return wrong
 
 
@@ -104,7 +106,7 @@ def test_an_orderly_history_is_explained(tmp_path: Path) -> None:
         (min_isr("1"), ("CLEAR_ELR_RECORD", 0, {"topicName": ""})),
         (change(replicas=[0, 1, 2, 3], addingReplicas=[3], directories=["AAAAAAAAAAAAAAAAAAAAAA"] * 4),),
         (change(replicas=[0, 1, 2], addingReplicas=[], leader=0, isr=[0]),),
-    )  # fmt: skip
+    )
     report = audited(written(tmp_path, START, *steps))
     assert unexplained(report) == []
     assert report.logs[0].explained == 6

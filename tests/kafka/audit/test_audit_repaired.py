@@ -6,7 +6,19 @@ import json
 from pathlib import Path
 
 import pytest
-from audit_stories import (
+from jsonschema import Draft202012Validator
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.kafka_requests import AuditRequest
+from elrcheck.base.progress import Silent
+from elrcheck.cli import cli
+from elrcheck.console.shell import run
+from elrcheck.kafka.audit.audit import run_audit
+from elrcheck.kafka.audit.builds import Repairs
+from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.report.formats import render
+from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import (
     BROKERS,
     FENCED,
     LOST,
@@ -19,27 +31,12 @@ from audit_stories import (
     partition,
     written,
 )
-from html_pages import Page, html
-from jsonschema import Draft202012Validator
-from live_cluster import FakeCluster, shrunk, topic
-from log_stories import registered
-from places import SCHEMAS
+from support.html_pages import Page, html
+from support.live_cluster import FakeCluster, shrunk, topic
+from support.log_stories import registered
+from support.places import SCHEMAS
 
-from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.kafka_requests import AuditRequest
-from elrcheck.base.progress import Silent
-from elrcheck.cli import cli
-from elrcheck.console.shell import run
-from elrcheck.kafka.audit.audit import run_audit
-from elrcheck.kafka.audit.builds import Repairs
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
-from elrcheck.report.formats import render
-from elrcheck.results.audit_report import AuditReport
-
-ALONE = (
-    (change(isr=[0, 2]), FENCED[1]),
-    (change(isr=[0], eligibleLeaderReplicas=[2]), FENCED[2]),
-)
+ALONE = ((change(isr=[0, 2]), FENCED[1]), (change(isr=[0], eligibleLeaderReplicas=[2]), FENCED[2]))
 """1 and then 2 are fenced, and 2 is eligible."""
 SWITCHED = (SHRINK, (feature(0),), (feature(1),))
 """A downgrade and an upgrade with a stored ELR: F-28, then F-56."""
@@ -102,11 +99,12 @@ def test_raised_values_and_deleted_topics(tmp_path: Path) -> None:
     stories: dict[str, tuple[str, tuple[object, ...]]] = {
         "F-53": ("raised-while-shrinking", ((min_isr("2"),), (alone,))),
         "F-24": ("raised-while-fencing", ((min_isr("2"),), (alone, *FENCED[1:]))),
-        "F-26": ("leaderless-with-isr",
-                 ((feature(0),), (change(isr=[0], leader=-1), *FENCED), (feature(1),))),
-        "F-62": ("last-known-outside-replicas",
-                 ((change(replicas=[0], isr=[], leader=-1, lastKnownElr=[1]), *FENCED),)),
-    }  # fmt: skip
+        "F-26": ("leaderless-with-isr", ((feature(0),), (change(isr=[0], leader=-1), *FENCED), (feature(1),))),
+        "F-62": (
+            "last-known-outside-replicas",
+            ((change(replicas=[0], isr=[], leader=-1, lastKnownElr=[1]), *FENCED),),
+        ),
+    }
     for finding, (rule, story) in stories.items():
         path = written(tmp_path, start, *story, name=f"{int(finding[2:]):020}.log")  # type: ignore[arg-type]
         assert rules(audited(path)) == [rule], finding

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from audit_stories import BROKERS, TOPIC, audited, change, feature, min_isr, partition
-from log_stories import SEGMENT, broker, registered
-from log_writer import Told, told_batch
+
+from support.audit_stories import BROKERS, TOPIC, audited, change, feature, min_isr, partition
+from support.log_stories import SEGMENT, broker, registered
+from support.log_writer import Told, told_batch
 
 START: tuple[Told, ...] = (min_isr("2"), *BROKERS, TOPIC, partition())
 """Offsets 0 to 6, without ELR; 0 leads, and 0, 1 and 2 are in the ISR."""
@@ -16,9 +17,7 @@ HAZARDS = {"registered-in-isr": ("F-2", "high"), "registered-without-directory":
 ALONE = (registered(2, brokerId=1, fenced=1), registered(2, brokerId=2, fenced=1), change(isr=[0]))
 
 
-def flags(
-    tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in-isr"
-) -> list[tuple[int, str]]:
+def flags(tmp_path: Path, *batches: tuple[Told, ...], rule: str = "registered-in-isr") -> list[tuple[int, str]]:
     content, base = b"", 0
     for time, told in enumerate((START, *batches)):
         content += told_batch(base, told, time=time)
@@ -67,8 +66,14 @@ OLD, NEW = "KvUvGCJJQgi3w52y-cTS0A", "0jmoEaBNSBKMG7TXUKkbTw"
 NONE = "AAAAAAAAAAAAAAAAAAAAAA"
 PLACED = change(directories=[OLD, NONE, NONE])
 TWO = broker(3, 0, brokerEpoch=10, fenced=False, logDirs=[OLD, NEW])
-AWAY = (feature(1), TWO, PLACED, change(isr=[1], leader=1, eligibleLeaderReplicas=[0]), *ALONE[1:2],
-        registered(2, brokerId=0, fenced=1))  # fmt: skip
+AWAY = (
+    feature(1),
+    TWO,
+    PLACED,
+    change(isr=[1], leader=1, eligibleLeaderReplicas=[0]),
+    *ALONE[1:2],
+    registered(2, brokerId=0, fenced=1),
+)
 """Offsets 7 to 12: 0 has the partition in OLD, has stopped, and is eligible."""
 LESS = broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[NEW])
 MOVED = change(directories=[NEW, NONE, NONE])
@@ -104,11 +109,15 @@ UNCLEAN = change(eligibleLeaderReplicas=[])
         [AWAY, (broker(3, 0, brokerEpoch=20, fenced=True),)],  # a broker that tells no directories
         [AWAY, (broker(3, 1, brokerEpoch=20, fenced=True, logDirs=[NEW]),)],  # another broker
         [AWAY[:3], (MOVED,), AWAY[3:], (LESS,)],  # the replica was moved while the broker ran
-        [AWAY, (MOVED,), (change(directories=[OLD, NONE, NONE]),),
-         (broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[OLD]),)],
+        [
+            AWAY,
+            (MOVED,),
+            (change(directories=[OLD, NONE, NONE]),),
+            (broker(3, 0, brokerEpoch=20, fenced=True, logDirs=[OLD]),),
+        ],
         [(TWO,), (LESS,)],  # no directory was told of its replica
     ],
-)  # fmt: skip
+)
 def test_other_directories_are_no_sign(tmp_path: Path, batches: list[tuple[Told, ...]]) -> None:
     assert flags(tmp_path, *batches, rule="registered-without-directory") == []
 

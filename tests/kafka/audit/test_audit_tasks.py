@@ -10,26 +10,19 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
-from audit_stories import CONTROL, LOST, audited
-from log_stories import MADE
-from random_logs import written_at_random
 
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.findings import report_of
 from elrcheck.kafka.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
-from elrcheck.kafka.audit.spark_tasks import (
-    Row,
-    Shared,
-    cut_files,
-    judge_bucket,
-    only_named,
-    read_dumps,
-)
+from elrcheck.kafka.audit.spark_tasks import Row, Shared, cut_files, judge_bucket, only_named, read_dumps
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.log_files import logs_of
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
 from elrcheck.results.audit_report import AuditReport
+from support.audit_stories import CONTROL, LOST, audited
+from support.log_stories import MADE
+from support.random_logs import written_at_random
 
 
 class Here(Tasks):

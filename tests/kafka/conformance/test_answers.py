@@ -29,8 +29,11 @@ def test_the_model_answers_as_the_releases_did(invoke: Invoke) -> None:
     assert [version["kafka"] for version in report["versions"]] == ["4.1.2", "4.3.1"]
     assert report["versions"][0]["compared"] > 10_000 and report["versions"][1]["compared"] > 4_000
     assert {found["class"] for found in report["disagreements"]} == {
-        "watermark-before", "cut-by-another-name", "record-of-an-answer", "nothing-to-lag-behind",
-    }  # fmt: skip
+        "watermark-before",
+        "cut-by-another-name",
+        "record-of-an-answer",
+        "nothing-to-lag-behind",
+    }
 
 
 def test_a_changed_knob_is_a_difference(invoke: Invoke) -> None:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
-from kafka_jars import ONE, OTHERS, jars_or_skip
 
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
@@ -37,6 +36,7 @@ from elrcheck.kafka.java_program import JavaProgram
 from elrcheck.model.choices import AlterReject, HwmGate, Reelection
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
+from support.kafka_jars import ONE, OTHERS, jars_or_skip
 
 CODE = resolve(Selection("code_4_1", "two-brokers")).config
 # F-51: broker 1 leads epoch 2, broker 2 has its second record; then 1 leads epoch 4 without stepping down.

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from kafka_jars import jars_or_skip
-from planted_knobs import PLANTED
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from support.kafka_jars import jars_or_skip
+from support.planted_knobs import PLANTED
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 

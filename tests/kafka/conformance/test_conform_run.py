@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from fake_kafka import config_of, open_differing, open_faithful
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.interrupts import Interrupts
@@ -15,6 +14,7 @@ from elrcheck.kafka.conformance.comparison import Opener, Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.report.formats import render
 from elrcheck.results.conform_report import ConformReport
+from support.fake_kafka import config_of, open_differing, open_faithful
 
 TEAM = Team("code_4_1", config_of("code_4_1"), ("1.0.0",))
 
@@ -62,9 +62,7 @@ def test_a_planted_difference_is_found_and_shrunk(differing: ConformReport) -> N
 
 def test_the_same_seed_finds_the_same(differing: ConformReport) -> None:
     again = compared(open_differing)
-    assert [(d.class_, d.count) for d in again.disagreements] == [
-        (d.class_, d.count) for d in differing.disagreements
-    ]
+    assert [(d.class_, d.count) for d in again.disagreements] == [(d.class_, d.count) for d in differing.disagreements]
 
 
 def test_every_format_shows_what_differs(differing: ConformReport) -> None:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_kafka import FakeKafka, config_of, kafka_of
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
@@ -47,6 +46,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from support.fake_kafka import FakeKafka, config_of, kafka_of
 
 CONFIG = config_of("code_4_1")
 NEW = KafkaPartition((0, 1), (0, 1), leader=0)
@@ -213,10 +213,7 @@ def test_an_order_that_matters_would_be_seen() -> None:
         def walks(self, walks):  # type: ignore[no-untyped-def]
             answers = super().walks(walks)
             return [
-                [
-                    replace(a, partition=replace(a.partition, leader=(a.partition.isr or (-1,))[0]))
-                    for a in walk
-                ]
+                [replace(a, partition=replace(a.partition, leader=(a.partition.isr or (-1,))[0])) for a in walk]
                 for walk in answers
             ]
 

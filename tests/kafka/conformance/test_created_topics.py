@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations, product
 
 import pytest
-from kafka_jars import jars_or_skip
 
 from elrcheck.kafka.conformance.event_space import CONDITIONS
 from elrcheck.kafka.conformance.model_side import created
@@ -14,6 +13,7 @@ from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Setup
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
+from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
 
@@ -23,17 +23,14 @@ PLACEMENTS = [order for size in (1, 2, 3) for order in permutations(IDS, size)]
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.0.2", "4.1.2", "4.3.1"])
 def test_a_topic_starts_as_in_kafka(version: str) -> None:
-    variant = variant_named(
-        {"3.9.1": "code_3_9", "4.0.2": "code_4_0", "4.1.2": "code_4_1"}.get(version, "code_4_3")
-    )
+    variant = variant_named({"3.9.1": "code_3_9", "4.0.2": "code_4_0", "4.1.2": "code_4_1"}.get(version, "code_4_3"))
     assert variant is not None
     config = Config(**variant.knobs)
     asked = [
         (
             Setup(
                 tuple(
-                    KafkaBroker(b, 100 + b, **CONDITIONS[condition])
-                    for b, condition in zip(IDS, found, strict=True)
+                    KafkaBroker(b, 100 + b, **CONDITIONS[condition]) for b, condition in zip(IDS, found, strict=True)
                 ),
                 None,
                 elr=config.elr_enabled,

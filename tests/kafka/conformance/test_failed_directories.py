@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from fake_kafka import kafka_of
 
 from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.conformance.compare import StepDisagreement
@@ -26,6 +25,7 @@ from elrcheck.kafka.controller_steps import (
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, configured_min_isr
 from elrcheck.model.variants import variant_named
+from support.fake_kafka import kafka_of
 
 CODE = Config(**variant_named("code_4_3").knobs)
 SETUP = Setup(
@@ -112,9 +112,7 @@ def test_the_effective_min_isr_is_that_of_partition_zero() -> None:
 
 
 @pytest.mark.parametrize(("fewer", "beside", "known"), [(1, True, "S0"), (1, False, None), (2, True, None)])
-def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(
-    fewer: int, beside: bool, known: str | None
-) -> None:
+def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, beside: bool, known: str | None) -> None:
     """The index says once too often that broker 1 is in the ELR: the model writes two records, Kafka one."""
     setup = replace(SETUP, sibling=KafkaPartition((0, 1), (0, 1), leader=0) if beside else None)
     now = situation_of(CODE, setup)
@@ -127,9 +125,15 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(
     answered = replace(answered, partition_epoch=answered.partition_epoch - fewer)
     assert setup.partition is not None
     found = StepDisagreement(
-        setup, (step,), setup.partition, setup.brokers,
-        StepAnswer(error, answered, setup.brokers, 2, True), now, error, then,
+        setup,
+        (step,),
+        setup.partition,
+        setup.brokers,
+        StepAnswer(error, answered, setup.brokers, 2, True),
+        now,
+        error,
+        then,
         (Difference("partition_epoch", str(answered.partition_epoch), "2"),),
-    )  # fmt: skip
+    )
     explained = class_of(found)
     assert (None if explained is None else explained.id) == known

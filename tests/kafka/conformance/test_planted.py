@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import pytest
-from fake_kafka import config_of, open_faithful
-from planted_knobs import PLANTED
 
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.results.conform_report import ConformReport
+from support.fake_kafka import config_of, open_faithful
+from support.planted_knobs import PLANTED
 
-QUICK = (
-    "clean_check=ALWAYS_UNCLEAN",
-    "last_known_leader=NEVER",
-    "min_isr_change=NEVER",
-    "elr_minus_isr=false",
-)
+QUICK = ("clean_check=ALWAYS_UNCLEAN", "last_known_leader=NEVER", "min_isr_change=NEVER", "elr_minus_isr=false")
 
 
 def first_difference(change: str) -> ConformReport:

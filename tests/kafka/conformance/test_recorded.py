@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake_kafka import config_of, open_faithful
-from places import ROOT
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
@@ -31,6 +29,8 @@ from elrcheck.lang.source import function_tree
 from elrcheck.model.control_plane import controller
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.conform_report import ConformReport
+from support.fake_kafka import config_of, open_faithful
+from support.places import ROOT
 
 VARIANT = "code_4_1_1"
 
@@ -84,11 +84,9 @@ def test_a_record_keeps_the_latest_of_each_release(tmp_path: Path) -> None:
 
 def test_the_rules_of_a_comparison_are_read_from_the_calls() -> None:
     of_controller, of_broker = rules_of("controller").functions, rules_of("broker").functions
-    assert {
-        RULE,
-        "model.control_plane.partition.change",
-        "model.control_plane.operator_settings.with_min_isr",
-    } <= {*of_controller}
+    assert {RULE, "model.control_plane.partition.change", "model.control_plane.operator_settings.with_min_isr"} <= {
+        *of_controller
+    }
     assert {"model.broker.isr_proposals.ShrinkIsr", "model.broker.metadata.with_metadata"} <= {*of_broker}
     assert RULE not in of_broker and "model.broker.isr_proposals.ShrinkIsr" not in of_controller
     assert all(name.startswith("model.") for name in (*of_controller, *of_broker))

@@ -41,9 +41,7 @@ def test_a_switch_with_a_leader_or_with_candidates_left_is_neither() -> None:
 
 def test_without_elr_what_elr_alone_would_not_prevent_is_tried_last() -> None:
     off = repairs(asked(RiskRequest("4.0", 3, 2)), list(FINDINGS.values()))
-    assert [sorted(repair.knobs) for repair in off[-2:]] == [
-        ["elr_enabled"], ["elr_enabled", "last_known_leader"],
-    ]  # fmt: skip
+    assert [sorted(repair.knobs) for repair in off[-2:]] == [["elr_enabled"], ["elr_enabled", "last_known_leader"]]
     assert [repair.designed for repair in off[-2:]] == [False, True]
     on = repairs(asked(RiskRequest("4.1", 3, 2)), list(FINDINGS.values()))
     assert all("elr_enabled" not in repair.knobs for repair in on)

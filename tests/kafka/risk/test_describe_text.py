@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
-from edits import replaced
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.kafka.risk.compared_requests import compared, described
 from elrcheck.kafka.risk.describe_text import read_description, settings_of
+from support.edits import replaced
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 ORDERS = (
@@ -51,15 +51,14 @@ def test_blanks_do_for_tabs() -> None:
 
 def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
     shrunk = "\tTopic: orders\tPartition: 2\tLeader: 1\tReplicas: 1\tIsr: 1\n"
-    assert groups(ORDERS + shrunk) == [
-        (1, 2, False, ("orders (2)",)), (3, 2, False, ("orders (0, 1)",)),
-    ]  # fmt: skip
+    assert groups(ORDERS + shrunk) == [(1, 2, False, ("orders (2)",)), (3, 2, False, ("orders (0, 1)",))]
 
 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("hello", "not a line of kafka-topics"), ("Topic: a\tFoo: 1", "unknown field `Foo`"),
+        ("hello", "not a line of kafka-topics"),
+        ("Topic: a\tFoo: 1", "unknown field `Foo`"),
         ("Topic: a", "neither a topic with ReplicationFactor nor a partition"),
         ("Topic: a b\tReplicationFactor: 1", "no name of a topic"),
         ("Topic: a\tPartition: 0\tReplicas: 1,x", "no numbers"),
@@ -70,7 +69,7 @@ def test_partitions_of_one_topic_may_have_other_numbers_of_replicas() -> None:
         ("min.insync.replicas=2 sensitive=false synonyms={}", "nothing says whose setting"),
         ("\0\ufffd", "not a line"),
     ],
-)  # fmt: skip
+)
 def test_what_is_not_understood_is_named(line: str, why: str) -> None:
     found = read_description(f"{LOGS}\n{line}\n")
     assert [topic.name for topic in found.topics] == ["logs"]
@@ -90,8 +89,9 @@ def test_each_group_is_asked_for_with_the_riskiest_first(tmp_path: Path) -> None
     file.write_text(ORDERS + LOGS + CONFIGS + "what\n", encoding="utf-8")
     requests, unread = described(RiskRequest("4.1", seconds=20), file)
     assert [(r.topics, r.seconds, r.unclean_leader_election_enable) for r in requests] == [
-        (("logs",), 10, True), (("orders",), 10, False),
-    ]  # fmt: skip
+        (("logs",), 10, True),
+        (("orders",), 10, False),
+    ]
     assert len(unread) == 1
 
 
@@ -116,9 +116,24 @@ def test_comparisons_are_read_strictly(text: str) -> None:
 
 def test_two_releases_side_by_side(invoke: Invoke) -> None:
     code, out, _ = invoke(
-        "risk", "--kafka", "4.1", "--replication-factor", "2", "--min-insync-replicas", "2", "--event",
-        "crash", "--events", "1", "--compare", "kafka=3.9", "--time-budget", "300s", "--format", "json",
-    )  # fmt: skip
+        "risk",
+        "--kafka",
+        "4.1",
+        "--replication-factor",
+        "2",
+        "--min-insync-replicas",
+        "2",
+        "--event",
+        "crash",
+        "--events",
+        "1",
+        "--compare",
+        "kafka=3.9",
+        "--time-budget",
+        "300s",
+        "--format",
+        "json",
+    )
     report = json.loads(out)
     assert code == 1
     assert [part["settings"]["kafka"] for part in (report, *report["others"])] == ["4.1.2", "3.9.1"]
@@ -129,11 +144,16 @@ def test_two_releases_side_by_side(invoke: Invoke) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ("--kafka", "4.9"), ("--kafka", "4.1", "--acks", "2"), ("--kafka", "3.9", "--elr", "on"), (),
-        ("--kafka", "4.1", "--event", "strike"), ("--kafka", "4.1", "--compare", "x"),
-        ("--kafka", "4.1", "--describe", "nothing.txt"), ("--kafka", "4.1", "--replication-factor", "7"),
+        ("--kafka", "4.9"),
+        ("--kafka", "4.1", "--acks", "2"),
+        ("--kafka", "3.9", "--elr", "on"),
+        (),
+        ("--kafka", "4.1", "--event", "strike"),
+        ("--kafka", "4.1", "--compare", "x"),
+        ("--kafka", "4.1", "--describe", "nothing.txt"),
+        ("--kafka", "4.1", "--replication-factor", "7"),
     ],
-)  # fmt: skip
+)
 def test_wrong_use_exits_with_2(options: tuple[str, ...], invoke: Invoke) -> None:
     code, out, err = invoke("risk", *options)
     assert (code, out) == (2, "")

@@ -52,10 +52,14 @@ def answered(request: RiskRequest) -> RiskReport:
 @pytest.mark.parametrize(
     ("text", "release", "variant"),
     [
-        ("3.9", "3.9.1", "code_3_9"), ("4.0", "4.0.2", "code_4_0"), ("4.1.0", "4.1.0", "code_4_1_0"),
-        ("4.1", "4.1.2", "code_4_1_1"), ("4.2", "4.2.1", "code_4_1_1"), ("4.4", "4.4.0", "code_4_3"),
+        ("3.9", "3.9.1", "code_3_9"),
+        ("4.0", "4.0.2", "code_4_0"),
+        ("4.1.0", "4.1.0", "code_4_1_0"),
+        ("4.1", "4.1.2", "code_4_1_1"),
+        ("4.2", "4.2.1", "code_4_1_1"),
+        ("4.4", "4.4.0", "code_4_3"),
     ],
-)  # fmt: skip
+)
 def test_a_line_of_releases_stands_for_its_last_one(text: str, release: str, variant: str) -> None:
     named, found = release_named(text)
     assert (named, found.name) == (release, variant)
@@ -71,10 +75,13 @@ def test_elr_is_what_new_clusters_have(kafka: str, elr: bool) -> None:
 @pytest.mark.parametrize(
     ("request_", "word"),
     [
-        (RiskRequest("4.9"), "4.9"), (RiskRequest("4"), "`4`"), (RiskRequest("3.9", elr=True), "no ELR"),
-        (RiskRequest("4.1", 9), "replicas"), (RiskRequest("4.1", events=("kil",)), "kil"),
+        (RiskRequest("4.9"), "4.9"),
+        (RiskRequest("4"), "`4`"),
+        (RiskRequest("3.9", elr=True), "no ELR"),
+        (RiskRequest("4.1", 9), "replicas"),
+        (RiskRequest("4.1", events=("kil",)), "kil"),
     ],
-)  # fmt: skip
+)
 def test_what_no_cluster_can_have_is_refused(request_: RiskRequest, word: str) -> None:
     with pytest.raises(UsageFault, match=word):
         asked(request_)
@@ -105,9 +112,7 @@ def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
     assert json.loads(Path(answer.trace).read_text("utf-8"))["variant"] == "code_4_1_1"
 
 
-def test_the_stored_trace_is_one_of_the_model(
-    report: RiskReport, own_folders: Path, invoke: Invoke
-) -> None:
+def test_the_stored_trace_is_one_of_the_model(report: RiskReport, own_folders: Path, invoke: Invoke) -> None:
     (answer,) = report.answers
     code, out, err = invoke("replay", str(own_folders / str(answer.trace)), "--format", "json")
     assert (code, err) == (0, "")
@@ -121,13 +126,13 @@ def test_the_command_of_an_answer_repeats_it(report: RiskReport, invoke: Invoke)
     (again,) = json.loads(out)["answers"]
     assert code == 0
     assert (again["outcome"], again["events"], again["story"]) == (
-        answer.outcome, dict(answer.events), list(answer.story)
-    )  # fmt: skip
+        answer.outcome,
+        dict(answer.events),
+        list(answer.story),
+    )
 
 
-def test_the_second_run_searches_nothing_and_says_the_same(
-    report: RiskReport, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_second_run_searches_nothing_and_says_the_same(report: RiskReport, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def never(*_: object) -> Any:
         raise AssertionError("a kernel is compiled")
@@ -201,7 +206,12 @@ def test_every_format_has_the_answer(report: RiskReport) -> None:
 
 def test_every_action_of_a_release_can_be_told() -> None:
     recovery = {
-        "StartRecovery", "AskForLongestLog", "SendLogInfo", "AcceptLogInfo", "RecoveryTimeout",
-        "FinishRecovery", "ControllerFailover",
-    }  # fmt: skip
+        "StartRecovery",
+        "AskForLongestLog",
+        "SendLogInfo",
+        "AcceptLogInfo",
+        "RecoveryTimeout",
+        "FinishRecovery",
+        "ControllerFailover",
+    }
     assert {fn.name for fn in load_outcome_model().actions} - set(TELLERS) == recovery
