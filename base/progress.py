@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 
 from elrcheck.base.printable import printable, printable_line
 
@@ -136,32 +136,18 @@ class PointsDone:
         return text + (f"; now {'; '.join(self.current)}" if self.current else "")
 
 
+Event: TypeAlias = LevelDone | ObligationDone | WalksDone | ComparisonsDone | RecordsDone | PartitionsDone | PointsDone
+"""What a long job reports while it runs; `str` of an event is the line that a user reads."""
+
+
 class Progress(Protocol):
-    """Events that a long job reports while it runs."""
+    """Receives what a long job reports while it runs."""
 
     def stage(self, text: str) -> None:
         """A new stage begins, such as ``[2/3] consecution``."""
 
-    def level(self, event: LevelDone) -> None:
-        """A level of the search has finished."""
-
-    def obligation(self, event: ObligationDone) -> None:
-        """A proof obligation has been decided."""
-
-    def walks(self, event: WalksDone) -> None:
-        """More random walks have finished."""
-
-    def points(self, event: PointsDone) -> None:
-        """A configuration of a sweep is done, or a running one has advanced."""
-
-    def comparisons(self, event: ComparisonsDone) -> None:
-        """More answers of Kafka's classes have been compared."""
-
-    def records(self, event: RecordsDone) -> None:
-        """More records of a metadata log have been read."""
-
-    def partitions(self, event: PartitionsDone) -> None:
-        """More partitions of a cluster have been read."""
+    def tell(self, event: Event) -> None:
+        """The job has advanced."""
 
 
 class Silent:
@@ -170,25 +156,7 @@ class Silent:
     def stage(self, text: str) -> None:
         pass
 
-    def level(self, event: LevelDone) -> None:
-        pass
-
-    def obligation(self, event: ObligationDone) -> None:
-        pass
-
-    def walks(self, event: WalksDone) -> None:
-        pass
-
-    def points(self, event: PointsDone) -> None:
-        pass
-
-    def comparisons(self, event: ComparisonsDone) -> None:
-        pass
-
-    def records(self, event: RecordsDone) -> None:
-        pass
-
-    def partitions(self, event: PartitionsDone) -> None:
+    def tell(self, event: Event) -> None:
         pass
 
 
@@ -196,7 +164,7 @@ A_MINUTE = 60.0
 
 
 LASTING = ("refuted", "never")
-"""Verdicts of obligations that are printed as they come, and stay: somebody may interrupt the proof."""
+"""Verdicts of obligations that are printed at once and stay on the screen, because a user may then stop the proof."""
 
 
 class Lines:
@@ -225,10 +193,16 @@ class Lines:
         self.close()
         self._write(text)
 
-    def level(self, event: LevelDone) -> None:
-        if not self._every_level or event.passing:
+    def tell(self, event: Event) -> None:
+        if isinstance(event, LevelDone) and self._every_level and not event.passing:
+            self._hold_level(event)
+        elif isinstance(event, ObligationDone) and event.verdict in LASTING:
+            self.close()
+            self._write(str(event))
+        else:
             self._offer(str(event))
-            return
+
+    def _hold_level(self, event: LevelDone) -> None:
         if event.depth != self._depth:
             self.close()
             self._depth, self._last = event.depth, self._clock()
@@ -236,28 +210,6 @@ class Lines:
         if self._clock() - self._last >= A_MINUTE:
             self.close()
             self._last = self._clock()
-
-    def obligation(self, event: ObligationDone) -> None:
-        if event.verdict in LASTING:
-            self.close()
-            self._write(str(event))
-            return
-        self._offer(str(event))
-
-    def walks(self, event: WalksDone) -> None:
-        self._offer(str(event))
-
-    def points(self, event: PointsDone) -> None:
-        self._offer(str(event))
-
-    def comparisons(self, event: ComparisonsDone) -> None:
-        self._offer(str(event))
-
-    def records(self, event: RecordsDone) -> None:
-        self._offer(str(event))
-
-    def partitions(self, event: PartitionsDone) -> None:
-        self._offer(str(event))
 
     def close(self) -> None:
         """Print the pending event, if any, so that the last line is never lost."""
@@ -281,7 +233,7 @@ class Lines:
 
 
 def fitted(text: str, width: int) -> str:
-    """As many clauses of a status line as fit; of a single one that is too long as many words."""
+    """Return the clauses of a status line that fit into `width` columns, or the words that fit if no clause does."""
     if len(text) <= width:
         return text
     clauses = re.split(r"(?<=[,;]) ", text)
@@ -309,31 +261,10 @@ class Live:
         self._stage = text
         self._update(text)
 
-    def level(self, event: LevelDone) -> None:
-        self._show(str(event))
-
-    def obligation(self, event: ObligationDone) -> None:
-        if event.verdict in LASTING:
+    def tell(self, event: Event) -> None:
+        if isinstance(event, ObligationDone) and event.verdict in LASTING:
             self._status.console.print(str(event))
-        self._show(str(event))
-
-    def walks(self, event: WalksDone) -> None:
-        self._show(str(event))
-
-    def points(self, event: PointsDone) -> None:
-        self._show(str(event))
-
-    def comparisons(self, event: ComparisonsDone) -> None:
-        self._show(str(event))
-
-    def records(self, event: RecordsDone) -> None:
-        self._show(str(event))
-
-    def partitions(self, event: PartitionsDone) -> None:
-        self._show(str(event))
-
-    def _show(self, text: str) -> None:
-        self._update(f"{self._stage}  {text}" if self._stage else text)
+        self._update(f"{self._stage}  {event}" if self._stage else str(event))
 
     def _update(self, text: str) -> None:
         from rich.text import Text

@@ -98,7 +98,7 @@ def run_search(
         sizes[level.depth] = level.frontier
         seen = list(sizes.values())
         guess = project(seen)
-        progress.level(
+        progress.tell(
             LevelDone(
                 level.depth,
                 level.frontier,

@@ -91,7 +91,7 @@ def _guided(
         request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
         seconds=request.time_budget,
         stop_at_first=request.stop_at_first,
-        progress=lambda stats: progress.walks(WalksDone(stats.walks, stats.steps, stats.seconds)),
+        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
     )
     findings = {
         fn.ident: replay_finding(model, selected.config, fn, [lowered.decode(row) for row in found.trace])
@@ -147,7 +147,7 @@ def _walk(walks: Walks, request: SimulateRequest, seed: int, progress: Progress)
     progress.stage(f"walking, seed {seed}")
 
     def tell(stats: WalkStats) -> None:
-        progress.walks(WalksDone(stats.walks, stats.steps, stats.seconds))
+        progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds))
 
     return walks.run(
         request.walks or (WALKS if request.time_budget is None else MOST_WALKS),

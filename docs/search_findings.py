@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
+from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
@@ -26,11 +27,6 @@ from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
-
-
-class Silent:
-    def stage(self, text: str) -> None: ...
-    def level(self, event: object) -> None: ...
 
 
 def searched(search: ReleasedSearch) -> FindingSearch:

@@ -185,7 +185,7 @@ def _tell(
 ) -> None:
     known = [done[task.name] for task in tasks if task.name in done]
     spent = sum(answer.seconds for answer in known)
-    progress.points(
+    progress.tell(
         PointsDone(
             done=len(known),
             total=len(tasks),

@@ -6,16 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
-from elrcheck.base.progress import (
-    ComparisonsDone,
-    LevelDone,
-    ObligationDone,
-    PartitionsDone,
-    PointsDone,
-    Progress,
-    RecordsDone,
-    WalksDone,
-)
+from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.checking.engines import explore
@@ -39,35 +30,15 @@ class Searches:
         self.kept, self.fresh = request.kept, request.fresh
 
 
-class _Levels:
+class _Levels(Silent):
     """Progress of one search among many: reports its levels, not its stages."""
 
     def __init__(self, outer: Progress) -> None:
         self._outer = outer
 
-    def stage(self, text: str) -> None:
-        pass
-
-    def level(self, event: LevelDone) -> None:
-        self._outer.level(replace(event, passing=True))
-
-    def obligation(self, event: ObligationDone) -> None:
-        pass
-
-    def walks(self, event: WalksDone) -> None:
-        pass
-
-    def points(self, event: PointsDone) -> None:
-        pass
-
-    def comparisons(self, event: ComparisonsDone) -> None:
-        pass
-
-    def records(self, event: RecordsDone) -> None:
-        pass
-
-    def partitions(self, event: PartitionsDone) -> None:
-        pass
+    def tell(self, event: Event) -> None:
+        if isinstance(event, LevelDone):
+            self._outer.tell(replace(event, passing=True))
 
 
 def outcome_of(
@@ -89,8 +60,8 @@ def outcome_of(
         kept=searches.kept,
         fresh=searches.fresh,
     )
-    told = _Levels(searches.progress)
-    return _named_limit(explore(model, config, checks, request, told, lowered=lowered))
+    levels = _Levels(searches.progress)
+    return _named_limit(explore(model, config, checks, request, levels, lowered=lowered))
 
 
 def lassos_of(

@@ -240,7 +240,7 @@ def _discharge(
         good = len(told) - len(unknown) - len(refuted)
         reports[number] = replace(reports[number], discharged=good, unknown=unknown, refuted=refuted, seconds=seconds)
         verdict = "refuted" if refuted else "unknown" if unknown else "proved"
-        progress.obligation(ObligationDone(solver, done, total, " ".join(script.subject), verdict, seconds))
+        progress.tell(ObligationDone(solver, done, total, " ".join(script.subject), verdict, seconds))
 
 
 def discharge_script(task: Task) -> list[Told]:

@@ -41,7 +41,7 @@ def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:
         else:
             impossible.append(_never_fires(prover, instance, name, fired.answer))
         seconds = time.perf_counter() - begun
-        progress.obligation(ObligationDone("possible", number + 1, total, name, fired.answer, seconds))
+        progress.tell(ObligationDone("possible", number + 1, total, name, fired.answer, seconds))
     for fn, guard in possible.without_reason():
         why = f"{fn.name} can never fire: no state satisfies `{guard}`, whatever the configuration"
         impossible.append(Impossible("action", fn.name, why, "never", fn.place))

@@ -220,7 +220,7 @@ class Proof:
 
     def _obligation(self, phase: PhaseName, fn: Fn | None, done: Discharge) -> ObligationReport:
         name = TYPES if fn is None else fn.name
-        self.progress.obligation(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
+        self.progress.tell(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
         witness = None if done.before is None else dict(leaves(done.before, self.model.state_ty))
         return ObligationReport(
             name,
@@ -242,7 +242,7 @@ class Proof:
             if answer is not None:
                 found[number][name] = answer
                 subject = f"{instances[number].action} x {name}"
-                self.progress.obligation(
+                self.progress.tell(
                     ObligationDone("consecution", decided, total, subject, answer.verdict, answer.seconds)
                 )
         merged: dict[tuple[str, str], _Cell] = {}

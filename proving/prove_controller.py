@@ -185,7 +185,7 @@ def _results(batches: Sequence[Batch], workers: int, total: int, progress: Progr
             worst = _worst([_TOTAL[cell.verdict] for cell in result.cells])
             seconds = sum(cell.seconds for cell in result.cells)
             subject = f"{result.variant}: {result.kind.name}"
-            progress.obligation(ObligationDone("controller", len(done), total, subject, worst, seconds))
+            progress.tell(ObligationDone("controller", len(done), total, subject, worst, seconds))
     return done
 
 

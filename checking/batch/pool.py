@@ -20,7 +20,7 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from pathlib import Path
 from typing import Any
 
-from elrcheck.base.progress import LevelDone, Silent
+from elrcheck.base.progress import Event, LevelDone, Silent
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
 from elrcheck.checking.batch.shared_kernels import Families, next_job
@@ -158,9 +158,9 @@ class _Tell(Silent):
     def __init__(self, pipe: Any) -> None:
         self.pipe, self.last = pipe, 0.0
 
-    def level(self, event: LevelDone) -> None:
+    def tell(self, event: Event) -> None:
         now = time.monotonic()
-        if now - self.last >= TICK:
+        if isinstance(event, LevelDone) and now - self.last >= TICK:
             self.last = now
             self.pipe.send(("states", event.distinct))
 

@@ -339,7 +339,7 @@ def _tell(
 ) -> None:
     given = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
     reports = [report for report in given if report is not None]
-    progress.points(
+    progress.tell(
         PointsDone(
             done=len(answers),
             total=len(cases),

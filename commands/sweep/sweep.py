@@ -238,7 +238,7 @@ class _Run:
         done = sum(_settled(self.ledger, point) for point in self.points.values())
         seconds = time.monotonic() - self.started
         ahead = sum(self.costs.values()) - self.heard
-        self.progress.points(
+        self.progress.tell(
             PointsDone(
                 done=done,
                 total=len(self.points),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 from elrcheck.base.errors import ElrError, UsageFault
-from elrcheck.base.progress import LevelDone, Silent
+from elrcheck.base.progress import Event, LevelDone, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.base.worker_pool import leave_interrupts_to_parent
 from elrcheck.commands.web.state_space import StateSpace
@@ -94,7 +94,9 @@ class Told(Silent):
     def stage(self, text: str) -> None:
         self.answers.send(WebSearch(self.job.id, model_of(self.job), "searching", text))
 
-    def level(self, event: LevelDone) -> None:
+    def tell(self, event: Event) -> None:
+        if not isinstance(event, LevelDone):
+            return
         said = f"searching: {event.distinct:,} states, {event.depth} steps from here"
         self.answers.send(
             WebSearch(

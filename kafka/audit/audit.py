@@ -155,4 +155,4 @@ class _Meter:
         self.said = now
         share = (self.before[last.path] + last.position) / max(self.total, 1)
         done = RecordsDone(self.records + records, share, self.flags + flags, now - self.started)
-        self.progress.records(done)
+        self.progress.tell(done)

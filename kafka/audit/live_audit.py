@@ -140,4 +140,4 @@ class _Meter:
         now = time.monotonic()
         if now - self.said >= INTERVAL:
             self.said = now
-            self.progress.partitions(PartitionsDone(partitions, now - self.started))
+            self.progress.tell(PartitionsDone(partitions, now - self.started))

@@ -114,7 +114,7 @@ def compare_team(
             for group in progressed.result.groups.values()
             if not group.explained
         )
-        progress.comparisons(ComparisonsDone(compared, odd, time.monotonic() - started))
+        progress.tell(ComparisonsDone(compared, odd, time.monotonic() - started))
         if stop():
             found.stopped_by = "interrupted"
         elif stop_at_first and odd:

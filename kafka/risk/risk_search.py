@@ -122,7 +122,7 @@ class RiskSearch:
             left = min(left, BRIEFLY * self.request.seconds) if briefly else left
             if left <= 0 or self.stop.wanted:
                 return None
-            self.progress.points(
+            self.progress.tell(
                 PointsDone(self.searched, total, (" ".join(events),), self.states, time.monotonic() - started, None)
             )
             found = kernel.search(budgets_of(events), wanted, Limits(seconds=left, memory_bytes=MEMORY))

@@ -26,7 +26,7 @@ def test_lines_are_rare_and_the_last_is_never_lost() -> None:
     stream, clock = io.StringIO(), Clock()
     lines = Lines(stream, 1.0, clock)
     for depth in range(5):
-        lines.level(level(depth))
+        lines.tell(level(depth))
         clock.now += 0.3
     lines.close()
     lines.close()
@@ -40,9 +40,9 @@ def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None
     with open_progress(stream, {"CI": "true"}) as lines:
         for depth in (0, 1, 2):
             for states in (10 * depth, 10 * depth + 5, 10 * depth + 10):
-                lines.level(LevelDone(depth, 1, 1, states, 1.0))
+                lines.tell(LevelDone(depth, 1, 1, states, 1.0))
         lines.stage("the next search")
-        lines.level(LevelDone(0, 1, 1, 1, 1.0))
+        lines.tell(LevelDone(0, 1, 1, 1, 1.0))
     assert [line.split(" states")[0] for line in stream.getvalue().splitlines()] == [
         "depth 0: 10",
         "depth 1: 20",
@@ -56,11 +56,11 @@ def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
     stream, clock = io.StringIO(), Clock()
     lines = Lines(stream, 1.0, clock, every_level=True)
     for depth in range(4):
-        lines.level(dataclasses.replace(level(depth), passing=True))
+        lines.tell(dataclasses.replace(level(depth), passing=True))
     lines.close()
     assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == ["depth 0", "depth 3"]
     for _ in range(100):
-        lines.level(level(7))
+        lines.tell(level(7))
         clock.now += 1.5
     lines.close()
     assert [line.split(":")[0] for line in stream.getvalue().splitlines()][2:] == ["depth 7"] * 3
@@ -71,7 +71,7 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
     stream, clock = io.StringIO(), Clock()
     lines = Lines(stream, 1.0, clock)
     for number, verdict in enumerate(("proved", "proved", "proved", "refuted", "proved", "never"), start=1):
-        lines.obligation(ObligationDone("consecution", number, 9, f"Fence x Lemma{number}", verdict, 0.1))
+        lines.tell(ObligationDone("consecution", number, 9, f"Fence x Lemma{number}", verdict, 0.1))
     shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
     assert shown == [f"consecution {number}/9" for number in (1, 3, 4, 5, 6)]
     assert "Fence x Lemma4 ... refuted" in stream.getvalue()
@@ -80,8 +80,8 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
 def test_a_new_stage_is_always_shown() -> None:
     stream = io.StringIO()
     lines = Lines(stream, 1.0, Clock())
-    lines.obligation(ObligationDone("consecution", 1, 9, "Fence x TypeOk", "proved", 0.1))
-    lines.obligation(ObligationDone("consecution", 2, 9, "Fence x Elr", "proved", 0.1))
+    lines.tell(ObligationDone("consecution", 1, 9, "Fence x TypeOk", "proved", 0.1))
+    lines.tell(ObligationDone("consecution", 2, 9, "Fence x Elr", "proved", 0.1))
     lines.stage("[3/3] implication")
     assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == [
         "consecution 1/9",
@@ -100,11 +100,11 @@ def test_progress_fits_the_stream() -> None:
         assert isinstance(silent, Silent)
     stream = io.StringIO()
     with open_progress(stream, {}) as lines:
-        lines.level(level(1))
+        lines.tell(level(1))
     assert stream.getvalue() == "depth 1: 1,000 states, 10 new, 2,000 generated, 0.5 s, 2,000 states/s\n"
     ci = Terminal()
     with open_progress(ci, {"CI": "true"}) as lines:
-        lines.level(level(1))
+        lines.tell(level(1))
     assert "\x1b" not in ci.getvalue()
 
 
@@ -114,5 +114,5 @@ def test_a_terminal_gets_one_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = Terminal()
     with open_progress(terminal, {"TERM": "xterm"}) as live:
         live.stage("[2/3] consecution")
-        live.level(level(7))
+        live.tell(level(7))
     assert "\x1b" in terminal.getvalue()

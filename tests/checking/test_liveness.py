@@ -13,6 +13,7 @@ import jsonschema
 import pytest
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.check import run_check
@@ -37,12 +38,6 @@ from support.places import SCHEMAS
 
 QUIET = ("response_loss=false", "fetch_loss=false", "shrinks=0", "acks_one=0")
 EVERY = tuple(f"V-{number}" for number in range(1, 12))
-
-
-class Silent:
-    def stage(self, text: str) -> None: ...
-    def level(self, event: object) -> None: ...
-    def obligation(self, event: object) -> None: ...
 
 
 def check(*overrides: str, scope: str = "two-brokers", variant: str = "kip_full", **request: Any) -> CheckReport:

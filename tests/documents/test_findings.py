@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
 from elrcheck.base.requests import KINDS, CheckRequest, Selection
 from elrcheck.catalogue import lookup
 from elrcheck.catalogue.finding_file import LEVELS, Finding, FindingRun, read_finding
@@ -25,11 +26,6 @@ from support.edits import replaced
 from support.places import ROOT
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
-
-
-class Silent:
-    def stage(self, text: str) -> None: ...
-    def level(self, event: object) -> None: ...
 
 
 def every_run() -> list[Any]:

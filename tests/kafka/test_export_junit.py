@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import resolve
@@ -34,12 +35,6 @@ FINDINGS = {finding.id: finding for finding in packaged_findings()}
 RUNS = {f"{ident} {run.property}": run for ident, finding in FINDINGS.items() for run in finding.junit}
 VERSIONS = ("3.9.1", "4.0.2", "4.1.0", "4.1.2", "4.2.1", "4.3.1", "4.4.0")
 """The newest of each minor release, and 4.1.0; findings record more releases than run here."""
-
-
-class Silent:
-    def stage(self, text: str) -> None: ...
-    def level(self, event: object) -> None: ...
-    def comparisons(self, event: object) -> None: ...
 
 
 @cache

@@ -12,7 +12,7 @@ import pytest
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kafka_requests import AuditRequest
-from elrcheck.base.progress import RecordsDone, Silent
+from elrcheck.base.progress import Event, Silent
 from elrcheck.kafka.audit import audit, timelines
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.report.formats import render
@@ -112,9 +112,9 @@ class Impatient(Silent):
     """Interrupts the audit at the first progress, as Ctrl-C does."""
 
     def __init__(self) -> None:
-        self.heard: list[RecordsDone] = []
+        self.heard: list[Event] = []
 
-    def records(self, event: RecordsDone) -> None:
+    def tell(self, event: Event) -> None:
         self.heard.append(event)
         signal.raise_signal(signal.SIGINT)
 

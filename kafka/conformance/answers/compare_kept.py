@@ -85,7 +85,7 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
 
 def _tell(progress: Progress, files: Sequence[Compared], started: float) -> None:
     total = sum(one.counted.compared for one in files)
-    progress.comparisons(ComparisonsDone(total, sum(one.unexplained for one in files), time.monotonic() - started))
+    progress.tell(ComparisonsDone(total, sum(one.unexplained for one in files), time.monotonic() - started))
 
 
 def _report(request: ConformRequest, files: Sequence[Compared], stopped: str | None, seconds: float) -> ConformReport:

@@ -166,7 +166,7 @@ def _compare_all(
                 side.add(found)
         asked += len(batch)
         done = ComparisonsDone(side.compared, side.number(explained=False), time.monotonic() - started)
-        progress.comparisons(done)
+        progress.tell(done)
     name = f"every sequence of {DEPTH} events of a new leader"
     return (SpaceReport(name, SHORT_WALKS, min(asked // 2, SHORT_WALKS)),), ended
 

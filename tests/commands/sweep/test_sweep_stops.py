@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.progress import PointsDone, Silent
+from elrcheck.base.progress import Event, Silent
 from elrcheck.commands.sweep.sweep import run_sweep
 from support.sweeps import TWO, answers_of, separate_answers, sweep
 
@@ -35,7 +35,7 @@ class Killer(Silent):
     def __init__(self) -> None:
         self.victims: list[int] = []
 
-    def points(self, event: PointsDone) -> None:
+    def tell(self, event: Event) -> None:
         children = [child for child in multiprocessing.active_children() if child.pid is not None]
         if not self.victims and children:
             children[0].kill()

@@ -14,7 +14,7 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest
-from elrcheck.base.progress import RecordsDone, Silent
+from elrcheck.base.progress import Event, RecordsDone, Silent
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.audit_crew import Crew
 from elrcheck.kafka.audit.findings import LogFindings, add_share, report_of
@@ -85,7 +85,8 @@ class Noted(Silent):
     def __init__(self) -> None:
         self.heard: list[RecordsDone] = []
 
-    def records(self, event: RecordsDone) -> None:
+    def tell(self, event: Event) -> None:
+        assert isinstance(event, RecordsDone)
         self.heard.append(event)
 
 

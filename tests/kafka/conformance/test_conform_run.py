@@ -9,7 +9,7 @@ import pytest
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
-from elrcheck.base.progress import ComparisonsDone, Silent
+from elrcheck.base.progress import Event, Silent
 from elrcheck.kafka.conformance.comparison import Opener, Team
 from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.report.formats import render
@@ -79,7 +79,7 @@ def test_every_format_shows_what_differs(differing: ConformReport) -> None:
 class StopsSoon(Silent):
     """Interrupts the run after the first comparisons, as Ctrl-C does."""
 
-    def comparisons(self, event: ComparisonsDone) -> None:
+    def tell(self, event: Event) -> None:
         import os
         import signal
 
