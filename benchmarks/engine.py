@@ -24,11 +24,10 @@ from c_program import compile_c, find_compiler
 from promela import promela_source
 from spin import MODES, build_verifier, find_spin, spin_version
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search as reference_search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -55,8 +54,8 @@ def lowered(model: Model, config: Any, checks: str) -> Program:
 def compiled(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
     program = lowered(model, config, options.checks)
-    limits = Limits(max_states=options.max_states)
-    search = Search(program, workers=options.workers, cache=None, limits=limits, leave_out=not options.every_step)
+    settings = SearchSettings(Limits(max_states=options.max_states), options.workers)
+    search = Search(program, settings, leave_out=not options.every_step)
     start_up = time.perf_counter() - started
     cpu = time.process_time()
     result = search.run(None, "complete")

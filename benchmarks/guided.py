@@ -22,7 +22,7 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import select_properties
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import walk
-from elrcheck.explorer.search.compiled import search
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.guided import Guided
 from elrcheck.explorer.search.walk import Walks
 from elrcheck.invariants.modules import load_whole_model
@@ -56,7 +56,7 @@ def main() -> int:
     print("{:8} {:>5} {:>9}  {:>10} {:>6} {:>7}  {:>9} {:>6} {:>7}  {:>13}".format(*head))
     for name in options.hazard or DEEP:
         program = program_of(name)
-        whole = search(program, stop="first", kernel_cache=KernelCache())
+        whole = Search(program, SearchSettings(cache=KernelCache())).run(None, "first")
         depth = min(whole.first.values())
         if depth <= SHALLOW:
             raise SystemExit(f"{name} is found at depth {depth}")

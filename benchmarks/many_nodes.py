@@ -82,8 +82,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     from elrcheck.catalogue.select import resolve
     from elrcheck.explorer.kernel.kernel import blueprint
     from elrcheck.explorer.kernel.native_code import KernelCache
-    from elrcheck.explorer.search.compiled import Search
-    from elrcheck.explorer.search.result import Limits
+    from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.store.levels import LevelFiles
     from elrcheck.invariants.modules import load_checked_model
     from elrcheck.lang.lowering.lower import lower
@@ -95,7 +94,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
     program = lower(model, config, (*model.always, *model.sometimes)).program
     if nodes == 0:
-        result = Search(program, workers=1, cache=KernelCache(), limits=Limits()).run(None, "complete")
+        result = Search(program, SearchSettings(cache=KernelCache())).run(None, "complete")
         return {
             "distinct": result.distinct,
             "generated": result.generated,

@@ -24,11 +24,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
@@ -109,9 +109,8 @@ def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> 
     """Search once per round."""
     seconds = []
     for _ in range(options.rounds):
-        search = Search(
-            program, workers=1, cache=KernelCache(), limits=Limits(max_states=options.states), leave_out=leave_out
-        )
+        settings = SearchSettings(Limits(max_states=options.states), cache=KernelCache())
+        search = Search(program, settings, leave_out=leave_out)
         found = search.run(None, "complete")
         seconds.append(found.seconds)
     return Run(found, search.crew.looked_up, statistics.median(seconds))

@@ -17,6 +17,7 @@ import argparse
 import json
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,10 @@ MEBI = 1 << 20
 def search(options: argparse.Namespace) -> dict[str, Any]:
     """Run one search, in a child process."""
     from elrcheck.base.progress import Silent
-    from elrcheck.base.requests import Selection, SparkRequest
+    from elrcheck.base.requests import Limits, Selection, SparkRequest
     from elrcheck.catalogue.select import resolve
     from elrcheck.explorer.kernel.native_code import KernelCache
-    from elrcheck.explorer.search.result import Limits
+    from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.search.tally import Tally
     from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
     from elrcheck.invariants.modules import load_checked_model
@@ -54,28 +55,19 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     model = load_checked_model()
     config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
     program = lower(model, config, (*model.always, *model.sometimes)).program
-    limits, cache = Limits(max_depth=options.max_depth), KernelCache()
+    limits = Limits(max_depth=options.max_depth)
+    settings = SearchSettings(limits, options.threads, KernelCache(), options.fingerprint, Folder())
     found: dict[str, Any]
     if options.partitions == "local":
-        from elrcheck.explorer.search.compiled import Search
-
-        search = Search(
-            program,
-            workers=options.threads,
-            cache=cache,
-            limits=limits,
-            fingerprint=options.fingerprint,
-            keeper=Folder() if options.fingerprint else None,
-        )
-        result = search.run(None, "complete")
+        keeper = Folder() if options.fingerprint else None
+        result = Search(program, replace(settings, keeper=keeper)).run(None, "complete")
         found = {}
     else:
-        from elrcheck.spark.engine import Driver, spark_search
+        from elrcheck.spark.engine import spark_search
 
         conf = tuple(options.spark_conf)
         request = SparkRequest(f"local[{options.threads}]", conf, int(options.partitions), options.handover)
-        driver = Driver(options.threads, cache, limits, Folder(), bool, options.fingerprint)
-        with spark_search(program, request, driver, Silent()) as on_spark:
+        with spark_search(program, request, settings, Silent()) as on_spark:
             started = time.perf_counter()
             result = on_spark.run(lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete")
             found = {

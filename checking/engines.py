@@ -80,14 +80,12 @@ def run_search(
     """Run the local or the numpy engine. lowered: the program, if there is one already."""
     from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache
-    from elrcheck.explorer.search.compiled import Search, default_workers
-    from elrcheck.explorer.search.result import LevelStats, Limits
+    from elrcheck.explorer.search.compiled import Search, SearchSettings, default_workers
+    from elrcheck.explorer.search.result import LevelStats
     from elrcheck.explorer.search.vector import VectorSearch
 
     if lowered is None:
         lowered = _lowered(model, config, chosen, progress, family, start)
-    limits = request.limits
-    stops = Limits(limits.max_states, limits.max_depth, limits.time_budget, limits.memory)
     search: Search | VectorSearch
     folder: RunFolder | None = None
     interrupts = Interrupts()
@@ -113,35 +111,31 @@ def run_search(
 
     with contextlib.ExitStack() as stack:
         if request.engine == "numpy":
-            search = VectorSearch(lowered.program, limits=stops)
+            search = VectorSearch(lowered.program, limits=request.limits)
             how = "numpy"
         else:
             saved: Saved | None = None
             if open_run is not None:
                 folder, saved = open_run(lowered.program)
                 stack.enter_context(folder.kept_if_saved())
-            workers, cache = request.workers or default_workers(), KernelCache()
-            if request.engine == "spark":
-                from elrcheck.spark.engine import Driver, spark_search
-
-                assert folder is not None
-                stops = replace(stops, memory_bytes=_room_for_states(limits.memory))
-                driver = Driver(workers, cache, stops, folder, interrupts, request.fingerprint)
-                search = stack.enter_context(spark_search(lowered.program, request.spark, driver, progress))
-            else:
+            cache, native = KernelCache(), None
+            if request.engine == "local":
                 words = request.fingerprint // 64
                 native = kept_kernel(lowered, cache, words) if family is None else family.native
-                stops = replace(stops, memory_bytes=_room_for_states(limits.memory))  # beside the kernel
-                search = Search(
-                    lowered.program,
-                    workers=workers,
-                    cache=cache,
-                    limits=stops,
-                    fingerprint=request.fingerprint,
-                    keeper=folder,
-                    interrupted=interrupts,
-                    native=native,
-                )
+            settings = SearchSettings(
+                limits=replace(request.limits, memory=_room_for_states(request.limits.memory)),  # beside the kernel
+                workers=request.workers or default_workers(),
+                cache=cache,
+                fingerprint=request.fingerprint,
+                keeper=folder,
+                interrupted=interrupts,
+            )
+            if request.engine == "spark":
+                from elrcheck.spark.engine import spark_search
+
+                search = stack.enter_context(spark_search(lowered.program, request.spark, settings, progress))
+            else:
+                search = Search(lowered.program, settings, native=native)
             how = "kernel from the cache" if search.native.cached else "kernel compiled"
             how = how if family is None else "kernel shared"
             if saved is not None:

@@ -19,15 +19,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.family import Family
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.laboratory.evidence.hunted import (
@@ -45,7 +45,7 @@ from elrcheck.model.config import Config
 from elrcheck.traces.replay import replay_finding
 
 FILE = Path(__file__).resolve().parents[1] / "laboratory" / "evidence" / NAME
-LIMITS = Limits(max_states=20_000_000, seconds=300.0)
+LIMITS = Limits(max_states=20_000_000, time_budget=300.0)
 
 
 class Bench:
@@ -90,7 +90,7 @@ class Bench:
             self.families[widest] = Family(self.model, widest, self.model.always, least=budgets, cache=cache)
         family = self.families[widest]
         numbers = {parameter.name: getattr(config, parameter.name) for parameter in family.lowered.parameters}
-        search = family.opened(numbers, limits=LIMITS)
+        search = family.search(numbers, SearchSettings(LIMITS))
         return family, search, search.run(None, "complete")
 
 

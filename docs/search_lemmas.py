@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from elrcheck.explorer.search.result import Limits
+from elrcheck.base.requests import Limits
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.lemma_search import lemma_cases, search_lemmas, with_lemmas
 

@@ -17,13 +17,14 @@ from functools import cache, cached_property
 
 from msgspec import structs
 
+from elrcheck.base.requests import Limits
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
@@ -186,8 +187,8 @@ class RuleBench:
 
     def _searched(self, case: SuiteCase) -> Base:
         lowered = lower(self.model, case.selected.config)
-        limits = Limits(max_states=case.max_states)
-        search = Search(lowered.program, workers=1, cache=KernelCache(), limits=limits)
+        settings = SearchSettings(Limits(max_states=case.max_states), cache=KernelCache())
+        search = Search(lowered.program, settings)
         return Base(case, lowered, search, search.run(None, "complete"))
 
     def judge_in(self, case: SuiteCase, changed: Changed, seconds: float) -> Verdict | None:
@@ -292,13 +293,13 @@ class RuleBench:
         """
         config = base.case.selected.config
         change = relower(base.lowered, changed.model, changed.affected)
-        limits = Limits(max_states=max(10_000, 2 * base.result.distinct), seconds=seconds)
+        limits = Limits(max_states=max(10_000, 2 * base.result.distinct), time_budget=seconds)
         broken = frozenset(check for check in base.result.first if base.lowered.program.checks[check].kind == "always")
         search: VectorSearch | Search
         if change is None:
             with planted(changed.original, changed.plain):
                 lowered = lower(changed.model, config)
-            search = Search(lowered.program, workers=1, cache=None, limits=limits)
+            search = Search(lowered.program, SearchSettings(limits))
         elif change.same:
             return SAME
         elif not differs(base.search, change):

@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elrcheck.explorer.kernel.kernel import blueprint
-from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Keeper, Search
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.judgement import Seen
-from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import Rows
@@ -41,8 +39,7 @@ class SparkSearch(Search):
     """A search over a program on the executors of a session.
 
     partitions: number of partitions of the states, by default one per concurrent task. handover: see
-    `Placement`. workers: threads in the driver; a task has as many as spark.task.cpus. fingerprint: as in
-    `Search`.
+    `Placement`. settings: `workers` is the number of threads in the driver; a task has as many as spark.task.cpus.
     """
 
     tasks: type[Tasks] = Tasks
@@ -51,25 +48,11 @@ class SparkSearch(Search):
         self,
         program: Program,
         session: SparkSession,
-        *,
-        keeper: Keeper,
-        workers: int,
-        cache: KernelCache | None,
-        limits: Limits,
+        settings: SearchSettings,
         partitions: int | None = None,
         handover: int | None = None,
-        fingerprint: int = 0,
-        interrupted: Callable[[], bool] | None = None,
     ) -> None:
-        super().__init__(
-            program,
-            workers=workers,
-            cache=cache,
-            limits=limits,
-            keeper=keeper,
-            interrupted=interrupted,
-            fingerprint=fingerprint,
-        )
+        super().__init__(program, settings)
         self.session = session
         context = session.sparkContext
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
@@ -80,7 +63,7 @@ class SparkSearch(Search):
         self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
-        plans = Plans(blueprint(program), plan) if fingerprint else Plans(plan, None)
+        plans = Plans(blueprint(program), plan) if settings.fingerprint else Plans(plan, None)
         self._plans = context.broadcast(plans)
         self._run = Run(
             uuid.uuid4().hex,
@@ -89,7 +72,7 @@ class SparkSearch(Search):
             self.exchange.keys,
             self._level_files.place,
             self.threads,
-            limits.memory_bytes,
+            settings.limits.memory,
         )
 
     @property

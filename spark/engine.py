@@ -5,15 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import SparkRequest
-from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Keeper, default_workers
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import SearchSettings, default_workers
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.conf import SparkChoice, parse_conf
 from elrcheck.spark.distributed_search import SparkSearch
@@ -27,36 +24,18 @@ TRIES = 4
 """Attempts per task: Spark's default on a cluster, which a local master does not apply by itself."""
 
 
-@dataclass(frozen=True)
-class Driver:
-    """The driver's side of a search. keeper: saves its levels. fingerprint: as in `Search`."""
-
-    workers: int
-    cache: KernelCache
-    limits: Limits
-    keeper: Keeper
-    interrupted: Callable[[], bool]
-    fingerprint: int = 0
-
-
 @contextlib.contextmanager
-def spark_search(program: Program, request: SparkRequest, driver: Driver, progress: Progress) -> Iterator[SparkSearch]:
-    """Open a search that can be run within the block; raises the faults of `spark_session`."""
+def spark_search(
+    program: Program, request: SparkRequest, settings: SearchSettings, progress: Progress
+) -> Iterator[SparkSearch]:
+    """Open a search that can be run within the block; raises the faults of `spark_session`.
+
+    settings: those of the driver.
+    """
     choice = spark_choice(request)
     with session_for(choice, progress) as session:
         progress.stage("starting the executors")
-        search = SparkSearch(
-            program,
-            session,
-            keeper=driver.keeper,
-            workers=driver.workers,
-            cache=driver.cache,
-            limits=driver.limits,
-            partitions=request.partitions,
-            handover=request.handover,
-            fingerprint=driver.fingerprint,
-            interrupted=driver.interrupted,
-        )
+        search = SparkSearch(program, session, settings, request.partitions, request.handover)
         try:
             search.start()
             yield search

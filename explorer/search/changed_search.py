@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits, Successors
+from elrcheck.explorer.search.result import Successors
 from elrcheck.explorer.search.vector import Ints, Rows, VectorSearch, all_hold, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Program

@@ -13,18 +13,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import Crew, default_workers
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.search.judgement import look
-from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
-from elrcheck.explorer.search.retrace import Retrace
+from elrcheck.explorer.search.result import LevelStats, SearchResult, Successors
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
@@ -33,7 +34,7 @@ from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Hashed, Resident, Spac
 from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
 
-__all__ = ["Search", "default_workers", "search"]
+__all__ = ["Search", "SearchSettings", "default_workers"]
 
 Progress = Callable[[LevelStats], None]
 Rows = npt.NDArray[np.uint64]
@@ -60,73 +61,61 @@ class Keeper(Protocol):
         ...
 
 
-def search(
-    program: Program,
-    *,
-    limits: Limits | None = None,
-    workers: int = 1,
-    progress: Progress | None = None,
-    stop: str = "complete",
-    kernel_cache: KernelCache | None = None,
-    fingerprint: int = 0,
-    keeper: Keeper | None = None,
-) -> SearchResult:
-    """Explore a program, and rebuild a shortest trace for each check that was hit and for a deadlock."""
-    run = Search(
-        program, workers=workers, cache=kernel_cache, limits=limits or Limits(), fingerprint=fingerprint, keeper=keeper
-    )
-    result = run.run(progress, stop)
-    retrace = Retrace(run)
-    result.traces = retrace.traces(list(result.first))
-    result.deadlock_trace = retrace.deadlock()
-    return result
+@dataclass(frozen=True)
+class SearchSettings:
+    """The resources and the limits of a search.
+
+    limits: `memory` is that of the states alone. workers: number of threads. fingerprint: bits stored per state,
+    64 or 128; 0 for the whole state. keeper: saves checkpoints; fingerprints need one, and without one a search
+    that exceeds its memory limit stops. interrupted: returns True once the search has to stop.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    workers: int = 1
+    cache: KernelCache | None = None
+    fingerprint: int = 0
+    keeper: Keeper | None = None
+    interrupted: Callable[[], bool] = bool
 
 
 class Search:
     """One search over one program; keeps its states for `retrace`.
 
-    fingerprint: bits stored per state, 64 or 128; 0 for the whole state. Fingerprints need a keeper, and
-    without one a search that exceeds its memory limit stops. native: the kernel of the program, if there is
-    one already, as there is for a program that differs in its initial states only. leave_out: see `Crew`;
-    it changes no result of a completed level.
+    native: the kernel of the program, if there is one already, as there is for a program that differs in its
+    initial states only. leave_out: see `Crew`; it changes no result of a completed level.
     """
 
     def __init__(
         self,
         program: Program,
+        settings: SearchSettings | None = None,
         *,
-        workers: int,
-        cache: KernelCache | None,
-        limits: Limits,
-        fingerprint: int = 0,
-        keeper: Keeper | None = None,
-        interrupted: Callable[[], bool] | None = None,
         native: Kernel | None = None,
         leave_out: bool = True,
     ) -> None:
-        if fingerprint and keeper is None:
+        settings = settings or SearchSettings()
+        if settings.fingerprint and settings.keeper is None:
             raise ValueError("a search with fingerprints needs a folder for its levels")
-        self.program, self.limits, self.keeper = program, limits, keeper
-        self.fingerprint, self.cache = fingerprint, cache
-        self.native: Kernel = native or build(program, cache, fingerprint // 64)
+        self.program, self.settings = program, settings
+        self.limits, self.keeper, self.fingerprint = settings.limits, settings.keeper, settings.fingerprint
+        self.native: Kernel = native or build(program, settings.cache, settings.fingerprint // 64)
         self.layout = self.native.layout
         self.compile_seconds = self.native.seconds
-        self.crew = Crew(self.native, workers, leave_out)
+        self.crew = Crew(self.native, settings.workers, leave_out)
         self.tally = Tally.empty(self.native)
         self.spilled = False
-        self._files = None if keeper is None else keeper.files(self.layout.words)
+        self._files = None if self.keeper is None else self.keeper.files(self.layout.words)
         self.space: Space = self._in_memory()
         self._started = 0.0
         self._progress: Progress | None = None
-        self._interrupted = interrupted or (lambda: False)
         self._depth = 0
         self._level, self._level_size = 0, 0
 
     def _in_memory(self) -> Hashed | Resident:
         if self.fingerprint:
             assert self._files is not None
-            return Hashed(self.native, self.crew, self.limits.memory_bytes, self._files)
-        return Resident(self.native, self.crew, self.limits.memory_bytes, self._files)
+            return Hashed(self.native, self.crew, self.limits.memory, self._files)
+        return Resident(self.native, self.crew, self.limits.memory, self._files)
 
     # -- exploring
 
@@ -211,7 +200,7 @@ class Search:
             reason, credit = self.space.advance(self._pause, self._judge)
             if reason != OUT_OF_MEMORY:
                 break
-            reason = f"--memory {self.limits.memory_bytes}"
+            reason = f"--memory {self.limits.memory}"
             if not self._can_spill:
                 break
             self.crew.forget()
@@ -249,10 +238,10 @@ class Search:
                 self._level, self._level_size, position, self.generated, self.distinct, seconds, self._remark()
             )
             self._progress(stats)
-        if self._interrupted():
+        if self.settings.interrupted():
             return INTERRUPTED
-        if self.limits.seconds is not None and seconds > self.limits.seconds:
-            return f"--time-budget {self.limits.seconds:g}s"
+        if self.limits.time_budget is not None and seconds > self.limits.time_budget:
+            return f"--time-budget {self.limits.time_budget:g}s"
         if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
             return f"--max-states {self.limits.max_states}"
         return None
@@ -293,16 +282,16 @@ class Search:
 
     def _spill(self, written: list[SavedLevel]) -> None:
         """Continue from level files, with as little as one part of them in memory."""
-        assert self._files is not None and self.limits.memory_bytes is not None
+        assert self._files is not None and self.limits.memory is not None
         del self.space  # free its memory first
         self.crew.forget()
         if self.fingerprint:
-            self.native = build(self.program, self.cache)
+            self.native = build(self.program, self.settings.cache)
             crew = Crew(self.native, len(self.crew.workers), self.crew.leave_out)
             crew.restore(self.crew.counters())
             self.crew.close()
             self.crew = crew
-        space = Spilled(self.native, self.crew, self.limits.memory_bytes, self._files)
+        space = Spilled(self.native, self.crew, self.limits.memory, self._files)
         space.load(written)
         self.space, self.spilled = space, True
 

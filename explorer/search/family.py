@@ -7,8 +7,9 @@ and depths are those of the closed configuration, for any values: what a rule ma
 program, whatever it is.
 
     family = Family(model, widest, properties)
-    result = family.search({"crashes": 1, "fences": 0}, limits=Limits(max_states=10**6))
-    for check, rows in result.traces.items():
+    search = family.search({"crashes": 1, "fences": 0}, SearchSettings(Limits(max_states=10**6)))
+    result = search.run(None, "complete")
+    for check, rows in Retrace(search).traces(list(result.first)).items():
         print(family.program.checks[check].name, [family.decode(row) for row in rows])
 
 What a family cannot promise is what a search costs: states are as wide as those of the largest configuration,
@@ -17,16 +18,15 @@ and all its instances are tried. Where the largest value of a budget is 0, all t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from elrcheck.explorer.kernel.kept_program import kept_kernel, kept_lowering
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Progress, Search
-from elrcheck.explorer.search.result import Limits, SearchResult
-from elrcheck.explorer.search.retrace import Order, Retrace, as_packed
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.retrace import Order, as_packed
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lowered import Lowered
@@ -92,46 +92,12 @@ class Family:
         """
         return as_packed(self.native.layout, self.lowered.slots, kept_lowering(self.model, config, ()).slots)
 
-    def search(
-        self,
-        bounds: Mapping[str, int],
-        *,
-        limits: Limits | None = None,
-        stop: str = "complete",
-        workers: int = 1,
-        progress: Progress | None = None,
-        interrupted: Callable[[], bool] | None = None,
-        traces: bool = True,
-    ) -> SearchResult:
-        """Search the configuration with these budgets; those not named keep their greatest value.
+    def search(self, bounds: Mapping[str, int], settings: SearchSettings | None = None) -> Search:
+        """Return a search, not yet run, of the configuration with these budgets.
 
-        Arguments and result are those of `compiled.search`. stop: "complete", or "first" to end with the
-        level in which a property is first violated. traces: whether to rebuild a shortest trace for each
-        check that was hit, whose rows `decode` makes plain states of.
+        Budgets that are not named keep their greatest value. `decode` makes plain states of the rows of its traces.
         """
-        run = self.opened(bounds, limits=limits, workers=workers, interrupted=interrupted)
-        result = run.run(progress, stop)
-        if traces:
-            result.traces = Retrace(run).traces(list(result.first))
-        return result
-
-    def opened(
-        self,
-        bounds: Mapping[str, int],
-        *,
-        limits: Limits | None = None,
-        workers: int = 1,
-        interrupted: Callable[[], bool] | None = None,
-    ) -> Search:
-        """A search that has not run yet, for what looks at its states afterwards."""
-        return Search(
-            self.closed(bounds).program,
-            workers=workers,
-            cache=None,
-            limits=limits or Limits(),
-            interrupted=interrupted,
-            native=self.native,
-        )
+        return Search(self.closed(bounds).program, settings, native=self.native)
 
     def decode(self, row: Sequence[int]) -> Any:
         """The plain state of a row of a trace."""

@@ -1,4 +1,4 @@
-"""Limits, progress and results of the compiled and the vectorised search, as plain data."""
+"""Progress and results of the compiled and the vectorised search, as plain data."""
 
 from __future__ import annotations
 
@@ -12,16 +12,6 @@ if TYPE_CHECKING:
 
     from elrcheck.explorer.kernel.word_layout import Layout
     from elrcheck.lang.lowering.program import Program
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits at which a search stops; None means no limit. Reaching one makes the result incomplete."""
-
-    max_states: int | None = None
-    max_depth: int | None = None
-    seconds: float | None = None
-    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.word_layout import make_layout
-from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult, Successors
+from elrcheck.explorer.search.result import LevelStats, SearchResult, Successors
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Program
 
@@ -151,12 +152,12 @@ class VectorSearch:
 
     def _limit(self, distinct: int, started: float) -> str | None:
         limits = self.limits
-        if limits.seconds is not None and time.perf_counter() - started > limits.seconds:
-            return f"--time-budget {limits.seconds:g}s"
+        if limits.time_budget is not None and time.perf_counter() - started > limits.time_budget:
+            return f"--time-budget {limits.time_budget:g}s"
         if limits.max_states is not None and distinct >= limits.max_states:
             return f"--max-states {limits.max_states}"
-        if limits.memory_bytes is not None and distinct * (16 * self.layout.words + 120) > limits.memory_bytes:
-            return f"--memory {limits.memory_bytes}"
+        if limits.memory is not None and distinct * (16 * self.layout.words + 120) > limits.memory:
+            return f"--memory {limits.memory}"
         return None
 
     def _next(self, depth: int, frontier: Rows, seen: set[bytes]) -> Rows:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.compiled import SearchSettings
 from elrcheck.explorer.search.family import Family
-from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
@@ -46,12 +46,10 @@ class EventSearch:
         bounds = {budget: allowed.get(budget, 0) for budget in self.budgets}
         checks = self.family.program.checks
 
-        def broken() -> set[str]:
-            return {checks[number].name for number in search.first}
+        def violated() -> bool:
+            return any(checks[number].name in wanted for number in search.first)
 
-        search: Search = self.family.opened(
-            bounds, limits=limits, workers=self.workers, interrupted=lambda: bool(broken() & set(wanted))
-        )
+        search = self.family.search(bounds, SearchSettings(limits, self.workers, interrupted=violated))
         result = search.run(None, "complete")
         hit = [number for number in result.first if checks[number].name in wanted]
         traces = {

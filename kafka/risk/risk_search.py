@@ -12,10 +12,10 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
+from elrcheck.base.requests import Limits
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import default_workers
-from elrcheck.explorer.search.result import Limits
 from elrcheck.kafka.risk.asked_settings import Asked
 from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
 from elrcheck.kafka.risk.event_search import EventSearch
@@ -125,7 +125,7 @@ class RiskSearch:
             self.progress.tell(
                 PointsDone(self.searched, total, (" ".join(events),), self.states, time.monotonic() - started, None)
             )
-            found = kernel.search(budgets_of(events), wanted, Limits(seconds=left, memory_bytes=MEMORY))
+            found = kernel.search(budgets_of(events), wanted, Limits(time_budget=left, memory=MEMORY))
             self.searched += 1
             self.states += found.distinct
             for ident, states in found.traces.items():
@@ -192,7 +192,7 @@ class RiskSearch:
             return None
         self.progress.stage("searching for causes")
         kernel = self._kernel(repaired, tuple(kinds))
-        found = kernel.search(budgets_of(events), (ident,), Limits(seconds=max(left, 1.0), memory_bytes=MEMORY))
+        found = kernel.search(budgets_of(events), (ident,), Limits(time_budget=max(left, 1.0), memory=MEMORY))
         self.prevented[key] = False if ident in found.traces else True if found.complete else None
         return self.prevented[key]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from elrcheck.base.requests import Limits
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.choices import RecoveryStrategy
@@ -57,8 +57,7 @@ def search_lemmas(model: Model, name: str, config: Config, limits: Limits = NO_L
     """Search a configuration, without recoveries, for a state that lacks a lemma; model: of `with_lemmas`."""
     config = replace(config, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
     lowered = lower(model, config)
-    cache = KernelCache()
-    result = Search(lowered.program, workers=1, cache=cache, limits=limits).run(None, "complete")
+    result = Search(lowered.program, SearchSettings(limits, cache=KernelCache())).run(None, "complete")
     checks = lowered.program.checks
     broken = {checks[number].name: depth for number, depth in result.first.items()}
     return LemmaSearch(name, result.distinct, len(checks), result.complete, broken)

@@ -12,9 +12,8 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import find_variant, resolve
-from elrcheck.explorer.search.compiled import Search
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
@@ -69,7 +68,7 @@ def model() -> Model:
 
 def compiled(model: Model, config: Config, workers: int = 1) -> tuple[tuple[int, int, int], dict[str, int]]:
     lowered = lower(model, config)
-    run = Search(lowered.program, workers=workers, cache=None, limits=Limits())
+    run = Search(lowered.program, SearchSettings(workers=workers))
     result = run.run(None, "complete")
     assert result.complete, result.reason
     first = {lowered.program.checks[c].name: depth for c, depth in result.first.items()}
@@ -122,7 +121,7 @@ def test_reference_equals_compiled(model: Model, variant: str, shrinks: int) -> 
 def test_compiled_traces_are_shortest_and_replay(model: Model) -> None:
     config = resolve(Selection("legacy", "two-brokers")).config
     lowered = lower(model, config)
-    run = Search(lowered.program, workers=2, cache=None, limits=Limits())
+    run = Search(lowered.program, SearchSettings(workers=2))
     result = run.run(None, "complete")
     traces = Retrace(run).traces(list(result.first))
     assert result.first, "legacy breaks something in this scope"
@@ -131,7 +130,7 @@ def test_compiled_traces_are_shortest_and_replay(model: Model) -> None:
         states = [lowered.decode(row) for row in rows]
         assert states[0] == model.init.source(config)
         assert all(lowered.encode(state) == row for state, row in zip(states, rows, strict=True))
-    again = Search(lowered.program, workers=1, cache=None, limits=Limits())
+    again = Search(lowered.program)
     again.run(None, "complete")
     assert Retrace(again).traces(list(again.first)) == traces
 

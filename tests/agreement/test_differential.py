@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 import z3
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits, Successors
+from elrcheck.explorer.search.result import Successors
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof.transition import Transitions
@@ -87,7 +88,7 @@ def test_every_property_of_a_state_is_seen_true_and_false(sample: FeatureSample)
 def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
     program = sample.lowered.program
     by_ident = {fn.ident: fn for fn in (*sample.model.always, *sample.model.sometimes)}
-    kernel = Search(program, workers=1, cache=None, limits=Limits())
+    kernel = Search(program)
     portable = VectorSearch(program, limits=Limits())
     rows = kernel.layout.pack_rows([sample.lowered.encode(state) for state, _ in sample.cases])
     made = kernel.successors(rows)

@@ -11,7 +11,6 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.invariants.proof.equivariance import renamed
 from elrcheck.lang.load import Model
@@ -29,7 +28,7 @@ def starting(model: Model, to: Sequence[int]) -> Model:
 
 def counts(model: Model, config: Config) -> tuple[int, int, tuple[int, ...], dict[str, int]]:
     program = lower(model, config).program
-    result = Search(program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    result = Search(program).run(None, "complete")
     assert result.complete
     first = {program.checks[check].name: depth for check, depth in result.first.items()}
     return result.generated, result.distinct, result.levels, first

@@ -8,18 +8,19 @@ import platform
 import numpy as np
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel import kernel, object_code
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import kernel_lanes
-from elrcheck.explorer.search.compiled import Search, search
-from elrcheck.explorer.search.result import Limits, Successors
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.result import Successors
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.independence import asleep
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from support.naive_counts import PROGRAMS, compare, plain
+from support.searches import search
 from support.small_programs import counter, grid, sliding_puzzle, tokens, wide
 
 WIDTHS = [Lanes(8, 64), Lanes(8, 32), Lanes(16, 32), Lanes(16, 16), Lanes(32, 16), Lanes(32, 8), Lanes(64, 8)]
@@ -82,8 +83,8 @@ def test_processors_with_other_vectors(name: str, monkeypatch: pytest.MonkeyPatc
 def test_steps_that_are_left_out_change_nothing(scope: str) -> None:
     """Levels, counts of every action, new states of every action, first violations and values."""
     program = real_program(scope)
-    every = Search(program, workers=1, cache=None, limits=Limits(max_depth=14), leave_out=False)
-    fewer = Search(program, workers=2, cache=None, limits=Limits(max_depth=14))
+    every = Search(program, SearchSettings(Limits(max_depth=14)), leave_out=False)
+    fewer = Search(program, SearchSettings(workers=2, limits=Limits(max_depth=14)))
     expected, found = every.run(None, "complete"), fewer.run(None, "complete")
     assert plain(found) == plain(expected)
     inside = expected.generated - 1 - sum(expected.cut)
@@ -95,8 +96,8 @@ def test_steps_that_are_left_out_change_nothing(scope: str) -> None:
 @pytest.mark.parametrize("scope", ["min-isr-1", "recovery-two-brokers"])
 def test_steps_that_are_left_out_change_nothing_in_whole_scopes(scope: str) -> None:
     program = real_program(scope)
-    every = Search(program, workers=2, cache=None, limits=Limits(), leave_out=False)
-    fewer = Search(program, workers=2, cache=None, limits=Limits())
+    every = Search(program, SearchSettings(workers=2), leave_out=False)
+    fewer = Search(program, SearchSettings(workers=2))
     assert plain(fewer.run(None, "complete")) == plain(every.run(None, "complete"))
 
 
@@ -104,7 +105,7 @@ def test_steps_that_are_left_out_change_nothing_in_whole_scopes(scope: str) -> N
 def test_steps_that_may_be_left_out_commute(scope: str) -> None:
     """Where both are enabled inside the bound, each stays so after the other, and the results are equal."""
     program = real_program(scope, checked=False)
-    run = Search(program, workers=1, cache=None, limits=Limits(max_depth=6))
+    run = Search(program, SearchSettings(Limits(max_depth=6)))
     result = run.run(None, "complete")
     later = asleep(program)
     rows = np.concatenate([np.array(rows) for depth in range(6) for rows in run.batches(depth)])

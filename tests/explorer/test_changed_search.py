@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
@@ -31,7 +30,7 @@ def mutants() -> RuleMutants:
 def original(mutants: RuleMutants) -> tuple[Lowered, Search]:
     config = resolve(Selection("kip_full", "two-brokers-quiet", ("fences=1", "shrinks=1"))).config
     lowered = lower(mutants.model, config)
-    search = Search(lowered.program, workers=1, cache=KernelCache(), limits=Limits())
+    search = Search(lowered.program, SearchSettings(cache=KernelCache()))
     search.run(None, "complete")
     return lowered, search
 
@@ -52,7 +51,7 @@ def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
         assert change is not None
         with planted(changed.original, changed.plain):
             fresh = lower(changed.model, lowered.config)
-        own = Search(fresh.program, workers=1, cache=KernelCache(), limits=LIMITS)
+        own = Search(fresh.program, SearchSettings(cache=KernelCache(), limits=LIMITS))
         expected = own.run(None, "complete")
         if change.same or not differs(search, change):
             told["same" if change.same else "indistinguishable"] += 1

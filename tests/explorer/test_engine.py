@@ -12,15 +12,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.word_layout import make_layout
-from elrcheck.explorer.search.compiled import Search, search
-from elrcheck.explorer.search.result import LevelStats, Limits, SearchResult
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.result import LevelStats, SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from support.naive_counts import PROGRAMS, compare, plain
+from support.searches import search
 from support.small_programs import (
     LEAVES,
     Recipe,
@@ -94,7 +96,7 @@ def test_native_expressions(given_recipes: list[Recipe], states: list[State]) ->
     program = Program(dag, (*LEAVES, *results), (Instance("Set", (), (), updates),), checks, (start,))
     rows = make_layout(program.leaves).pack_rows([(*state, *start[len(LEAVES) :]) for state in states])
     expected = [tuple(to_value(recipe, state) for recipe in given_recipes) for state in states]
-    native = Search(program, workers=1, cache=None, limits=Limits())
+    native = Search(program)
     for engine in (native, VectorSearch(program, limits=Limits())):
         made = engine.successors(rows)
         order = np.argsort(made.sources)
@@ -123,8 +125,8 @@ def test_growth_and_threads() -> None:
     [
         (Limits(max_states=5000), "--max-states 5000"),
         (Limits(max_depth=10), "--max-depth 10"),
-        (Limits(seconds=0.0), "--time-budget 0s"),
-        (Limits(memory_bytes=1_000_000), "--memory 1000000"),
+        (Limits(time_budget=0.0), "--time-budget 0s"),
+        (Limits(memory=1_000_000), "--memory 1000000"),
     ],
     ids=["states", "depth", "time", "memory"],
 )
@@ -145,7 +147,7 @@ def test_limits_make_a_search_incomplete(limits: Limits, reason: str, workers: i
 
 def test_a_limit_that_is_not_met_changes_nothing() -> None:
     program = tokens()
-    generous = Limits(max_states=10**6, max_depth=10**6, seconds=1e6, memory_bytes=10**10)
+    generous = Limits(max_states=10**6, max_depth=10**6, time_budget=1e6, memory=10**10)
     assert plain(search(program, limits=generous)) == plain(search(program))
 
 
@@ -198,7 +200,7 @@ def test_kernel_cache(own_store: Path) -> None:
     program = tokens()
 
     def run() -> tuple[bool, int]:
-        made = Search(program, workers=1, cache=cache, limits=Limits())
+        made = Search(program, SearchSettings(cache=cache))
         return made.native.cached, made.run(None, "complete").distinct
 
     assert run() == (False, 35)
@@ -215,7 +217,7 @@ def test_kernel_cache(own_store: Path) -> None:
 def test_cache_folder_that_cannot_be_used(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
-    assert search(tokens(), kernel_cache=KernelCache({"ELRCHECK_CACHE_DIR": str(blocked)})).distinct == 35
+    assert search(tokens(), cache=KernelCache({"ELRCHECK_CACHE_DIR": str(blocked)})).distinct == 35
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -8,12 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import reference
+from elrcheck.explorer.search.compiled import SearchSettings
 from elrcheck.explorer.search.family import Family
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.open_numbers import budgets_of
@@ -21,6 +22,7 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.traces.replay import replay_finding
+from support.searches import with_traces
 
 QUIET = {"broker_count": 2, "min_isr": 2, "log_slots": 1, "response_loss": False, "fetch_loss": False}
 BUDGETS = sorted(Spent.__dataclass_fields__)
@@ -49,7 +51,8 @@ def family(model: Model, widest: Config, least: Mapping[str, int] | None = None)
 
 def compare(model: Model, made: Family, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:
     """Everything that the reference counts is the same, and every trace is a violation when replayed."""
-    result = made.search(bounds, limits=Limits(max_states=20_000))
+    search = made.search(bounds, SearchSettings(Limits(max_states=20_000)))
+    result = with_traces(search, search.run(None, "complete"))
     closed = replace(made.widest, **bounds)  # type: ignore[type-var]
     assert isinstance(closed, Config)
     expected = reference.search(model, closed, max_states=20_000)
@@ -104,10 +107,10 @@ def test_switches_that_shape_the_state_stay_exact(model: Model) -> None:
 
 def test_a_search_may_stop_and_another_begins_afresh(model: Model) -> None:
     made = family(model, Config(**{**QUIET, **NOTHING, "records": 1, "fences": 1}))
-    stopped = made.search({}, limits=Limits(max_depth=3), traces=False)
-    assert (stopped.complete, stopped.reason, stopped.traces) == (False, "--max-depth 3", {})
+    stopped = made.search({}, SearchSettings(Limits(max_depth=3))).run(None, "complete")
+    assert (stopped.complete, stopped.reason) == (False, "--max-depth 3")
     result, closed = compare(model, made, {})
-    again = made.search({}, workers=2)
+    again = made.search({}, SearchSettings(workers=2)).run(None, "complete")
     assert (again.generated, again.levels) == (result.generated, result.levels)
     assert closed == made.widest
     with pytest.raises(ValueError, match="fences cannot be 2"):

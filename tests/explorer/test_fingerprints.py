@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
-from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import INTERRUPTED, Search, SearchSettings
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.store import fingerprints
 from elrcheck.explorer.store.fingerprints import FingerprintSet
@@ -17,6 +16,7 @@ from elrcheck.explorer.store.levels import LevelFiles
 from elrcheck.explorer.store.spaces import Hashed
 from elrcheck.lang.lowering.program import Program
 from support.level_folder import Folder
+from support.searches import search
 from support.small_programs import grid
 
 COUNTS = (64**3, 1 + 3 * 63 * 64**2, 190)
@@ -47,7 +47,7 @@ def test_levels_that_outgrow_their_buffer_count_the_same(
     program: Program, credits: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bits: int, workers: int
 ) -> None:
     monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
-    run = Search(program, workers=workers, cache=None, limits=Limits(), fingerprint=bits, keeper=Folder(tmp_path))
+    run = Search(program, SearchSettings(workers=workers, fingerprint=bits, keeper=Folder(tmp_path)))
     found = run.run(None, "complete")
     space = run.space
     assert isinstance(space, Hashed)
@@ -70,12 +70,10 @@ def test_a_run_with_levels_on_disk_is_resumed(
         asked += 1
         return asked > 150
 
-    first = Search(
-        program, workers=2, cache=None, limits=Limits(), fingerprint=64, keeper=keeper, interrupted=interrupted
-    )
+    first = Search(program, SearchSettings(workers=2, fingerprint=64, keeper=keeper, interrupted=interrupted))
     assert first.run(None, "complete").reason == INTERRUPTED
     levels, tally = keeper.saved[-1]
-    again = Search(program, workers=2, cache=None, limits=Limits(), fingerprint=64, keeper=keeper)
+    again = Search(program, SearchSettings(workers=2, fingerprint=64, keeper=keeper))
     again.resume(levels, tally)
     assert 10_000 < again.distinct < COUNTS[0]
     found = again.run(None, "complete")

@@ -17,8 +17,7 @@ from elrcheck.explorer.kernel import kept_program
 from elrcheck.explorer.kernel.kept_program import KeptProgram, kept_kernel, kept_lowering
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import guard_names
@@ -148,7 +147,7 @@ def test_a_named_kernel_is_found_without_its_text(
 
     def searched() -> tuple[bool, bool, int]:
         native = kept_kernel(lowered, cache)
-        search = Search(lowered.program, workers=1, cache=cache, limits=Limits(), native=native)
+        search = Search(lowered.program, SearchSettings(cache=cache), native=native)
         return native.cached, native.plan is None, search.run(None, "complete").distinct
 
     first = searched()

@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.search.recorded_walk import Walked, walked
-from elrcheck.explorer.search.result import Limits
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted

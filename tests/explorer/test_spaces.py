@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.kernel import build
-from elrcheck.explorer.search.compiled import INTERRUPTED, Search, search
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.compiled import INTERRUPTED, Search, SearchSettings
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.levels import PARTS, LevelFiles
@@ -21,6 +21,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 from support.level_folder import Folder
+from support.searches import search
 from support.small_programs import grid, tokens
 
 
@@ -84,7 +85,7 @@ def test_collision_probability() -> None:
 
 
 def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
-    run = Search(of_scope("three-brokers-tiny"), workers=1, cache=None, limits=Limits())
+    run = Search(of_scope("three-brokers-tiny"))
     result = run.run(None, "complete")
     rows = np.concatenate([np.array(part) for depth in range(result.diameter) for part in run.batches(depth)])
     hashes = np.empty(len(rows), np.uint64)
@@ -102,7 +103,7 @@ def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
 def test_states_that_do_not_fit_the_memory_go_to_disk(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int
 ) -> None:
-    limits = Limits(memory_bytes=600_000 if bits == 0 else 500_000)
+    limits = Limits(memory=600_000 if bits == 0 else 500_000)
     found = search(program, limits=limits, workers=2, fingerprint=bits, keeper=Folder(tmp_path))
     assert found.spilled and found.complete
     assert plain(found) == plain(expected)
@@ -112,7 +113,7 @@ def test_states_that_do_not_fit_the_memory_go_to_disk(
 @pytest.mark.slow
 def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> None:
     keeper = Folder(tmp_path, always=True)
-    result = search(program, limits=Limits(memory_bytes=600_000), keeper=keeper)
+    result = search(program, limits=Limits(memory=600_000), keeper=keeper)
     assert result.spilled
     levels, _ = keeper.saved[-1]
     assert all(level.partitioned for level in levels)
@@ -128,7 +129,7 @@ def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> Non
 
 
 def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path: Path) -> None:
-    limits = Limits(memory_bytes=150_000)
+    limits = Limits(memory=150_000)
     found = search(program, limits=limits, keeper=Folder(tmp_path))
     assert (found.complete, found.reason) == (False, "--memory 150000")
     assert 0 < sum(found.levels) == found.distinct < 21105
@@ -147,7 +148,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, memory: int | None
 ) -> None:
     """Interrupted again and again, each time a few rounds later."""
-    limits, asked, runs = Limits(memory_bytes=memory), 0, 0
+    limits, asked, runs = Limits(memory=memory), 0, 0
     keeper = Folder(tmp_path)
 
     def interrupted() -> bool:
@@ -157,7 +158,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
 
     while True:
         run = Search(
-            program, workers=2, cache=None, limits=limits, fingerprint=bits, keeper=keeper, interrupted=interrupted
+            program, SearchSettings(workers=2, limits=limits, fingerprint=bits, keeper=keeper, interrupted=interrupted)
         )
         if keeper.saved:
             run.resume(*keeper.saved[-1])
@@ -176,9 +177,9 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
 
 def test_a_run_can_move_between_memory_and_disk(program: Program, expected: SearchResult, tmp_path: Path) -> None:
     keeper = Folder(tmp_path, always=True)
-    small = Limits(memory_bytes=500_000, max_states=15_000)
+    small = Limits(memory=500_000, max_states=15_000)
     assert search(program, limits=small, keeper=keeper).reason == "--max-states 15000"
-    again = Search(program, workers=1, cache=None, limits=Limits(), keeper=keeper)
+    again = Search(program, SearchSettings(keeper=keeper))
     again.resume(*keeper.saved[-1])
     assert isinstance(again.space, Resident)
     result = again.run(None, "complete")

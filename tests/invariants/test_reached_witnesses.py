@@ -6,7 +6,6 @@ import pytest
 
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -53,7 +52,7 @@ def test_witnesses_are_reached(model: Model, cases: dict[str, SuiteCase], name: 
     case = cases[name]
     wanted = tuple(fn for fn in model.sometimes if fn.ident in case.reaches)
     lowered = lower(model, case.selected.config, wanted)
-    result = Search(lowered.program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    result = Search(lowered.program).run(None, "complete")
     first = {lowered.program.checks[check].name: depth for check, depth in result.first.items()}
     assert first == REACHED[name]
 

@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from elrcheck.base.progress import Silent
-from elrcheck.explorer.search.result import Limits
+from elrcheck.base.requests import Limits
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.lemma_search import lemma_cases, search_lemmas, with_lemmas
 from elrcheck.lang.load import Model

@@ -10,7 +10,6 @@ import z3
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
@@ -271,7 +270,7 @@ def test_an_operator_that_returns_a_state_means_the_same_in_every_reading(tmp_pa
                 assert evaluator.structure.lower(outcome.fields, model.state_ty) == after
                 assert transitions.read(solver.model(), instance.after) == after
     expected = search(model, config)
-    found = Search(lower(model, config).program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    found = Search(lower(model, config).program).run(None, "complete")
     assert (found.generated, found.distinct) == (expected.generated, expected.distinct)
     text = spec_text(model, config, "Moves").tla
     assert "\nMove(b, out) ==" in text and "Joined" not in text and "Quiet" not in text

@@ -9,7 +9,6 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -96,7 +95,7 @@ def test_kip_full_holds_whoever_is_elected(model: Model, budget: str) -> None:
     quiet = () if budget.startswith("crashes") else ("crashes=0", "fences=1")
     chosen = Selection("kip_full", "three-brokers-tiny", (*quiet, budget, "choice=ANY"))
     lowered = lower(model, resolve(chosen).config)
-    result = Search(lowered.program, workers=1, cache=None, limits=Limits()).run(None, "complete")
+    result = Search(lowered.program).run(None, "complete")
     broken = {lowered.program.checks[c].name for c in result.first}
     assert result.complete and not {ident for ident in broken if ident.startswith("P-")}
     assert result.distinct == SEARCHED[budget]

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from elrcheck.base.requests import SuiteRequest
+from elrcheck.base.requests import Limits, SuiteRequest
 from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.suite.suite import selected_cases
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
@@ -50,7 +49,7 @@ def found(config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(load_whole_model(), config).program
     limits = Limits(max_states=4 * LARGEST)
-    search = Search(program, workers=1, cache=KernelCache(), limits=limits)
+    search = Search(program, SearchSettings(cache=KernelCache(), limits=limits))
     result = search.run(None, "complete")
     assert result.complete, result.reason
     first = {program.checks[check].name: depth for check, depth in result.first.items()}

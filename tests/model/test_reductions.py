@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from elrcheck.explorer.search.compiled import Search
+from elrcheck.base.requests import Limits
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search as reference_search
-from elrcheck.explorer.search.result import Limits
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -62,7 +62,7 @@ def model() -> Model:
 def found(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], bool]:
     """Distinct states; depths of what was found; actions that fired; whether a state has no successor."""
     program = lower(model, config).program
-    result = Search(program, workers=1, cache=None, limits=Limits(max_states=300_000)).run(None, "complete")
+    result = Search(program, SearchSettings(Limits(max_states=300_000))).run(None, "complete")
     assert result.complete, result.reason
     first = {program.checks[check].name: depth for check, depth in result.first.items()}
     fired = {i.action for i, n in zip(program.instances, result.enabled, strict=True) if n > 0}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Limits, SearchResult
+from elrcheck.explorer.search.compiled import Search, SearchSettings
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
@@ -101,8 +101,7 @@ def facts(search: Search, result: SearchResult) -> dict[str, Any]:
 
 def locally(found: Lowered, stop: str = "complete") -> dict[str, Any]:
     """The facts as the local engine finds them."""
-    cache = KernelCache()
-    search = Search(found.program, workers=2, cache=cache, limits=Limits())
+    search = Search(found.program, SearchSettings(workers=2, cache=KernelCache()))
     return facts(search, search.run(None, stop))
 
 
@@ -118,18 +117,8 @@ def on_spark(
     **sizes: int,
 ) -> tuple[dict[str, Any], SparkSearch]:
     """The facts as a search on Spark finds them, and the search. sizes: see `Run`."""
-    cache = KernelCache()
-    search = SparkSearch(
-        found.program,
-        session,
-        keeper=Folder(folder, []),
-        workers=1,
-        cache=cache,
-        limits=Limits(),
-        partitions=partitions,
-        handover=handover,
-        fingerprint=fingerprint,
-    )
+    settings = SearchSettings(cache=KernelCache(), fingerprint=fingerprint, keeper=Folder(folder, []))
+    search = SparkSearch(found.program, session, settings, partitions, handover)
     search._run = replace(search._run, **sizes)
     search.tasks = tasks
     try:
