@@ -2,6 +2,7 @@
 
     id = "F-20"
     title = "The ELR keeps brokers that are no longer replicas"
+    severity = "loss"                  # of records, or unavailable: no leader, or a broker that cannot start
     lost = "acknowledged records"
     versions = "4.0.0 to 4.4.0, ELR on"
     cause = "PartitionChangeBuilder.maybePopulateTargetElr does not restrict the ELR to the replicas"
@@ -239,6 +240,7 @@ class Finding:
 
     id: Prose
     title: Prose
+    severity: Literal["loss", "unavailable"]
     lost: Prose
     versions: Prose
     cause: Prose

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import Any
+
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.model.knobs import plain
 
 
 def searches(finding: Finding) -> list[str]:
-    """Each search with what breaks, followed by its control."""
+    """Return each search with what it breaks, followed by its control."""
     lines = []
     for run in finding.runs:
         lines.append(f"{command(run)}   # {broken(run)}")
@@ -17,20 +20,31 @@ def searches(finding: Finding) -> list[str]:
 
 
 def command(run: FindingRun, control: bool = False) -> str:
-    """The command line that repeats a search, or its control."""
+    """Return the command line that repeats a search, or its control."""
     repaired = run.control if control else None
     knobs = {**run.knobs, **(repaired.knobs if repaired else {})}
-    values = {name: plain(value) for name, value in knobs.items()}
-    sets = (f"{name}={str(v).lower() if isinstance(v, bool) else v}" for name, v in values.items())
     options = " ".join(["--liveness"] * run.liveness + [f"--scope {run.scope}"])
     variant = repaired.variant if repaired else run.variant
-    return " ".join(["elrcheck check", options, f"--variant {variant}", *(f"--set {one}" for one in sets)])
+    return " ".join(["elrcheck check", options, f"--variant {variant}", *_sets(knobs)])
+
+
+def control_options(run: FindingRun) -> str:
+    """Return the options that make the control of a search's command."""
+    assert run.control is not None
+    variant = [f"--variant {run.control.variant}"] if run.control.variant != run.variant else []
+    return " ".join([*variant, *_sets(run.control.knobs)])
+
+
+def _sets(knobs: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in knobs.items():
+        word = plain(value)
+        yield f"--set {name}={str(word).lower() if isinstance(word, bool) else word}"
 
 
 def broken(run: FindingRun) -> str:
-    """What breaks and at which depth, the nearest first."""
+    """Return what breaks and at which depth, the nearest first."""
     by_depth: dict[int, list[str]] = {}
     for name, depth in run.breaks.items():
         by_depth.setdefault(depth, []).append(name)
-    found = ", ".join(f"{', '.join(names)} at {depth}" for depth, names in sorted(by_depth.items()))
-    return found or "holds"
+    words = ", ".join(f"{', '.join(names)} at {depth}" for depth, names in sorted(by_depth.items()))
+    return words or "holds"

@@ -1,6 +1,6 @@
 """Proves every variant, and walks through it: `python docs/prove_variants.py [VARIANT ..]`.
 
-Writes catalogue/evidence/proved_variants.json, from which `python docs/generate_proof_table.py` makes
+Writes catalogue/evidence/proved_variants.json, from which `python docs/generate_pages.py` makes
 docs/proofs-by-variant.md. Without names, only variants whose model has changed since are proved again.
 """
 

@@ -1,6 +1,6 @@
 """Searches findings under the rules of released variants: `python docs/search_findings.py [F-20 ..]`.
 
-Writes catalogue/evidence/searched.json, from which `python docs/generate_findings.py` makes the table of
+Writes catalogue/evidence/searched.json, from which `python docs/generate_pages.py` makes the table of
 findings by version. Without ids, only what is new is searched; with ids, these findings again. A test
 repeats a sample.
 """

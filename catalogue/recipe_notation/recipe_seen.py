@@ -1,4 +1,4 @@
-"""What runs of a recipe reported, kept in its file, for docs/reproduce.md and the table of findings.
+"""What runs of a recipe reported, kept in its file, for the finding's page and the table of findings.
 
 [[seen]]
 kafka = "4.1.1"

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.evidence.conformance import Compared, Conformance
+from elrcheck.laboratory.evidence.markdown import table
 from elrcheck.model.variants import VARIANTS
 
-HEAD = """\
-| Variant | Kafka | Controller's answers | Broker's answers | Not explained | Day | Today's rules |
-|---|---|---|---|---|---|---|
-"""
+COLUMNS = ("Variant", "Kafka", "Controller's answers", "Broker's answers", "Not explained", "Day", "Today's rules")
 
 
 def conformance_table(record: Conformance) -> str:
-    """A row for every variant that was compared, as Markdown."""
-    return HEAD + "".join(_rows(record))
+    """Return a row for every variant that was compared, as Markdown."""
+    return "\n".join(table(COLUMNS, _rows(record)))
 
 
-def _rows(record: Conformance) -> Iterator[str]:
+def _rows(record: Conformance) -> Iterator[Sequence[str]]:
     for variant in VARIANTS:
         entries = [entry for entry in record.comparisons if entry.variant == variant.name]
         if entries:
             stale = [entry.name for entry in entries if record.changes(entry)]
-            cells = (
+            yield (
                 f"`{variant.name}`",
                 ", ".join(dict.fromkeys(entry.kafka for entry in entries)),
                 _answers(entry for entry in entries if entry.side == "controller"),
@@ -32,7 +30,6 @@ def _rows(record: Conformance) -> Iterator[str]:
                 max(entry.day for entry in entries),
                 "yes" if not stale else f"**stale**: {'; '.join(stale)}" if len(stale) < len(entries) else "**stale**",
             )
-            yield f"| {' | '.join(cells)} |\n"
 
 
 def _answers(entries: Iterator[Compared]) -> str:

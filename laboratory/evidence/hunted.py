@@ -10,6 +10,7 @@ over would be a new cause. `docs/search_hunt.py` writes the answers.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,17 +19,9 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase, read_family
-from elrcheck.model.choices import (
-    LastKnownLeader,
-    LostDirectory,
-    MinIsrChange,
-    MinIsrPropagation,
-    ReassignGate,
-    Reelection,
-    Reregistration,
-)
 from elrcheck.model.knobs import plain
 
 NAME = "hunted.json"
@@ -44,31 +37,34 @@ class Repair:
 
     finding: str
     knobs: Mapping[str, Any]
-    needs: tuple[str, ...] = ()
+    needs: tuple[str, ...]
 
 
-REPAIRS: tuple[Repair, ...] = (
-    Repair("F-1", {"last_known_leader": LastKnownLeader.ACTIVE}),
-    Repair("F-2", {"rereg_without_elr": Reregistration.FENCE}),
-    Repair("F-20", {"elr_intersect_replicas": True}, ("reassignments",)),
-    Repair("F-21", {"unregister_prunes_elr": True}, ("unregistrations",)),
-    Repair("F-23", {"dirs_wipe_elr": False}, ("directory_changes", "directory_failures", "directory_losses")),
-    Repair("F-24", {"min_isr_propagation": MinIsrPropagation.ATOMIC}, ("min_isr_changes",)),
-    Repair("F-25", {"min_isr_change": MinIsrChange.KIP, "recheck_elr_after_election": True}),
-    Repair("F-28", {"downgrade_ignores_elr": True}, ("feature_changes",)),
-    Repair("F-51", {"reelection": Reelection.RESET}),
-    Repair(
-        "F-52",
-        {"lost_directory": LostDirectory.CLEAN_FILE, "report_elects": True},
-        ("directory_changes", "directory_failures", "directory_losses"),
-    ),
-    Repair("F-53", {"min_isr_change_bumps_partition_epoch": True}, ("min_isr_changes",)),
-    Repair("F-56", {"feature_on_clears_elr": True}, ("feature_changes",)),
-    Repair("F-58", {"known_record_ends_proposal": False}, ("late_answers",)),
-    Repair("F-59", {"lkl_stores_none": False}),
-    Repair("F-60", {"reassign_gate": ReassignGate.KIP}, ("reassignments",)),
-    Repair("F-61", {"cancel_gate": True}, ("reassignments",)),
-)
+DIRECTORIES = ("directory_changes", "directory_failures", "directory_losses")
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "F-1": (),
+    "F-2": (),
+    "F-20": ("reassignments",),
+    "F-21": ("unregistrations",),
+    "F-23": DIRECTORIES,
+    "F-24": ("min_isr_changes",),
+    "F-25": (),
+    "F-28": ("feature_changes",),
+    "F-51": (),
+    "F-52": DIRECTORIES,
+    "F-53": ("min_isr_changes",),
+    "F-56": ("feature_changes",),
+    "F-58": ("late_answers",),
+    "F-59": (),
+    "F-60": ("reassignments",),
+    "F-61": ("reassignments",),
+}
+"""The findings whose repairs are left out one after the other, and what each repair needs."""
+REPAIRED: Mapping[str, tuple[str, ...]] = {
+    "F-28": ("downgrade_ignores_elr",),
+    "F-52": ("lost_directory", "report_elects"),
+}
+"""What a finding repairs, where that is not what its first control sets."""
 STEPS: Mapping[str, str] = {"ChangeFeature": "F-26"}
 """Findings without a repair, by the step that breaks something."""
 DESIGNS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
@@ -180,11 +176,24 @@ def check_command(variant: str, settings: Sequence[str]) -> str:
     return " ".join(["elrcheck check --scope two-brokers-quiet", f"--variant {variant}", *sets])
 
 
+@functools.cache
+def repairs() -> tuple[Repair, ...]:
+    """Return the repairs that the hunt leaves out, with the values of the findings' controls."""
+    return tuple(map(_repair, NEEDS))
+
+
+def _repair(ident: str) -> Repair:
+    controls = [run.control.knobs for run in find_finding(ident).runs if run.control is not None]
+    names = REPAIRED.get(ident, tuple(controls[0]))
+    values = {name: next(knobs[name] for knobs in controls if name in knobs) for name in names}
+    return Repair(ident, values, NEEDS[ident])
+
+
 def repairs_of(variant: str) -> tuple[Repair, ...]:
-    """Those that change a rule of the variant."""
+    """Return the repairs that change a rule of the variant."""
     config = resolve(Selection(variant, "two-brokers-quiet")).config
     return tuple(
-        repair for repair in REPAIRS if any(getattr(config, knob) != value for knob, value in repair.knobs.items())
+        repair for repair in repairs() if any(getattr(config, knob) != value for knob, value in repair.knobs.items())
     )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
-from elrcheck.catalogue.finding_page import wrapped
+from elrcheck.laboratory.evidence.markdown import paragraphs, table
 
 WIDTH = 7
 """Variants in one table."""
+COUNTED = ("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
 HEAD = """\
 # What is proved of each variant
 
-<!-- Written by `python docs/generate_proof_table.py` from what `python docs/prove_variants.py` recorded. -->
+<!-- Written by `python docs/generate_pages.py` from what `python docs/prove_variants.py` recorded. -->
 
 `elrcheck prove --surviving` proves each variant with the lemmas of `kip_full`. A lemma that some step of the
 variant does not preserve is dropped, and so is what is no longer preserved without it. The rest is the
@@ -42,56 +43,49 @@ proof leaves out. That is no contradiction: *proved* is about the actions that t
 
 
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
-    """properties: id -> name, in the order of the table."""
+    """Return the page. properties: id -> name, in the order of the table."""
     known = {proof.variant: breaches(proof) for proof in proofs}
-    lines = [HEAD, *_totals(proofs)]
+    lines = [HEAD, *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
-        lines += _table(part, properties, known)
+        rows = (
+            (f"{ident} {name}", *(_cell(proof, ident, known[proof.variant]) for proof in part))
+            for ident, name in properties.items()
+        )
+        lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
         lines += _section(proof, known[proof.variant])
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _totals(proofs: Sequence[ProvedVariant]) -> Iterator[str]:
-    yield _cells("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
-    yield "|---" * 7 + "|"
-    for proof in proofs:
-        names = (*proof.proved, *proof.open)
-        told = [proof.standing(name) for name in names]
-        proved = told.count("proved") + told.count("conditional")
-        lemmas = f"{proof.lemmas} of {proof.lemmas + len(proof.dropped)}"
-        name = f"[{proof.variant}](#{proof.variant})"
-        counts = (str(proved), str(told.count("refuted")), str(told.count("open")))
-        yield _cells(name, *counts, lemmas, str(proof.actions), proof.day)
-    yield ""
-
-
-def _table(
-    proofs: Sequence[ProvedVariant], properties: Mapping[str, str], known: Mapping[str, Sequence[Breach]]
-) -> Iterator[str]:
-    yield _cells("property", *(proof.variant for proof in proofs))
-    yield "|---" * (1 + len(proofs)) + "|"
-    for ident, name in properties.items():
-        cells = (_cell(proof, ident, known[proof.variant]) for proof in proofs)
-        yield _cells(f"{ident} {name}", *cells)
-    yield ""
+def _counts(proof: ProvedVariant) -> Sequence[str]:
+    standings = [proof.standing(name) for name in (*proof.proved, *proof.open)]
+    proved = standings.count("proved") + standings.count("conditional")
+    return (
+        f"[{proof.variant}](#{proof.variant})",
+        str(proved),
+        str(standings.count("refuted")),
+        str(standings.count("open")),
+        f"{proof.lemmas} of {proof.lemmas + len(proof.dropped)}",
+        str(proof.actions),
+        proof.day,
+    )
 
 
 def _cell(proof: ProvedVariant, ident: str, known: Sequence[Breach]) -> str:
     standing = proof.standing(ident)
-    own = _findings(known, ident, outside=False)
-    others = [name for name in _findings(known, ident, outside=True) if name not in own]
-    if own and standing == "open":
+    inside = _findings(known, ident, outside=False)
+    outside = [name for name in _findings(known, ident, outside=True) if name not in inside]
+    if inside and standing == "open":
         standing = "refuted"
     words = {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}
-    told = words.get(standing, " ".join(["**refuted**", *own]))
-    return " ".join(filter(None, (told, f"({', '.join(others)})" if others else "")))
+    word = words.get(standing, " ".join(["**refuted**", *inside]))
+    return " ".join(filter(None, (word, f"({', '.join(outside)})" if outside else "")))
 
 
 def _findings(known: Sequence[Breach], ident: str, *, outside: bool) -> list[str]:
-    found = (one.finding for one in known if ident in one.properties and bool(one.outside) is outside)
-    return list(dict.fromkeys(found))
+    names = (one.finding for one in known if ident in one.properties and bool(one.outside) is outside)
+    return list(dict.fromkeys(names))
 
 
 def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
@@ -99,13 +93,12 @@ def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
     for step in proof.void:
         yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
     if proof.dropped:
-        because = "; ".join(_dropped(proof))
-        yield from wrapped(f"Dropped, with the action whose step does not preserve it: {because}.", "")
-        yield ""
+        yield from paragraphs(
+            f"Dropped, with the action whose step does not preserve it: {'; '.join(_dropped(proof))}."
+        )
     if proof.broken:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
-        yield from wrapped(f"Walks break {broken} steps: `{proof.walked}`", "")
-        yield ""
+        yield from paragraphs(f"Walks break {broken} steps: `{proof.walked}`")
     for one in known:
         outside = f", outside the proof by {', '.join(one.outside)}" if one.outside else ", inside the proof"
         yield f"* {one.finding} breaks {', '.join(one.properties)}{outside}: `{one.command}`"
@@ -116,11 +109,7 @@ def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
 def _dropped(proof: ProvedVariant) -> Iterator[str]:
     together: dict[str, list[str]] = {}
     for one in proof.dropped:
-        because = f"{one.action or 'Init'}{' (undecided)' * one.unknown}"
-        together.setdefault(because, []).append(one.lemma)
-    for because, lemmas in together.items():
-        yield f"{because}: {', '.join(lemmas)}"
-
-
-def _cells(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
+        action = f"{one.action or 'Init'}{' (undecided)' * one.unknown}"
+        together.setdefault(action, []).append(one.lemma)
+    for action, lemmas in together.items():
+        yield f"{action}: {', '.join(lemmas)}"

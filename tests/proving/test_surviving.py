@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -21,7 +19,6 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.prove import Proof
-from support.places import ROOT
 
 TINY = Config(
     broker_count=2,
@@ -130,13 +127,3 @@ def test_findings_are_inside_or_outside_of_a_proof() -> None:
     known = {one.finding: one for one in breaches(whole)}
     assert "min_isr_changes=1" in known["F-53"].outside
     assert "F-56" not in known  # its search changes a rule of the variant
-
-
-def test_the_page_is_up_to_date() -> None:
-    spec = importlib.util.spec_from_file_location("table", ROOT / "docs" / "generate_proof_table.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    written = module.PAGE.read_text(encoding="utf-8")
-    assert written == module.page(), "run python docs/generate_proof_table.py"
-    assert json.loads((ROOT / "catalogue/evidence/proved_variants.json").read_bytes())["variants"]

@@ -30,7 +30,6 @@ from elrcheck.model.control_plane import controller
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.conform_report import ConformReport
 from support.fake_kafka import config_of, open_faithful
-from support.places import ROOT
 
 VARIANT = "code_4_1_1"
 
@@ -228,13 +227,6 @@ def test_the_list_says_which_comparisons_are_stale(monkeypatch: pytest.MonkeyPat
     assert "(STALE" in listed["compared"]
     assert "STALE, changed since: clean_check" in listed["comparisons"][entry.name]
     assert "**stale**" in conformance_table(record)
-
-
-def test_the_readme_has_the_table_of_the_record() -> None:
-    """Written by `python docs/generate_conformance.py`: run it after a change of a rule that was compared."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    table = readme.partition("<!-- compared -->\n")[2].partition("<!-- end of compared -->")[0]
-    assert table == conformance_table(packaged())
 
 
 def test_the_record_is_of_a_hundred_thousand_answers_each_and_nothing_is_unexplained() -> None:

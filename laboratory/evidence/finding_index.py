@@ -1,0 +1,72 @@
+"""docs/findings.md and docs/findings/table.md: the findings at a glance, and where each was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.laboratory.evidence.markdown import table
+from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Level
+
+INDEX = """\
+# What elrcheck finds
+
+A finding is shown at up to three levels: in the **model**, by a shortest counterexample of a complete search that
+plain Python replays; in Kafka's own released **classes**, driven by the same steps; on **brokers**, a real cluster on
+loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
+
+The page of a finding has its cause, the evidence, steps on a cluster, the smallest patch and a test that fails.
+[The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
+violations in the suites, and [the hunt](findings/hunt.md) those of operations with faults. `elrcheck show F-20`
+prints a finding.
+
+<!-- Written by `python docs/generate_pages.py` from catalogue/findings/*.toml: edit those. -->
+"""
+TABLE = """\
+# Findings by release of Kafka
+
+<!-- Written by `python docs/generate_pages.py`; `elrcheck list findings --by-version` prints it, with commands. -->
+
+| Letter | Level | Capital | Small |
+|---|---|---|---|
+| M, m | the model | its search under the rules of the release breaks a property | it holds |
+| C, c | Kafka's own classes | the test that `elrcheck export junit` makes fails, or a walk shows it | it passes |
+| B, b | brokers | `elrcheck reproduce`, or the steps of the finding's page, lost records or the leader | not seen |
+
+`?` is a search that breaks with the rule repaired as well, because of another finding, or an inconclusive run. `-` was
+not tried; mostly because the release does not have what the finding needs, and then the finding's page says why.
+"""
+SEVERITY = {"loss": "records are lost", "unavailable": "no leader or broker"}
+
+
+def index_page(findings: Sequence[Finding]) -> str:
+    """Return docs/findings.md: a line for each finding."""
+    rows = ((_link("findings/", each.id), SEVERITY[each.severity], each.title, each.versions) for each in findings)
+    return "\n".join((INDEX, *table(("finding", "severity", "what is wrong", "Kafka"), rows)))
+
+
+def version_page(finding_table: FindingTable) -> str:
+    """Return docs/findings/table.md: a line for each finding, a column for each release."""
+    rows = (
+        (_link("", row.finding), *(_letters(row, kafka) for kafka in finding_table.releases))
+        for row in finding_table.rows
+    )
+    return "\n".join((TABLE, *table(("finding", *finding_table.releases), rows)))
+
+
+def _link(folder: str, finding: str) -> str:
+    return f"[{finding}]({folder}{finding}.md)"
+
+
+def _letters(row: FindingRow, kafka: str) -> str:
+    return "".join(_letter(row, level, kafka) for level in LEVELS)
+
+
+def _letter(row: FindingRow, level: Level, kafka: str) -> str:
+    states = {cell.state for cell in row.cells if (cell.level, cell.kafka) == (level, kafka)}
+    letters: Iterator[str] = (
+        letter
+        for state, letter in (("shown", level[0].upper()), ("not-shown", level[0]), ("inconclusive", "?"))
+        if state in states
+    )
+    return next(letters, "-")

@@ -1,0 +1,64 @@
+"""Markdown that the generated pages have in common: tables, paragraphs, lists."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+
+WIDTH = 120
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table, and an empty line after it."""
+    yield _row(columns)
+    yield "|---" * len(columns) + "|"
+    for row in rows:
+        yield _row(row)
+    yield ""
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """Yield the wrapped paragraphs of a text, each with an empty line after it."""
+    for part in text.split("\n\n"):
+        if part.strip():
+            yield from wrapped(part)
+            yield ""
+
+
+def wrapped(text: str, bullet: str = "") -> list[str]:
+    """Return lines of up to 120 characters; a command in backticks stays on one line."""
+    glue = "\x00"
+    parts = " ".join(text.split()).split("`")
+    unbroken = "`".join(part.replace(" ", glue) if n % 2 else part for n, part in enumerate(parts))
+    lines = textwrap.wrap(
+        unbroken,
+        WIDTH,
+        initial_indent=bullet,
+        subsequent_indent=" " * len(bullet),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [line.replace(glue, " ") for line in lines]
+
+
+def spans(releases: Sequence[str], every: Sequence[str]) -> str:
+    """Return the releases in words, those that follow each other as `4.0.0 to 4.2.1`.
+
+    every: all releases, in order. One that is not among them stands by itself.
+    """
+    runs: list[list[str]] = []
+    for release in releases:
+        if runs and _follows(release, runs[-1][-1], every):
+            runs[-1].append(release)
+        else:
+            runs.append([release])
+    parts = (f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in runs)
+    return ", ".join(parts)
+
+
+def _follows(release: str, before: str, every: Sequence[str]) -> bool:
+    return before in every and tuple(every[every.index(before) + 1 :][:1]) == (release,)
