@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka import wire
-from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
-from elrcheck.kafka.line_oracle import Pairs
+from elrcheck.kafka.kafka_oracle import Pairs
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 
 FORMAT = "elrcheck answers of Kafka 2"
 SUFFIX = ".answers.xz"
@@ -36,9 +36,9 @@ class Answers:
     kafka: str
     level: Level
     day: str
-    builder: tuple[tuple[BuilderQuestion, BuilderAnswer], ...] = ()
-    walks: tuple[tuple[Setup, tuple[Step, ...], tuple[StepAnswer, ...]], ...] = ()
-    broker: tuple[tuple[tuple[BrokerEvent, ...], tuple[BrokerAnswer, ...]], ...] = ()
+    builder: list[tuple[BuilderQuestion, BuilderAnswer]] = field(default_factory=list)
+    walks: list[tuple[Setup, list[Step], list[StepAnswer]]] = field(default_factory=list)
+    broker: list[tuple[list[BrokerEvent], list[BrokerAnswer]]] = field(default_factory=list)
 
 
 def write_answers(path: Path, kafka: str, level: Level, day: str, pairs: Pairs) -> None:
@@ -60,48 +60,41 @@ def read_answers(data: bytes, where: str) -> Answers:
     head = dict(_header(lines, where))
     if len(lines) < 6 or lines[4] != b"" or lines[-1] != b"":
         raise _bad(where, "the file ends too early")
-    builder: list[tuple[BuilderQuestion, BuilderAnswer]] = []
-    walks: list[tuple[Setup, list[Step], list[StepAnswer]]] = []
-    broker: list[tuple[list[BrokerEvent], list[BrokerAnswer]]] = []
+    answers = Answers(head["kafka"], "broker" if head["level"] == "broker" else "controller", head["day"])
+    read = _read_event if answers.level == "broker" else _read_question
     for number, line in enumerate(lines[len(head) + 2 : -1], start=len(head) + 3):
         question, tab, answer = line.partition(b"\t")
         try:
             if not tab:
                 raise wire.WireError("no answer")
-            if head["level"] == "broker":
-                event, known = wire.read_event(question), wire.read_broker_answer(answer)
-                if isinstance(event, Beginning):
-                    broker.append(([], []))
-                broker[-1][0].append(event)
-                broker[-1][1].append(known)
-                wire.reject_unusual(question, event)
-                wire.reject_unusual(answer, known)
-                continue
-            asked = wire.read_question(question)
-            wire.reject_unusual(question, asked)
-            if isinstance(asked, wire.AskBuilder):
-                change = wire.read_builder(answer)
-                wire.reject_unusual(answer, change)
-                builder.append((asked.question, change))
-            elif isinstance(asked, wire.Load):
-                walks.append((asked.setup, [], []))
-            elif isinstance(asked, wire.AskReassignment):
-                raise wire.WireError("a reassignment is compared with nothing")
-            else:
-                after = wire.read_step(answer)
-                wire.reject_unusual(answer, after)
-                walks[-1][1].append(asked)
-                walks[-1][2].append(after)
-        except (wire.WireError, IndexError, ValueError) as fault:
-            raise _bad(where, str(fault) or "a step before the setup", number) from None
-    return Answers(
-        head["kafka"],
-        "broker" if head["level"] == "broker" else "controller",
-        head["day"],
-        tuple(builder),
-        tuple((setup, tuple(steps), tuple(answers)) for setup, steps, answers in walks),
-        tuple((tuple(events), tuple(answers)) for events, answers in broker),
-    )
+            read(answers, question, answer)
+        except (wire.WireError, IndexError) as fault:
+            reason = "a step before the setup" if isinstance(fault, IndexError) else str(fault)
+            raise _bad(where, reason, number) from None
+    return answers
+
+
+def _read_question(answers: Answers, line: bytes, answer: bytes) -> None:
+    question = wire.QUESTIONS.read(line)
+    if isinstance(question, wire.AskBuilder):
+        answers.builder.append((question.question, wire.BUILDER_ANSWERS.read(answer)))
+    elif isinstance(question, wire.Load):
+        answers.walks.append((question.setup, [], []))
+    elif isinstance(question, wire.AskReassignment):
+        raise wire.WireError("a reassignment is compared with nothing")
+    else:
+        _, steps, step_answers = answers.walks[-1]
+        steps.append(question)
+        step_answers.append(wire.STEP_ANSWERS.read(answer))
+
+
+def _read_event(answers: Answers, line: bytes, answer: bytes) -> None:
+    event = wire.EVENTS.read(line)
+    if isinstance(event, Beginning):
+        answers.broker.append(([], []))
+    events, event_answers = answers.broker[-1]
+    events.append(event)
+    event_answers.append(wire.BROKER_ANSWERS.read(answer))
 
 
 def _header(lines: Sequence[bytes], where: str) -> Iterator[tuple[str, str]]:

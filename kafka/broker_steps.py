@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka.asked import Ids, Tagged
+from elrcheck.kafka.partition_questions import Ids, Tagged
 
 BrokerState: TypeAlias = Literal["active", "fenced", "shutting down"]
 NO_LAG = -1

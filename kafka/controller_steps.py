@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery, Tagged
+from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery, Tagged
 
 Reply: TypeAlias = Literal["CAUGHT_UP", "FENCED", "IN_CONTROLLED_SHUTDOWN", "SHUT_DOWN", "RESIGNED"]
 ConfigKey: TypeAlias = Literal["min.insync.replicas", "unclean.leader.election.enable"]

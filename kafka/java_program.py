@@ -5,14 +5,13 @@ The classes are kept in the store as a jar, by a digest of the sources, the jars
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import shutil
 import subprocess
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,33 +27,11 @@ JDK = (
     f"install a JDK {OLDEST} or newer (Debian: apt install openjdk-17-jdk-headless), "
     "or set JAVA_HOME to one; a runtime without compiler is not enough"
 )
-COMPILER_PATIENCE = 300.0
-SHOWN = 12  # lines of a compiler's complaint
-
-
-@dataclass(frozen=True)
-class JavaProgram:
-    """Sources, as pairs of file name and text, and the class whose `main` is run."""
-
-    sources: tuple[tuple[str, str], ...]
-    main: str
-
-    @classmethod
-    def of_folder(cls, folder: str, main: str) -> JavaProgram:
-        """Take all .java files of a folder of this package, such as "kafka/java/controller"."""
-        room, _, below = folder.partition("/")
-        found = tuple(
-            (path.rpartition("/")[2], file.read_text(encoding="utf-8"))
-            for path, file in files_of(room, (".java",))
-            if path.startswith(f"{room}/{below}/")
-        )
-        return cls(found, main)
-
-    def digest(self) -> str:
-        total = hashlib.sha256()
-        for name, text in self.sources:
-            total.update(f"{name}\0{text}\0".encode())
-        return total.hexdigest()
+COMPILER_PATIENCE = 600.0  # seconds
+SHOWN = 12
+"""Lines of a compiler's output that a message shows."""
+CLASSES = "classes"
+"""The folder of a draft for what is compiled."""
 
 
 @dataclass(frozen=True)
@@ -81,53 +58,63 @@ def find_jdk(environ: Mapping[str, str] | None = None) -> Jdk:
     raise EnvironmentFault("javac-missing", f"{java.path} comes without a compiler (javac)", help=JDK)
 
 
-def compiled(program: JavaProgram, class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None) -> Path:
-    """Return a jar with the program's classes, compiling them if they are not kept.
+def sources_of(folder: str) -> dict[str, str]:
+    """Return file name -> text of all .java files of a folder of this package, such as "kafka/java/controller"."""
+    room = folder.partition("/")[0]
+    return {
+        path.rpartition("/")[2]: file.read_text(encoding="utf-8")
+        for path, file in files_of(room, (".java",))
+        if path.startswith(f"{folder}/")
+    }
 
-    A jar and not a folder, because class data sharing takes no folders.
+
+def compiled(
+    sources: Mapping[str, str], class_path: ClassPath, jdk: Jdk, environ: Mapping[str, str] | None = None
+) -> Path:
+    """Return a jar with the classes of a program, compiling its sources if that was not done before.
+
+    sources: file name -> text. A jar and not a folder, because class data sharing takes no folders.
     """
-    environ = os.environ if environ is None else environ
-    files = FileStore("java", ".jar", environ)
-    key = digests.key(program=program.digest(), jars=class_path.digest(), java=jdk.java.version, javac=str(jdk.javac))
+    files = FileStore("java", ".jar", os.environ if environ is None else environ)
+    key = digests.key(
+        sources=digests.values(sources), jars=class_path.digest(), java=jdk.java.version, javac=str(jdk.javac)
+    )
     jar = files.get(key)
     if jar is not None:
         return jar
-    with tempfile.TemporaryDirectory(prefix="elrcheck-java-") as draft:
-        _compile(program, class_path, jdk, Path(draft))
-        return files.place(key, jar_bytes(Path(draft) / "classes"))
+    with tempfile.TemporaryDirectory(prefix="elrcheck-java-") as name:
+        draft = Path(name)
+        paths = write_sources(sources, draft)
+        complaint = run_javac(jdk, class_path, draft, paths, "--release", str(OLDEST))
+        if complaint is not None:
+            raise EnvironmentFault(
+                "kafka-driver",
+                f"the driver does not compile against Kafka {class_path.version}",
+                excerpt=complaint,
+                help="this version of Kafka may not be supported; 3.9.1 to 4.4.0 are",
+            )
+        return files.place(key, jar_bytes(draft / CLASSES))
 
 
-def jar_bytes(classes: Path) -> bytes:
-    """Return a jar of the classes below a folder."""
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for file in sorted(classes.rglob("*.class")):
-            archive.write(file, str(file.relative_to(classes)))
-    return data.getvalue()
+def write_sources(sources: Mapping[str, str], draft: Path) -> list[Path]:
+    """Write sources, path -> text, below a folder, beside a folder for their classes; return their paths."""
+    (draft / CLASSES).mkdir()
+    for name, text in sources.items():
+        (draft / name).parent.mkdir(parents=True, exist_ok=True)
+        (draft / name).write_text(text, encoding="utf-8")
+    return [draft / name for name in sources]
 
 
-def _compile(program: JavaProgram, class_path: ClassPath, jdk: Jdk, draft: Path) -> None:
-    sources, classes = draft / "sources", draft / "classes"
-    sources.mkdir()
-    classes.mkdir()
-    for name, text in program.sources:
-        (sources / name).write_text(text, encoding="utf-8")
-    command = [
-        str(jdk.javac),
-        "-encoding",
-        "UTF-8",
-        "-nowarn",
-        "-proc:none",
-        "--release",
-        str(OLDEST),
-        "-cp",
-        str(class_path),
-        "-d",
-        str(classes),
-        *(str(sources / name) for name, _ in program.sources),
-    ]
+def run_javac(jdk: Jdk, class_path: ClassPath, draft: Path, sources: Sequence[Path], *options: str) -> str | None:
+    """Compile Java sources of a draft into its folder of classes, as `run_compiler` does."""
+    command = [str(jdk.javac), "-encoding", "UTF-8", "-nowarn", "-proc:none", *options, "-cp", str(class_path)]
+    return run_compiler([*command, "-d", str(draft / CLASSES), *map(str, sources)], draft)
+
+
+def run_compiler(command: Sequence[str], draft: Path) -> str | None:
+    """Run a compiler; return None if it succeeds, else the first lines of its output, with paths below the draft."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -138,12 +125,16 @@ def _compile(program: JavaProgram, class_path: ClassPath, jdk: Jdk, draft: Path)
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
-        raise EnvironmentFault("kafka-driver", f"{jdk.javac} does not finish: {fault}", help=JDK) from fault
-    if done.returncode != 0:
-        said = done.stdout.replace(f"{sources}{os.sep}", "").splitlines()
-        raise EnvironmentFault(
-            "kafka-driver",
-            f"the driver does not compile against Kafka {class_path.version}",
-            excerpt="\n".join(said[:SHOWN]),
-            help="this version of Kafka may not be supported; 3.9.1 to 4.4.0 are",
-        )
+        raise EnvironmentFault("kafka-driver", f"{command[0]} does not finish: {fault}", help=JDK) from fault
+    if process.returncode == 0:
+        return None
+    return "\n".join(process.stdout.replace(f"{draft}{os.sep}", "").splitlines()[:SHOWN])
+
+
+def jar_bytes(classes: Path) -> bytes:
+    """Return a jar of the classes below a folder."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for file in sorted(classes.rglob("*.class")):
+            archive.write(file, str(file.relative_to(classes)))
+    return data.getvalue()

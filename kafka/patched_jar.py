@@ -1,15 +1,15 @@
 """A patch of Kafka as a jar that goes before Kafka's own: the sources of a release with edits, compiled.
 
 The jar is kept in the store, by the edited sources, the jars that they were compiled against, and the
-compiler.
+compiler. The sources of a release come from its jars of sources, which Maven gets and the store keeps.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
+import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,16 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.kept.store import FileStore
 from elrcheck.catalogue.finding_file import Edit
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_program import COMPILER_PATIENCE, JDK, SHOWN, Jdk, find_jdk, jar_bytes
-from elrcheck.kafka.maven import Dependency, MavenFailed, needed_jars
-from elrcheck.kafka.sources import source_of
+from elrcheck.kafka.java_program import CLASSES, Jdk, find_jdk, jar_bytes, run_compiler, run_javac, write_sources
+from elrcheck.kafka.maven import Dependency, MavenFailed, artifact_bytes, needed_jars
 
 MADE_FOR = "the page of the finding says for which releases the patch was made"
+ARTIFACTS = (
+    ("kafka/", "kafka_2.13"),
+    ("org/apache/kafka/storage/", "kafka-storage"),
+    ("org/apache/kafka/", "kafka-metadata"),
+)
+"""Which artifact has the source of a path: the first whose start fits."""
 LIBRARY = re.compile(r"scala-library-(2\.13\.\d+)\.jar")
 
 
@@ -44,12 +49,15 @@ def patched_jar(name: str, edits: Sequence[Edit], kafka: ClassPath, environ: Map
     jar = files.get(key)
     if jar is not None:
         return jar
-    with tempfile.TemporaryDirectory(prefix="elrcheck-patch-") as draft:
-        return files.place(key, jar_bytes(_compiled(sources, kafka, jdk, Path(draft), environ)))
+    with tempfile.TemporaryDirectory(prefix="elrcheck-patch-") as folder:
+        draft = Path(folder)
+        _compile(sources, kafka, jdk, draft, environ)
+        return files.place(key, jar_bytes(draft / CLASSES))
 
 
 def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, str] | None = None) -> Mapping[str, str]:
     """Return path -> text of the sources that the edits change; a fault names an edit that does not fit."""
+    environ = os.environ if environ is None else environ
     sources: dict[str, str] = {}
     for edit in edits:
         source = sources.get(edit.path) or source_of(edit.path, version, environ)
@@ -61,29 +69,61 @@ def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, st
     return sources
 
 
-def _compiled(sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, draft: Path, environ: Mapping[str, str]) -> Path:
-    """The folder of the classes. Java first: Scala's may use them."""
-    out, files = draft / "classes", []
-    out.mkdir()
-    for path, text in sources.items():
-        files.append(draft / path)
-        files[-1].parent.mkdir(parents=True, exist_ok=True)
-        files[-1].write_text(text, encoding="utf-8")
-    java, scala = ([str(file) for file in files if file.suffix == kind] for kind in (".java", ".scala"))
+def source_of(path: str, version: str, environ: Mapping[str, str]) -> str:
+    """Return a source file of a release, such as kafka/cluster/Partition.scala."""
+    artifact = next(name for start, name in ARTIFACTS if path.startswith(start))
+    try:
+        with zipfile.ZipFile(_sources_jar(artifact, version, environ)) as archive:
+            return archive.read(path).decode("utf-8")
+    except KeyError as fault:
+        message = f"{path} is no source of Kafka {version}"
+        raise UsageFault("patch-edit", message, help=f"it is not in {artifact}") from fault
+
+
+def _sources_jar(artifact: str, version: str, environ: Mapping[str, str]) -> Path:
+    files, key = FileStore("sources", ".jar", environ), f"{artifact} {version} sources"
+    jar = files.get(key)
+    if jar is not None:
+        return jar
+    try:
+        data = artifact_bytes(f"org.apache.kafka:{artifact}:{version}:jar:sources", environ)
+    except MavenFailed as failed:
+        raise _sources_fault(artifact, version, failed) from failed
+    return files.place(key, data)
+
+
+def _sources_fault(artifact: str, version: str, failed: MavenFailed) -> EnvironmentFault | UsageFault:
+    if failed.not_found and not failed.no_network:
+        message = f"no sources of {artifact} {version} are published"
+        help = "without them a patch of this release cannot be built; name another release"
+        return UsageFault("kafka-sources", message, excerpt=failed.excerpt, help=help)
+    message = f"Maven did not fetch the sources of {artifact} {version}"
+    help = "check the network and Maven's proxy settings"
+    return EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help=help)
+
+
+def _compile(sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, draft: Path, environ: Mapping[str, str]) -> None:
+    """Compile into the draft's folder of classes, Java first: Scala's classes may use Java's."""
+    files = write_sources(sources, draft)
+    java, scala = ([file for file in files if file.suffix == kind] for kind in (".java", ".scala"))
     if java:
-        command = [str(jdk.javac), "-encoding", "UTF-8", "-nowarn", "-proc:none", "-cp", str(kafka)]
-        _compile([*command, "-d", str(out), *java], kafka.version, draft)
+        _reject(run_javac(jdk, kafka, draft, java), kafka)
     if scala:
-        both = replace(kafka, jars=(out, *kafka.jars))
+        both = replace(kafka, jars=(draft / CLASSES, *kafka.jars))
         command = [str(jdk.java.path), "-Xss4m", "-cp", _scala_compiler(kafka, environ)]
         command += ["scala.tools.nsc.Main", "-encoding", "UTF-8", "-nowarn", "-classpath", str(both)]
-        _compile([*command, "-d", str(out), *scala], kafka.version, draft)
-    return out
+        _reject(run_compiler([*command, "-d", str(draft / CLASSES), *map(str, scala)], draft), kafka)
+
+
+def _reject(complaint: str | None, kafka: ClassPath) -> None:
+    if complaint is not None:
+        message = f"the patch does not compile against Kafka {kafka.version}"
+        raise UsageFault("patch-edit", message, excerpt=complaint, help=MADE_FOR)
 
 
 def _scala_compiler(kafka: ClassPath, environ: Mapping[str, str]) -> str:
-    """The class path of the compiler that the release was built with."""
-    version = next((found[1] for jar in kafka.jars if (found := LIBRARY.fullmatch(jar.name))), None)
+    """Return the class path of the compiler that the release was built with."""
+    version = next((library[1] for jar in kafka.jars if (library := LIBRARY.fullmatch(jar.name))), None)
     if version is None:
         message = f"the patch is in Scala, which does not come with Kafka {kafka.version}"
         raise UsageFault("patch-edit", message, help=MADE_FOR)
@@ -93,27 +133,3 @@ def _scala_compiler(kafka: ClassPath, environ: Mapping[str, str]) -> str:
         message, help = f"Maven did not fetch the Scala compiler {version}", "check the network"
         raise EnvironmentFault("kafka-jars", message, excerpt=failed.excerpt, help=help) from failed
     return os.pathsep.join(map(str, jars))
-
-
-def _compile(command: Sequence[str], version: str, draft: Path) -> None:
-    try:
-        done = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=2 * COMPILER_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as fault:
-        raise EnvironmentFault("kafka-driver", f"{command[0]} does not finish: {fault}", help=JDK) from fault
-    if done.returncode != 0:
-        said = done.stdout.replace(f"{draft}{os.sep}", "").splitlines()
-        raise UsageFault(
-            "patch-edit",
-            f"the patch does not compile against Kafka {version}",
-            excerpt="\n".join(said[:SHOWN]),
-            help=MADE_FOR,
-        )

@@ -1,19 +1,24 @@
 """Questions to Kafka's classes and their answers as JSON lines, of the records that both sides have.
 
-A question says in "type" what it is; the Java side has a record of the same fields for each. Answers repeat a
-lot, so what was read before is remembered.
+A question says in "type" what it is; the Java side has a record of the same fields for each.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import msgspec
 
-from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.partition_questions import (
+    BuilderAnswer,
+    BuilderQuestion,
+    ReassignmentAnswer,
+    ReassignmentQuestion,
+    Tagged,
+)
 
 T = TypeVar("T")
 REMEMBERED = 1 << 16
@@ -25,82 +30,53 @@ class WireError(Exception):
     """A line that is not of the agreed shape: a bug of one of the two sides, or a damaged file."""
 
 
-class AskBuilder(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="Builder"):
+class AskBuilder(Tagged, frozen=True, tag="Builder"):
     """A question to PartitionChangeBuilder."""
 
     question: BuilderQuestion
 
 
-class AskReassignment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="Reassignment"):
+class AskReassignment(Tagged, frozen=True, tag="Reassignment"):
     """A question to PartitionReassignmentReplicas."""
 
     question: ReassignmentQuestion
 
 
-class Load(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="Setup"):
-    """A cluster, which the steps that follow begin with."""
+class Load(Tagged, frozen=True, tag="Setup"):
+    """A cluster, with which the steps that follow begin."""
 
     setup: Setup
 
 
 ControllerLine: TypeAlias = AskBuilder | AskReassignment | Load | Step
-
-_ENCODER = msgspec.json.Encoder()
-_CONTROLLER: msgspec.json.Decoder[ControllerLine] = msgspec.json.Decoder(ControllerLine)
-_BROKER: msgspec.json.Decoder[BrokerEvent] = msgspec.json.Decoder(BrokerEvent)
-_BUILDER_ANSWER = msgspec.json.Decoder(BuilderAnswer)
-_REASSIGNMENT_ANSWER = msgspec.json.Decoder(ReassignmentAnswer)
-_STEP_ANSWER = msgspec.json.Decoder(StepAnswer)
-_BROKER_ANSWER = msgspec.json.Decoder(BrokerAnswer)
+write = msgspec.json.Encoder().encode
+"""Write a question as one line."""
 
 
-def write(question: ControllerLine | BrokerEvent) -> bytes:
-    """Write a question as one line."""
-    return _ENCODER.encode(question)
+class Lines(Generic[T]):
+    """Lines of one kind. Answers repeat a lot, so what was read before is remembered."""
+
+    def __init__(self, kind: Any) -> None:
+        self._decoder: msgspec.json.Decoder[T] = msgspec.json.Decoder(kind)
+        self._remembered = lru_cache(REMEMBERED)(self._decoded)
+
+    def read(self, line: bytes) -> T:
+        """Read a line; WireError unless it is written exactly as `write` does: no field more, in the same order."""
+        return self._remembered(line)
+
+    def _decoded(self, line: bytes) -> T:
+        try:
+            record = self._decoder.decode(line)
+        except (msgspec.DecodeError, ValueError) as fault:
+            raise WireError(f"{fault}: {line[:SHOWN]!r}") from None
+        if write(record) != line:
+            raise WireError(f"not written as Kafka's side writes it: {line[:SHOWN]!r}")
+        return record
 
 
-def read_question(line: bytes) -> ControllerLine:
-    """Read a question to the controller's classes."""
-    return _read(_CONTROLLER, line)
-
-
-@lru_cache(REMEMBERED)
-def read_event(line: bytes) -> BrokerEvent:
-    """Read an event of one broker."""
-    return _read(_BROKER, line)
-
-
-@lru_cache(REMEMBERED)
-def read_builder(line: bytes) -> BuilderAnswer:
-    """Read the answer of PartitionChangeBuilder."""
-    return _read(_BUILDER_ANSWER, line)
-
-
-def read_reassignment(line: bytes) -> ReassignmentAnswer:
-    """Read the answer of PartitionReassignmentReplicas."""
-    return _read(_REASSIGNMENT_ANSWER, line)
-
-
-@lru_cache(REMEMBERED)
-def read_step(line: bytes) -> StepAnswer:
-    """Read the answer to a step."""
-    return _read(_STEP_ANSWER, line)
-
-
-@lru_cache(REMEMBERED)
-def read_broker_answer(line: bytes) -> BrokerAnswer:
-    """Read what one broker answered to an event."""
-    return _read(_BROKER_ANSWER, line)
-
-
-def reject_unusual(line: bytes, record: object) -> None:
-    """WireError unless the record is written as this line: no field more, in the same order and notation."""
-    if _ENCODER.encode(record) != line:
-        raise WireError(f"not written as Kafka's side writes it: {line[:SHOWN]!r}")
-
-
-def _read(decoder: msgspec.json.Decoder[T], line: bytes) -> T:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, ValueError) as fault:
-        raise WireError(f"{fault}: {line[:SHOWN]!r}") from None
+QUESTIONS: Lines[ControllerLine] = Lines(ControllerLine)
+EVENTS: Lines[BrokerEvent] = Lines(BrokerEvent)
+BUILDER_ANSWERS: Lines[BuilderAnswer] = Lines(BuilderAnswer)
+REASSIGNMENT_ANSWERS: Lines[ReassignmentAnswer] = Lines(ReassignmentAnswer)
+STEP_ANSWERS: Lines[StepAnswer] = Lines(StepAnswer)
+BROKER_ANSWERS: Lines[BrokerAnswer] = Lines(BrokerAnswer)

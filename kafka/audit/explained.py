@@ -16,12 +16,12 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.audit.builds import Knobs, variants_of, with_repairs
 from elrcheck.kafka.audit.known_broker import KnownBroker
 from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.conformance.projections import text_of
 from elrcheck.kafka.log.cluster_state import StoredPartition
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (
     AlterPartitionEvent,

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.audit.judged import Judge, settings_of
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
@@ -22,6 +21,7 @@ from elrcheck.kafka.log.cluster_state import (
 )
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import Fields
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.state import configured_min_isr
 
 UNREAD_FOR = 15_000

@@ -20,12 +20,12 @@ from elrcheck.invariants.membership import (
     MembersAreReplicas,
     NoNeedlessStall,
 )
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.conformance.model_side import Unheld, partition_of
 from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
 from elrcheck.kafka.log.partition_table import Shape
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
 from elrcheck.model.start import Init

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.audit.builds import variants_of
 from elrcheck.kafka.audit.explained import Numbers
 from elrcheck.kafka.audit.hazard_signs import Sign
@@ -22,6 +21,7 @@ from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.explained import Numbers, Question, explain, unexplained
 from elrcheck.kafka.audit.findings import Explained
@@ -19,6 +18,7 @@ from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.log.cluster_state import ClusterState, Key, PartitionChanged, StoredBroker, StoredPartition
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.partition_table import PartitionTable
+from elrcheck.kafka.partition_questions import KafkaPartition
 
 BROKERS = frozenset(
     {

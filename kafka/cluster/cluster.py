@@ -29,7 +29,7 @@ from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, Cluster
 from elrcheck.kafka.cluster.replica_log import log_end
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
-from elrcheck.kafka.java_program import JavaProgram, Jdk, compiled, find_jdk
+from elrcheck.kafka.java_program import Jdk, compiled, find_jdk, sources_of
 
 NODE_MAIN = "org.elrcheck.cluster.GuardedNode"
 CLIENT_MAIN = "org.elrcheck.cluster.ClientMain"
@@ -277,7 +277,7 @@ def start_cluster(
     """Start a cluster. patience: a factor for all time limits; keep: a folder for what it logs."""
     jdk = find_jdk(environ)
     environ = os.environ if environ is None else environ
-    program = compiled(JavaProgram.of_folder("kafka/java/cluster", NODE_MAIN), class_path, jdk, environ)
+    program = compiled(sources_of("kafka/java/cluster"), class_path, jdk, environ)
     class_path = replace(class_path, jars=(program, *class_path.jars))
     archive = ClassArchive.of(class_path, jdk, environ)
     with ExitStack() as stack:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from elrcheck.kafka.asked import BuilderQuestion, KafkaPartition
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.compare import (
     Counted,
@@ -28,7 +27,8 @@ from elrcheck.kafka.conformance.known_classes import class_of, signature
 from elrcheck.kafka.conformance.question_space import shuffled
 from elrcheck.kafka.conformance.random_cases import random_builder_question, random_single, random_walk
 from elrcheck.kafka.controller_steps import SwitchElr
-from elrcheck.kafka.oracle import Oracle
+from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
+from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
 Kind: TypeAlias = Literal["builder space", "event space", "random builder", "random events", "walks", "ISR order"]

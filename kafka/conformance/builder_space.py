@@ -18,8 +18,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.conformance.question_space import Space, subsets
+from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 
 LARGEST = 3
 Place: TypeAlias = Literal["out", "isr", "elr"]

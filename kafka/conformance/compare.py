@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import (
     UNASSIGNED,
@@ -21,6 +20,7 @@ from elrcheck.kafka.conformance.projections import (
     step_differences,
 )
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step, StepAnswer
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition

@@ -14,7 +14,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.base.worker_pool import each
 from elrcheck.kafka.conformance.block import BUILDER, Block, VersionResult, ask_block
-from elrcheck.kafka.oracle import Oracle
+from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
 from elrcheck.model.config import Config
 
 Opener: TypeAlias = Callable[[str], AbstractContextManager[Oracle]]

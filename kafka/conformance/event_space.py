@@ -14,7 +14,6 @@ from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, TypeAlias
 
-from elrcheck.kafka.asked import NO_LEADER, Ids
 from elrcheck.kafka.conformance.builder_space import LARGEST, PLACES, partition
 from elrcheck.kafka.conformance.question_space import Space, subsets
 from elrcheck.kafka.controller_steps import (
@@ -37,6 +36,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import NO_LEADER, Ids
 
 Single: TypeAlias = tuple[Setup, Step]
 FENCED = {"fenced": True}

@@ -13,9 +13,9 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import release_numbers, resolve
 from elrcheck.kafka.conformance.comparison import Team
-from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
-from elrcheck.kafka.oracle import Oracle
+from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
+from elrcheck.kafka.kafka_oracle import open_oracle
 from elrcheck.model.variants import VARIANTS
 
 SCOPE = "two-brokers"

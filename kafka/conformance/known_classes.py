@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.conformance.compare import BuilderDisagreement, Disagreement, StepDisagreement
 from elrcheck.kafka.conformance.projections import partition_differences
 from elrcheck.kafka.controller_steps import Register, Unregister
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,
@@ -34,6 +33,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config

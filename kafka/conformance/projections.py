@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from elrcheck.kafka.asked import BuilderAnswer, KafkaPartition
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, partition_of
 from elrcheck.kafka.controller_steps import KafkaBroker, StepAnswer
+from elrcheck.kafka.partition_questions import BuilderAnswer, KafkaPartition
 from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Directory, Partition, Registration

@@ -10,7 +10,6 @@ import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -33,6 +32,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Registration

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from elrcheck.kafka.asked import NO_LEADER, BuilderQuestion, KafkaPartition
 from elrcheck.kafka.conformance.compare import (
     BuilderDisagreement,
     Counted,
@@ -23,7 +22,8 @@ from elrcheck.kafka.conformance.compare import (
 )
 from elrcheck.kafka.conformance.known_classes import class_of, signature
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
-from elrcheck.kafka.oracle import Oracle
+from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
+from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
 ROUNDS = 60

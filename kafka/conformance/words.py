@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from elrcheck.kafka.asked import BuilderQuestion, KafkaPartition
 from elrcheck.kafka.conformance.compare import BuilderDisagreement, Disagreement, StepDisagreement
 from elrcheck.kafka.conformance.projections import text_of
 from elrcheck.kafka.controller_steps import (
@@ -27,6 +26,7 @@ from elrcheck.kafka.controller_steps import (
     Step,
     Unfence,
 )
+from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.results.conform_report import ExampleReport, FieldPair
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import msgspec
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.asked import NO_LEADER, KafkaPartition
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
@@ -36,6 +35,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.plain import Label
 from elrcheck.model.broker.log_directories import brings_directory, presented_epoch
 from elrcheck.model.config import Config

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.kafka.asked import NO_LEADER
 from elrcheck.kafka.live.admin_client import Answer, ClusterClient, NotSeen
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
@@ -28,6 +27,7 @@ from elrcheck.kafka.log.cluster_state import (
     ClusterState,
 )
 from elrcheck.kafka.log.metadata_records import MetadataRecord
+from elrcheck.kafka.partition_questions import NO_LEADER
 
 METADATA = "metadata.version"
 UNCLEAN = "unclean.leader.election.enable"

@@ -10,13 +10,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from elrcheck.kafka.asked import Ids, KafkaPartition, Recovery
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
 from elrcheck.kafka.log.partition_table import UNASSIGNED as UNASSIGNED
 from elrcheck.kafka.log.partition_table import Key as Key
 from elrcheck.kafka.log.partition_table import PartitionTable, Shape
 from elrcheck.kafka.log.partition_table import StoredPartition as StoredPartition
 from elrcheck.kafka.log.record_table import NO_UUID
+from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery
 
 ELR_FEATURE = "eligible.leader.replicas.version"
 MIN_ISR = "min.insync.replicas"

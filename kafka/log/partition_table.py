@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from elrcheck.kafka.asked import NO_LEADER, Ids, KafkaPartition
+from elrcheck.kafka.partition_questions import NO_LEADER, Ids, KafkaPartition
 
 MOST_SHAPES = 1 << 16
 """Contents of partitions that are kept for the next one that has the same."""

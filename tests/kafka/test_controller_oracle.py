@@ -10,16 +10,6 @@ from typing import get_args
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.asked import (
-    MIGRATING,
-    UNASSIGNED,
-    BuilderAnswer,
-    BuilderQuestion,
-    KafkaPartition,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-)
-from elrcheck.kafka.controller_oracle import ControllerOracle, open_oracle
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,
@@ -38,7 +28,16 @@ from elrcheck.kafka.controller_steps import (
     SwitchElr,
     Unregister,
 )
-from elrcheck.kafka.oracle import Walk
+from elrcheck.kafka.kafka_oracle import ControllerOracle, Walk, open_oracle
+from elrcheck.kafka.partition_questions import (
+    MIGRATING,
+    UNASSIGNED,
+    BuilderAnswer,
+    BuilderQuestion,
+    KafkaPartition,
+    ReassignmentAnswer,
+    ReassignmentQuestion,
+)
 from support.kafka_jars import OTHERS, jars_or_skip
 from support.kafka_walks import random_question, random_walks
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.kafka.controller_oracle import MAIN
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
+from elrcheck.kafka.kafka_oracle import CONTROLLER
 
 NO_JARS = ClassPath("0.0.0", (), "a test")
 
@@ -23,16 +23,15 @@ def jdk_or_skip() -> None:
 
 
 def test_the_drivers_sources_are_found() -> None:
-    program = JavaProgram.of_folder("kafka/java/controller", MAIN)
-    names = {name for name, _ in program.sources}
-    assert f"{MAIN.rpartition('.')[2]}.java" in names
-    package = MAIN.rpartition(".")[0]
-    assert all(text.startswith(f"package {package};\n") for _, text in program.sources)
+    folder, main = CONTROLLER
+    package, _, name = main.rpartition(".")
+    sources = sources_of(folder)
+    assert f"{name}.java" in sources
+    assert all(text.startswith(f"package {package};\n") for text in sources.values())
 
 
 def test_no_source_of_the_driver_is_long() -> None:
-    program = JavaProgram.of_folder("kafka/java/controller", MAIN)
-    lines = {name: text.splitlines() for name, text in program.sources}
+    lines = {name: text.splitlines() for name, text in sources_of(CONTROLLER[0]).items()}
     assert {name: len(found) for name, found in lines.items() if len(found) > 300} == {}
     assert {name for name, found in lines.items() if any(len(line) > 120 for line in found)} == set()
 
@@ -41,7 +40,7 @@ def test_no_source_of_the_driver_is_long() -> None:
 def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     jdk_or_skip()
     environ = {"ELRCHECK_CACHE_DIR": str(tmp_path)}
-    program = JavaProgram((("A.java", "class A { }"),), "A")
+    program = {"A.java": "class A { }"}
     first = compiled(program, NO_JARS, find_jdk(), environ)
     made = first.stat().st_mtime_ns
     assert zipfile.ZipFile(first).namelist() == ["A.class"]
@@ -50,7 +49,7 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     first.write_bytes(first.read_bytes()[:-1] + b"?")
     assert compiled(program, NO_JARS, find_jdk(), environ) == first
     assert zipfile.ZipFile(first).testzip() is None, "it was compiled again"
-    other = JavaProgram((("A.java", "class A { int x; }"),), "A")
+    other = {"A.java": "class A { int x; }"}
     assert compiled(other, NO_JARS, find_jdk(), environ) != first
     assert sorted(path.name for path in first.parent.iterdir() if path.name.startswith(".")) == []
 
@@ -58,7 +57,7 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
 @pytest.mark.kafka
 def test_a_program_that_does_not_compile_is_told_with_the_place(tmp_path: Path) -> None:
     jdk_or_skip()
-    program = JavaProgram((("A.java", "class A { B b; }"),), "A")
+    program = {"A.java": "class A { B b; }"}
     with pytest.raises(EnvironmentFault) as caught:
         compiled(program, NO_JARS, find_jdk(), {"ELRCHECK_CACHE_DIR": str(tmp_path)})
     assert caught.value.code == "kafka-driver" and "A.java:1" in str(caught.value.excerpt)
@@ -69,7 +68,7 @@ def test_a_program_that_does_not_compile_is_told_with_the_place(tmp_path: Path) 
 def test_a_program_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
     jdk_or_skip()
     (tmp_path / "file").touch()
-    program = JavaProgram((("A.java", "class A { }"),), "A")
+    program = {"A.java": "class A { }"}
     jar = compiled(program, NO_JARS, find_jdk(), {"ELRCHECK_CACHE_DIR": str(tmp_path / "file")})
     assert zipfile.ZipFile(jar).namelist() == ["A.class"]
 

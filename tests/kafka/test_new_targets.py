@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.kafka.asked import KafkaPartition
-from elrcheck.kafka.broker_oracle import open_broker_oracle
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -21,9 +19,10 @@ from elrcheck.kafka.broker_steps import (
     Proposed,
     Registered,
 )
-from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import AlterPartition, KafkaBroker, Member, Reassign, Setup
 from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.kafka_oracle import open_broker_oracle, open_oracle
+from elrcheck.kafka.partition_questions import KafkaPartition
 from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]

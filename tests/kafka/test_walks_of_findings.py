@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.kafka.asked import KafkaPartition
-from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     Configure,
@@ -21,6 +19,8 @@ from elrcheck.kafka.controller_steps import (
     SwitchElr,
     Unfence,
 )
+from elrcheck.kafka.kafka_oracle import open_oracle
+from elrcheck.kafka.partition_questions import KafkaPartition
 from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]

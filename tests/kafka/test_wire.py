@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elrcheck.kafka import wire
-from elrcheck.kafka.asked import (
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
+from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
+from elrcheck.kafka.partition_questions import (
     BuilderAnswer,
     BuilderQuestion,
     KafkaPartition,
     ReassignmentAnswer,
     ReassignmentQuestion,
 )
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
-from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
 from support.places import ROOT
 from support.wire_samples import BROKERS, PARTITION, STEPS
 
@@ -47,9 +47,9 @@ partitions = st.builds(
 @given(partitions, st.none() | st.text())
 def test_an_answer_is_read_as_it_was_written(partition: KafkaPartition, failure: str | None) -> None:
     builder = BuilderAnswer(partition, failure)
-    assert wire.read_builder(msgspec.json.encode(builder)) == builder
+    assert wire.BUILDER_ANSWERS.read(msgspec.json.encode(builder)) == builder
     step = StepAnswer("NONE", partition, BROKERS, 2, True, partition, failure, ("CAUGHT_UP", "SHUT_DOWN"))
-    assert wire.read_step(msgspec.json.encode(step)) == step
+    assert wire.STEP_ANSWERS.read(msgspec.json.encode(step)) == step
 
 
 def test_every_kind_of_step_has_a_line_of_its_own() -> None:
@@ -85,7 +85,7 @@ def test_a_sibling_needs_a_partition() -> None:
 
 def test_answers_about_a_reassignment() -> None:
     answer = ReassignmentAnswer((2, 3, 0), (2, 3), (0,), None, ((0,), ()))
-    assert wire.read_reassignment(msgspec.json.encode(answer)) == answer
+    assert wire.REASSIGNMENT_ANSWERS.read(msgspec.json.encode(answer)) == answer
 
 
 def test_an_answer_of_a_broker() -> None:
@@ -93,7 +93,7 @@ def test_an_answer_of_a_broker() -> None:
     answer = BrokerAnswer(
         "read:1:0", True, 4, 5, 2, 2, 2, (1, 2), (1, 2), True, ((0, 1, 10), (2, -1, -1)), sent, ("NONE",)
     )
-    assert wire.read_broker_answer(msgspec.json.encode(answer)) == answer
+    assert wire.BROKER_ANSWERS.read(msgspec.json.encode(answer)) == answer
 
 
 GOOD = msgspec.json.encode(BuilderAnswer(PARTITION)).decode()
@@ -118,10 +118,10 @@ def test_a_damaged_answer_is_no_answer(old: str, new: str) -> None:
     assert old in GOOD
     damaged = GOOD.replace(old, new, 1).encode()
     with pytest.raises(wire.WireError):
-        wire.reject_unusual(damaged, wire.read_builder(damaged))
-    for reader in (wire.read_step, wire.read_broker_answer, wire.read_reassignment):
+        wire.BUILDER_ANSWERS.read(damaged)
+    for reader in (wire.STEP_ANSWERS, wire.BROKER_ANSWERS, wire.REASSIGNMENT_ANSWERS):
         with pytest.raises(wire.WireError):
-            reader(damaged)
+            reader.read(damaged)
 
 
 # ---------------------------------------------------------------------------- the same types in Java

@@ -12,17 +12,17 @@ from functools import lru_cache
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.kafka.asked import (
+from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, situation_of
+from elrcheck.kafka.conformance.projections import min_isr_in_effect
+from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
+from elrcheck.kafka.kafka_oracle import Walk
+from elrcheck.kafka.partition_questions import (
     BuilderAnswer,
     BuilderQuestion,
     KafkaPartition,
     ReassignmentAnswer,
     ReassignmentQuestion,
 )
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, situation_of
-from elrcheck.kafka.conformance.projections import min_isr_in_effect
-from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
-from elrcheck.kafka.oracle import Walk
 from elrcheck.model.config import Config
 from elrcheck.model.state import Partition
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.java_program import JavaProgram, compiled, find_jdk
+from elrcheck.kafka.java_program import compiled, find_jdk
 from support.edits import replaced
 from support.places import TESTS
 
@@ -23,7 +23,7 @@ def asked(jars: ClassPath, lines: Sequence[str]) -> list[str]:
     jdk = find_jdk()
     home = next(home for home in HOMES if _has(jars.jars, f"{home.replace('.', '/')}/MemoryRecords.class"))
     text = replaced(SOURCE.read_text(encoding="utf-8"), "RECORDS.", f"{home}.")
-    classes = compiled(JavaProgram(((SOURCE.name, text),), "KafkaRecords"), jars, jdk)
+    classes = compiled({SOURCE.name: text}, jars, jdk)
     done = subprocess.run(
         [str(jdk.java.path), "-Xmx128m", "-XX:+UseSerialGC", "-cp", f"{classes}:{jars}", "KafkaRecords"],
         input="".join(f"{line}\n" for line in lines),

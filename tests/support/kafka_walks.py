@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from elrcheck.kafka.asked import BuilderQuestion, Ids, KafkaPartition, Recovery
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,
@@ -28,7 +27,8 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
-from elrcheck.kafka.oracle import Walk
+from elrcheck.kafka.kafka_oracle import Walk
+from elrcheck.kafka.partition_questions import BuilderQuestion, Ids, KafkaPartition, Recovery
 
 BROKERS = 4
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from elrcheck.kafka.asked import LOST, UNASSIGNED, KafkaPartition
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     AssignDirectory,
@@ -24,6 +23,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import LOST, UNASSIGNED, KafkaPartition
 
 PLACES = (0, UNASSIGNED, LOST)
 PARTITION = KafkaPartition((2, 0, 1), (0,), (2,), (-1,), (1,), (), -1, 3, 7, "RECOVERING", PLACES)

@@ -10,15 +10,13 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.answer_file import write_answers
-from elrcheck.kafka.broker_oracle import open_broker_oracle
 from elrcheck.kafka.conformance.block import ask_block
 from elrcheck.kafka.conformance.broker.broker_conform import BATCH, broker_walks
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.kafka_source import class_path_of
 from elrcheck.kafka.conformance.plan import plan
-from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.jars import Jars
-from elrcheck.kafka.line_oracle import Pairs
+from elrcheck.kafka.kafka_oracle import Pairs, open_broker_oracle, open_oracle
 
 
 def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progress: Progress) -> int:
@@ -43,7 +41,7 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
 
 def _ask_controller(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
     blocks = plan(request.comparisons, request.level, team.config.elr_enabled)
-    with open_oracle(class_path_of(source), keep=pairs) as oracle:
+    with open_oracle(class_path_of(source), record=pairs) as oracle:
         for block in blocks:
             if block.kind != "ISR order":  # Kafka compared with itself, not with the model
                 ask_block(team.config, request.seed, block, [oracle])
@@ -52,7 +50,7 @@ def _ask_controller(request: ConformRequest, team: Team, source: str, pairs: Pai
 
 def _ask_broker(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
     walks = broker_walks(team.config, request.seed)
-    with open_broker_oracle(class_path_of(source, Jars.BROKER), keep=pairs) as oracle:
+    with open_broker_oracle(class_path_of(source, Jars.BROKER), record=pairs) as oracle:
         while len(pairs) < request.comparisons:
             oracle.walks(list(islice(walks, BATCH)))
         return oracle.version

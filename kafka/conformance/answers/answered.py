@@ -18,12 +18,12 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
-from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement, compare
 from elrcheck.kafka.conformance.compare import Counted, Disagreement, build_all, compare_builder, compare_walk, follow
 from elrcheck.kafka.conformance.kafka_source import SCOPE, variant_of
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 from elrcheck.model.config import Config
 
 PACKAGED = "packaged"
@@ -85,9 +85,9 @@ class AnsweredRelease:
         for question, answer in self.answers.builder:
             yield BuilderCase(question, answer)
         for setup, steps, answers in self.answers.walks:
-            yield WalkCase(setup, steps, answers)
-        for events, known in self.answers.broker:
-            yield BrokerCase(events, known)
+            yield WalkCase(setup, tuple(steps), tuple(answers))
+        for events, event_answers in self.answers.broker:
+            yield BrokerCase(tuple(events), tuple(event_answers))
 
 
 def releases_of(request: ConformRequest) -> list[AnsweredRelease]:

@@ -18,13 +18,13 @@ from typing import TypeAlias
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
-from elrcheck.kafka.broker_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_compare import BROKER_CLASSES, BrokerDisagreement, compare
 from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS, possible, random_walk, short_walk
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.conformance.kafka_source import class_path_of
 from elrcheck.kafka.jars import Jars
+from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import (
     ConformReport,

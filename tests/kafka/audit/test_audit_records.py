@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.audit import record_check
 from elrcheck.kafka.audit.explained import Answer, Question, explain
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import logs_of, read_log
+from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, START, audited, change, min_isr, partition, written

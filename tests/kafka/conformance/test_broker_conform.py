@@ -15,7 +15,6 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.kafka.broker_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,
@@ -32,7 +31,8 @@ from elrcheck.kafka.conformance.broker.broker_model import answer_of, begin, dec
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, possible, random_walk
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.comparison import Team
-from elrcheck.kafka.java_program import JavaProgram
+from elrcheck.kafka.java_program import sources_of
+from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.model.choices import AlterReject, HwmGate, Reelection
 from elrcheck.model.config import Config
 from elrcheck.results.conform_report import ConformReport
@@ -130,8 +130,8 @@ def test_answers_to_requests_that_were_not_sent_are_left_out() -> None:
 
 
 def test_the_drivers_sources_are_shipped_and_short() -> None:
-    program = JavaProgram.of_folder("kafka/java/broker", "org.elrcheck.broker.BrokerMain")
-    lines = {name: text.splitlines() for name, text in program.sources}
+    sources = sources_of("kafka/java/broker")
+    lines = {name: text.splitlines() for name, text in sources.items()}
     assert "BrokerMain.java" in lines
     assert {name: len(found) for name, found in lines.items() if len(found) > 400} == {}
     assert {name for name, found in lines.items() if any(len(line) > 120 for line in found)} == set()

@@ -14,7 +14,6 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.what_if.ask import answer
-from elrcheck.kafka.asked import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.compare import (
@@ -46,6 +45,7 @@ from elrcheck.kafka.controller_steps import (
     Unfence,
     Unregister,
 )
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from support.fake_kafka import FakeKafka, config_of, kafka_of
 
 CONFIG = config_of("code_4_1")

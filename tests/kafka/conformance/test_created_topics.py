@@ -9,8 +9,8 @@ import pytest
 from elrcheck.kafka.conformance.event_space import CONDITIONS
 from elrcheck.kafka.conformance.model_side import created
 from elrcheck.kafka.conformance.projections import partition_differences
-from elrcheck.kafka.controller_oracle import open_oracle
 from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Setup
+from elrcheck.kafka.kafka_oracle import open_oracle
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
 from support.kafka_jars import jars_or_skip

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.kafka.asked import KafkaPartition
 from elrcheck.kafka.conformance.compare import StepDisagreement
 from elrcheck.kafka.conformance.known_classes import class_of
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
@@ -22,6 +21,7 @@ from elrcheck.kafka.controller_steps import (
     Setup,
     StepAnswer,
 )
+from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, configured_min_isr
 from elrcheck.model.variants import variant_named

@@ -1,0 +1,120 @@
+"""Kafka's classes of one version, asked by a Java process that calls them.
+
+    with open_oracle(class_path) as oracle:
+        answers = oracle.builder(questions)
+
+Questions are answered in batches, each in its place. `walks` starts every walk from its own setup, or from its own
+broker process, and answers each of its steps. A setup that Kafka's classes cannot take is a mistake of the caller and
+raises ValueError.
+
+The managers of a controller are made once and taken back to an earlier state for every setup ("kept"), which
+is fast. To compare, each setup has managers of its own ("fresh"), or a whole QuorumController ("live") with
+its event queue, its timer for stale brokers and its handling of faults, over a log that commits at once. That
+is for 4.0 and newer; its timer fences a broker whose session ended before that broker can register again.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal, TypeAlias
+
+from elrcheck.kafka import wire
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
+from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.jars import ClassPath
+from elrcheck.kafka.java_process import LineProcess
+from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
+
+PROTOCOL = "2"
+CONTROLLER = ("kafka/java/controller", "org.apache.kafka.controller.OracleMain")
+BROKER = ("kafka/java/broker", "org.elrcheck.broker.BrokerMain")
+IN_MEMORY = "/dev/shm"
+READY = b'"ok"'
+Mode: TypeAlias = Literal["kept", "fresh", "live"]
+Walk: TypeAlias = tuple[Setup, Sequence[Step]]
+Pairs: TypeAlias = list[tuple[bytes, bytes]]
+"""Questions with their answers, as lines."""
+
+
+class LineOracle:
+    """Ask one Java process in lines. record: gets every question with its answer."""
+
+    def __init__(self, process: LineProcess, record: Pairs | None = None) -> None:
+        self._process, self._record = process, record
+        name, protocol, self.version = process.greeting().split(" ")
+        if (name, protocol) != ("elrcheck", PROTOCOL):
+            raise wire.WireError(f"unexpected greeting: {name} {protocol}")
+
+    def ask(self, questions: Sequence[wire.ControllerLine | BrokerEvent]) -> list[bytes]:
+        """Return the answer to each question as a line."""
+        lines = [wire.write(question) for question in questions]
+        answers = self._process.ask(lines)
+        if self._record is not None:
+            self._record.extend(zip(lines, answers, strict=True))
+        return answers
+
+
+class ControllerOracle(LineOracle):
+    """The controller's classes. Use `open_oracle`, which ends the process."""
+
+    def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
+        """Ask PartitionChangeBuilder."""
+        return [wire.BUILDER_ANSWERS.read(line) for line in self.ask([*map(wire.AskBuilder, questions)])]
+
+    def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
+        """Ask PartitionReassignmentReplicas and PartitionReassignmentRevert."""
+        return [wire.REASSIGNMENT_ANSWERS.read(line) for line in self.ask([*map(wire.AskReassignment, questions)])]
+
+    def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
+        """Ask the controller's managers; a walk has as many answers as steps."""
+        lines = iter(self.ask([question for setup, steps in walks for question in (wire.Load(setup), *steps)]))
+        answers = []
+        for setup, steps in walks:
+            loaded = next(lines)
+            if loaded != READY:
+                raise ValueError(f"{loaded.decode('ascii')}: {setup}")
+            answers.append([wire.STEP_ANSWERS.read(next(lines)) for _ in steps])
+        return answers
+
+    def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:
+        """Ask for walks of one step."""
+        return [answers[0] for answers in self.walks([(setup, (step,)) for setup, step in steps])]
+
+
+class BrokerOracle(LineOracle):
+    """kafka.cluster.Partition with a log on disk. Use `open_broker_oracle`, which ends the process."""
+
+    def walks(self, walks: Sequence[Sequence[BrokerEvent]]) -> list[list[BrokerAnswer]]:
+        """Answer every event of every walk; a walk begins with a `Beginning`."""
+        lines = iter(self.ask([event for walk in walks for event in walk]))
+        return [[wire.BROKER_ANSWERS.read(next(lines)) for _ in walk] for walk in walks]
+
+
+@contextmanager
+def open_oracle(class_path: ClassPath, mode: Mode = "kept", record: Pairs | None = None) -> Iterator[ControllerOracle]:
+    """Start the controller's process, which ends with the block. record: gets every question with its answer."""
+    with _started(CONTROLLER, class_path, mode.upper()) as process:
+        yield ControllerOracle(process, record)
+
+
+@contextmanager
+def open_broker_oracle(class_path: ClassPath, record: Pairs | None = None) -> Iterator[BrokerOracle]:
+    """Start a broker's process, which ends with the block. record: gets every question with its answer."""
+    place = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else None
+    with (
+        tempfile.TemporaryDirectory(prefix="elrcheck-broker-", dir=place) as folder,
+        _started(BROKER, class_path, folder) as process,
+    ):
+        yield BrokerOracle(process, record)
+
+
+def _started(program: tuple[str, str], class_path: ClassPath, *arguments: str) -> LineProcess:
+    """Start a program of a folder, compiling it if that was not done before."""
+    folder, main = program
+    jdk = find_jdk()
+    classes = compiled(sources_of(folder), class_path, jdk)
+    return LineProcess.start(jdk, main, (classes, *class_path.jars), *arguments)
