@@ -62,8 +62,8 @@ class ControllerBench:
                 for fn in odd:
                     assert step is not None
                     answer = prover.keeps(step, fn)
-                    if answer.found is not None and self._held(kind, fn.ident):
-                        replayed(changed.model, fn, answer.found)
+                    if answer.counterexample is not None and self._held(kind, fn.ident):
+                        replayed(changed.model, fn, answer.counterexample)
                         return BrokenRule(kind.name, fn.ident)
         return None
 

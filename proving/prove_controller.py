@@ -94,7 +94,7 @@ def prove_batch(batch: Batch) -> tuple[EventResult, ...]:
 
 
 def _cell(model: Model, kind: EventKind, fn: Fn, answer: Answer) -> StepReport:
-    failure = None if answer.found is None else replayed(model, fn, answer.found)
+    failure = None if answer.counterexample is None else replayed(model, fn, answer.counterexample)
     return StepReport(kind.name, fn.ident, answer.verdict, round(answer.seconds, 3), answer.reason, failure)
 
 

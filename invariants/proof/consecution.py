@@ -15,15 +15,13 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.worker_pool import each
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
+from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 Obligation: TypeAlias = tuple[str, Discharge | None]
 """The name of a goal and the answer; None if the step cannot affect the goal."""
-
-ALWAYS_ASKED = (FRAME, TYPES)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import z3
 
 from elrcheck.invariants.controller_events import AnyEvent, EventKind
 from elrcheck.invariants.proof.controller_small import wishes
-from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.solver import ask, milliseconds, new_solver, preferred_model
 from elrcheck.invariants.proof.symbolic_values import arbitrary, constant, read
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
 from elrcheck.lang.evaluate import Evaluator
@@ -29,7 +29,6 @@ from elrcheck.results.controller_report import StepVerdict
 
 OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")
 """Settings of a topic or a metadata version, independent of the release; the proof covers both values."""
-SMALLER_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class Answer:
     verdict: StepVerdict
     seconds: float
     reason: str | None = None
-    found: Counterexample | None = None
+    counterexample: Counterexample | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +65,7 @@ class StepProver:
 
     def __init__(self, model: Model, config: Config, timeout: float | None, fixed: Sequence[str] = ()) -> None:
         self.model, self.config = model, config
-        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
+        self.timeout = milliseconds(timeout)
         self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}
         algebra = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
@@ -77,21 +76,19 @@ class StepProver:
         self.wishes = list(wishes(config, self.situation, self.event, self.knobs))
 
     def holds(self, name: str, **args: Any) -> Any:
-        """What a function of the model says of these arguments."""
+        """Evaluate a function of the model on these arguments."""
         return self.evaluator.call(self.model.fns[name], (), args)
 
     def open_step(self, kind: EventKind) -> Step:
         """Assert that the event happens in an arbitrary legal situation."""
         event = {**self.event.value, "kind": list(EventKind).index(kind)}
-        solver = z3.Solver()
-        if self.timeout:
-            solver.set("timeout", self.timeout)
+        solver = new_solver(self.timeout)
         happens = formula(self.holds("possible", s=self.situation.value, e=event))
         solver.add(self.situation.within, self.event.within, self.legal, happens)
         return Step(solver, event, self.holds("after", s=self.situation.value, e=event))
 
     def possible(self, step: Step) -> tuple[Any, float]:
-        """Check whether any legal situation allows the event: z3.sat or z3.unsat, and the seconds spent."""
+        """Ask for a legal situation that allows the event: the answer of Z3, and the seconds spent."""
         started = time.perf_counter()
         answer = ask(step.solver, self.timeout)
         return answer, time.perf_counter() - started
@@ -113,22 +110,8 @@ class StepProver:
             return Answer("proved", seconds)
         if answer == z3.unknown:
             return Answer("unknown", seconds, reason=step.solver.reason_unknown())
-        return Answer("refuted", seconds, found=self._read(self._smaller(step.solver), step))
-
-    def _smaller(self, solver: Any) -> Any:
-        """Satisfy as many wishes as possible, one after another; the result need not be minimal."""
-        solved = solver.model()
-        pinned: list[Any] = []
-        deadline = time.perf_counter() + SMALLER_SECONDS
-        for wish in self.wishes:
-            if time.perf_counter() > deadline:
-                break
-            if z3.is_true(solved.eval(wish, model_completion=True)):
-                pinned.append(wish)
-            elif ask(solver, self.timeout, *pinned, wish) == z3.sat:
-                pinned.append(wish)
-                solved = solver.model()
-        return solved
+        small = preferred_model(step.solver, self.timeout, self.wishes)
+        return Answer("refuted", seconds, counterexample=self._read(small, step))
 
     def _read(self, solved: Any, step: Step) -> Counterexample:
         chosen = {name: constant(solved, term) for name, term in self.knobs.items()}

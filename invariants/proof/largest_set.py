@@ -13,12 +13,9 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, Prover, core_of
 from elrcheck.invariants.proof.transition import Instance
 from elrcheck.lang.ir import Fn
-
-ALWAYS = (FRAME, TYPES)
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class Survivors:
         return None
 
     def implied(self, fn: Fn) -> bool:
-        """Whether what is left implies a property of states, under its condition if it has one."""
+        """Return whether the lemmas that are left imply a property of states, under its condition if it has one."""
         solver = self._open(None)
         solver.add(z3.Not(self.prover.claim(fn)))
         return bool(self._ask(solver) == z3.unsat)
@@ -89,12 +86,12 @@ class Survivors:
 
     def _visit(self, number: int, instance: Instance) -> None:
         """Ask what is not known of an instance."""
-        goals = [goal for goal in (*ALWAYS, *self._left()) if not self._known(number, goal)]
+        goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._known(number, goal)]
         if not goals:
             return
         solver = self._open(instance)
         for goal in goals:
-            if goal in ALWAYS or goal in self.kept:
+            if goal in ALWAYS_ASKED or goal in self.kept:
                 self._decide(solver, number, instance, goal)
 
     def _left(self) -> Iterator[str]:
@@ -102,16 +99,15 @@ class Survivors:
 
     def _decide(self, solver: Any, number: int, instance: Instance, goal: str) -> None:
         formula = self.prover.formula(instance, goal)
-        if goal not in ALWAYS and formula.eq(self.prover.now[goal]):
+        if goal not in ALWAYS_ASKED and formula.eq(self.prover.now[goal]):
             self._cores[number, goal] = frozenset((goal,))  # the step does not affect it
             return
         solver.push()
         solver.add(z3.Not(formula))
         answer = self._ask(solver)
         if answer == z3.unsat:
-            core = (str(literal).removeprefix("lemma!") for literal in solver.unsat_core())
-            self._cores[number, goal] = frozenset(core)
-        elif goal in ALWAYS:
+            self._cores[number, goal] = core_of(solver)
+        elif goal in ALWAYS_ASKED:
             self.void.append(Dropped(goal, instance.action, answer == z3.unknown))
         elif answer == z3.unknown:
             self._drop(goal, instance.action, unknown=True)
@@ -135,5 +131,4 @@ class Survivors:
         return self.prover.with_lemmas(*(() if instance is None else (instance.guard,)))
 
     def _ask(self, solver: Any) -> Any:
-        literals = (self.prover.literals[name] for name in self._left())
-        return ask(solver, self.prover.timeout, *literals)
+        return self.prover.check(solver, self._left())

@@ -1,4 +1,4 @@
-"""Which obligation is open without a lemma: the reason that the lemma is there.
+"""For each lemma an obligation that is open without it: the reason that the lemma is there.
 
 A proof without a lemma needs one obligation less for each step, that the step preserves it, and has one
 premise less for all others. So only obligations that needed the lemma may be open.
@@ -13,7 +13,6 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.solver import ask
 from elrcheck.lang.ir import Fn
 
 Cores = Mapping[tuple[int, str], frozenset[str]]
@@ -35,34 +34,33 @@ class Need:
 
 def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> dict[str, Need]:
     """For each lemma that is needed, an obligation that is open without it; properties: of states."""
-    found: dict[str, Need] = {}
+    needed: dict[str, Need] = {}
     for fn in properties:
-        left = [lemma for lemma in sorted(prover.implication(fn).core) if _undecided(found, lemma)]
+        left = [lemma for lemma in sorted(prover.implication(fn).core) if _undecided(needed, lemma)]
         solver = prover.with_lemmas(z3.Not(prover.claim(fn)))
         for lemma in left:
-            _note(found, lemma, "", fn.ident, _ask(prover, solver, lemma))
+            _note(needed, lemma, "", fn.ident, _ask(prover, solver, lemma))
     for number, instance in enumerate(prover.ts.instances):
-        goals = {goal: core for (one, goal), core in cores.items() if one == number}
+        goals = {goal: core for (at, goal), core in cores.items() if at == number}
         for goal, core in goals.items():
-            left = [lemma for lemma in sorted(core) if lemma != goal and _undecided(found, lemma)]
+            left = [lemma for lemma in sorted(core) if lemma != goal and _undecided(needed, lemma)]
             if not left:
                 continue
             solver = prover.open_step(instance)
             solver.add(z3.Not(prover.formula(instance, goal)))
             for lemma in left:
-                _note(found, lemma, instance.action, goal, _ask(prover, solver, lemma))
-    return found
+                _note(needed, lemma, instance.action, goal, _ask(prover, solver, lemma))
+    return needed
 
 
-def _undecided(found: Mapping[str, Need], lemma: str) -> bool:
-    return lemma not in found or found[lemma].unknown
+def _undecided(needed: Mapping[str, Need], lemma: str) -> bool:
+    return lemma not in needed or needed[lemma].unknown
 
 
-def _note(found: dict[str, Need], lemma: str, action: str, goal: str, answer: Any) -> None:
-    if answer == z3.sat or (answer == z3.unknown and lemma not in found):
-        found[lemma] = Need(lemma, action, goal, answer == z3.unknown)
+def _note(needed: dict[str, Need], lemma: str, action: str, goal: str, answer: Any) -> None:
+    if answer == z3.sat or (answer == z3.unknown and lemma not in needed):
+        needed[lemma] = Need(lemma, action, goal, answer == z3.unknown)
 
 
 def _ask(prover: Prover, solver: Any, without: str) -> Any:
-    literals = (literal for name, literal in prover.literals.items() if name != without)
-    return ask(solver, prover.timeout, *literals)
+    return prover.check(solver, (name for name in prover.literals if name != without))

@@ -9,19 +9,20 @@ plain states; the caller replays it before reporting it.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import z3
 
 from elrcheck.invariants.modules import condition_of
-from elrcheck.invariants.proof.solver import ask
+from elrcheck.invariants.proof.solver import ask, milliseconds, new_solver, preferred_model
 from elrcheck.invariants.proof.transition import Instance, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import CellVerdict
 
 FRAME, TYPES = "Frame", "Types"
+ALWAYS_ASKED = (FRAME, TYPES)
 """Obligations of every step beside the lemmas: constant scalars stay, others stay within their types."""
 
 Parts = Sequence[tuple[str, Any]]
@@ -56,25 +57,25 @@ class Prover:
 
     def __init__(self, transitions: Transitions, lemmas: Sequence[Fn], timeout: float | None) -> None:
         self.ts, self.lemmas = transitions, tuple(lemmas)
-        self.timeout = 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
+        self.timeout = milliseconds(timeout)
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
         self.typed = tuple(transitions.type_parts(transitions.next_scalars, transitions.next))
         self.goals = {fn.name: fn for fn in (*self.lemmas, *transitions.model.always)}
         self._next: dict[str, Any] = {}
 
-    def _solver(self) -> Any:
-        solver = z3.Solver()
-        if self.timeout:
-            solver.set("timeout", self.timeout)
-        return solver
-
     def with_lemmas(self, *more: Any) -> Any:
-        solver = self._solver()
+        """Return a solver that asserts the types and these formulas, and each lemma behind its literal."""
+        solver = new_solver(self.timeout)
         solver.add(self.ts.type_invariant, *more)
         for name, formula in self.now.items():
             solver.add(z3.Implies(self.literals[name], formula))
         return solver
+
+    def check(self, solver: Any, lemmas: Iterable[str] | None = None) -> Any:
+        """Return Z3's answer where these lemmas are assumed, by default all of them."""
+        names = self.literals if lemmas is None else lemmas
+        return ask(solver, self.timeout, *(self.literals[name] for name in names))
 
     # ------------------------------------------------------------------------- the three phases
 
@@ -87,12 +88,12 @@ class Prover:
         return self._initially(self.ts.type_invariant)
 
     def _initially(self, formula: Any) -> Discharge:
-        solver = self._solver()
+        solver = new_solver(self.timeout)
         solver.add(self.ts.initial(), z3.Not(formula))
         return self._discharge(solver, (), None)
 
     def claim(self, fn: Fn) -> Any:
-        """What the proof says of a state by a property: that it holds, or does under its condition."""
+        """Return the formula that is proved for a property of states: it holds, or does under its condition."""
         condition = condition_of(self.ts.model, fn, self.ts.config) if self.ts.has_history else None
         holds = self.ts.holds(fn)
         return holds if condition is None else z3.Implies(self.ts.holds(condition), holds)
@@ -100,19 +101,18 @@ class Prover:
     def implication(self, fn: Fn) -> Discharge:
         """The lemmas imply a property of states, where its condition holds."""
         solver = self.with_lemmas(z3.Not(self.claim(fn)))
-        return self._discharge(solver, self.literals.values(), None)
+        return self._discharge(solver, self.literals, None)
 
     def possible(self, instance: Instance) -> bool:
         """Some state that satisfies all lemmas enables the instance: its cells are not vacuous."""
-        solver = self.with_lemmas(instance.guard)
-        return bool(ask(solver, self.timeout, *self.literals.values()) == z3.sat)
+        return bool(self.check(self.open_step(instance)) == z3.sat)
 
     def open_step(self, instance: Instance) -> Any:
         """Return a solver that asserts the lemmas and the guard of a step."""
         return self.with_lemmas(instance.guard)
 
     def formula(self, instance: Instance, name: str) -> Any:
-        """What the step must satisfy by the name of the obligation: a lemma, a property, `Frame`, `Types`."""
+        """Return the formula of an obligation of the step: a lemma, a step property, `Frame` or `Types`."""
         if name == FRAME:
             return instance.keeps_constants
         if name == TYPES:
@@ -120,7 +120,7 @@ class Prover:
         return self.goal(instance, self.goals[name])
 
     def goal(self, instance: Instance, fn: Fn) -> Any:
-        """What the step must satisfy: the lemma after it, or the step property, given `Frame`."""
+        """Return the formula of a lemma after the step, or of a step property, given `Frame`."""
         return z3.substitute(self.over_next(fn), *instance.becomes)
 
     def over_next(self, fn: Fn) -> Any:
@@ -132,7 +132,7 @@ class Prover:
 
     def says_nothing(self, fn: Fn) -> bool:
         """The property holds in this configuration by types and constants alone, whatever the steps are."""
-        solver = self._solver()
+        solver = new_solver(self.timeout)
         solver.add(self.ts.type_invariant, *(part for _, part in self.typed))
         solver.add(z3.Not(self.over_next(fn) if fn.is_step else self.ts.holds(fn)))
         return bool(ask(solver, self.timeout) == z3.unsat)
@@ -142,9 +142,9 @@ class Prover:
         goal = self.goal(instance, fn)
         if not fn.is_step and goal.eq(self.now[fn.name]):
             return None
-        done = self._goal(solver, goal, instance)
-        if done.verdict != "refuted":
-            return done
+        answer = self._goal(solver, goal, instance)
+        if answer.verdict != "refuted":
+            return answer
         # A step that leaves its types is for `Types` to refute: only what stays within them counts here.
         within = [z3.substitute(part, *instance.becomes) for _, part in self.typed]
         return self._goal(solver, z3.Or(goal, z3.Not(z3.And(*within))), instance)
@@ -161,27 +161,22 @@ class Prover:
     def _goal(self, solver: Any, goal: Any, instance: Instance, parts: Parts = ()) -> Discharge:
         solver.push()
         solver.add(z3.Not(goal))
-        done = self._discharge(solver, self.literals.values(), instance.after, parts)
+        answer = self._discharge(solver, self.literals, instance.after, parts)
         solver.pop()
-        return done
+        return answer
 
     def _discharge(
-        self, solver: Any, assumed: Iterable[Any], after: Mapping[str, Any] | None, parts: Parts = ()
+        self, solver: Any, lemmas: Collection[str], after: Mapping[str, Any] | None, parts: Parts = ()
     ) -> Discharge:
         started = time.perf_counter()
-        assumptions = list(assumed)
-        answer = ask(solver, self.timeout, *assumptions)
+        answer = self.check(solver, lemmas)
         seconds = time.perf_counter() - started
         if answer == z3.unsat:
-            core = (
-                frozenset(str(lit).removeprefix("lemma!") for lit in solver.unsat_core())
-                if assumptions
-                else frozenset()
-            )
-            return Discharge("proved", seconds, core)
+            return Discharge("proved", seconds, core_of(solver) if lemmas else frozenset())
         if answer == z3.unknown:
             return Discharge("unknown", seconds, reason=solver.reason_unknown())
-        small = self._small_model(solver, assumptions)
+        assumed = [self.literals[name] for name in lemmas]
+        small = preferred_model(solver, self.timeout, self._wishes(), assumed)
         before = self.ts.read(small, self.ts.now)
         false = (path for path, part in parts if z3.is_false(small.eval(part, model_completion=True)))
         return Discharge(
@@ -193,21 +188,16 @@ class Prover:
             broken=tuple(dict.fromkeys(false)),
         )
 
-    def _small_model(self, solver: Any, assumptions: list[Any]) -> Any:
-        """Find a model close to the initial state by pinning scalars to initial values where possible."""
-        model = solver.model()
-        deadline = time.perf_counter() + 2.0
-        pinned = list(assumptions)
+    def _wishes(self) -> Iterator[Any]:
+        """Yield for each variable that it has its initial value, so that a counterexample is near that state."""
         for slot, scalar in zip(self.ts.slots, self.ts.scalars, strict=True):
-            if not _is_variable(scalar) or time.perf_counter() > deadline:
-                continue
-            wish = _is_initial(slot.initial, scalar)
-            known = z3.is_true(model.eval(wish, model_completion=True))
-            if known or ask(solver, self.timeout, *pinned, wish) == z3.sat:
-                pinned.append(wish)
-                if not z3.is_true(model.eval(wish, model_completion=True)):
-                    model = solver.model()
-        return model
+            if _is_variable(scalar):
+                yield _is_initial(slot.initial, scalar)
+
+
+def core_of(solver: Any) -> frozenset[str]:
+    """Return the lemmas that an answer `unsat` needed."""
+    return frozenset(str(literal).removeprefix("lemma!") for literal in solver.unsat_core())
 
 
 def _is_initial(initial: int, scalar: Any) -> Any:
@@ -217,5 +207,5 @@ def _is_initial(initial: int, scalar: Any) -> Any:
 
 
 def _is_variable(scalar: Any) -> bool:
-    """Whether a scalar of a state is the solver's to choose."""
+    """Return whether the solver chooses a scalar of a state."""
     return bool(z3.is_expr(scalar[0] if isinstance(scalar, list) else scalar))

@@ -1,4 +1,4 @@
-"""What is possible where the lemmas hold: whether each step can fire, and what has to be allowed.
+"""Questions of possibility where the lemmas hold: can each step fire, and is allowed what must be.
 
 A proof says nothing of a step that never fires, and less than it seems if its lemmas, assumptions or history
 exclude what they should not. None of this leaves an obligation open. So the solver is asked for a step of
@@ -16,7 +16,6 @@ import z3
 
 from elrcheck.invariants.modules import must_be_possible
 from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.solver import ask
 from elrcheck.invariants.proof.symbolic_values import read as read_value
 from elrcheck.invariants.proof.transition import Excluded, Instance
 from elrcheck.invariants.proof.z3_algebra import formula, variable
@@ -102,7 +101,7 @@ class Possible:
                 yield Allowed(fn, assumption, answer)
 
     def _happens(self, fn: Fn, assumption: Fn | None) -> Answer | None:
-        """Whether it is possible; None if it is impossible without the assumptions as well."""
+        """Return the answer; None if the step is impossible without the assumptions as well."""
         if not fn.is_step:
             return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
         over = self.ts.holds(fn, self.ts.now, self.ts.next)
@@ -114,7 +113,7 @@ class Possible:
         return None if without == "never" else "never" if without == "possible" else "unknown"
 
     def _some(self, questions: Iterable[tuple[Any, Any, Instance]]) -> Answer:
-        """Whether one of the steps, each with its guard, is as the formula over both states says."""
+        """Ask for a step among these, each with its guard, for which the formula over both states holds."""
         worst: Answer = "never"
         for guard, over, instance in questions:
             answer = self._ask(self.prover.with_lemmas(guard, z3.substitute(over, *instance.becomes)))
@@ -124,7 +123,7 @@ class Possible:
         return worst
 
     def _ask(self, solver: Any) -> Answer:
-        answer = ask(solver, self.prover.timeout, *self.prover.literals.values())
+        answer = self.prover.check(solver)
         return "possible" if answer == z3.sat else "never" if answer == z3.unsat else "unknown"
 
     # ------------------------------------------------------------------------- excluded actions
@@ -150,7 +149,7 @@ class Possible:
                 yield fn, excluded[0].guard
 
     def _never(self, fn: Fn, one: Excluded, state: Any) -> bool:
-        """Whether no state satisfies the guard that fails, by itself."""
+        """Return whether no state satisfies the guard that fails, by itself."""
         lift = self.ts.structure.lift
         given = {name: lift(value, ty) for (name, ty), value in zip(fn.params, one.args, strict=True)}
         outcome = self.ts.evaluator.action(fn, state, given)
@@ -161,7 +160,7 @@ class Possible:
 
 
 def _reads_config(model: Model, fn: Fn, guard: str) -> bool:
-    """Whether a guard, or what it calls or names, reads the configuration."""
+    """Return whether a guard, or an operator or local name in it, reads the configuration."""
     roots: list[Expression] = [one.condition for one in requires(fn.body) if one.name == guard]
     if any(free_names(root) - {name for name, _ in fn.params} for root in roots):
         roots += _lets(fn)

@@ -1,13 +1,30 @@
-"""Run the solver so that Ctrl-C still works."""
+"""Z3, run so that Ctrl-C still works, and asked for a model that is easy to read."""
 
 from __future__ import annotations
 
 import signal
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import z3
+
+PREFERENCE_SECONDS = 2.0
+"""Time that is spent to make one counterexample easy to read."""
+
+
+def milliseconds(timeout: float | None) -> int:
+    """Return a timeout in seconds as Z3 takes it; 0 for none."""
+    return 0 if timeout is None else min(2**32 - 1, max(1, int(timeout * 1000)))
+
+
+def new_solver(timeout: int) -> Any:
+    """Return a solver with this timeout for each question, in ms; 0 for none."""
+    solver = z3.Solver()
+    if timeout:
+        solver.set("timeout", timeout)
+    return solver
 
 
 def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
@@ -29,3 +46,18 @@ def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
         if "keyboard" in reason or reason == "canceled":
             raise KeyboardInterrupt
     return answer
+
+
+def preferred_model(solver: Any, timeout: int, wishes: Iterable[Any], assumptions: Iterable[Any] = ()) -> Any:
+    """Return a model after the answer `sat`, in which as many wishes hold as can be granted one after another."""
+    model, granted = solver.model(), list(assumptions)
+    deadline = time.perf_counter() + PREFERENCE_SECONDS
+    for wish in wishes:
+        if time.perf_counter() > deadline:
+            break
+        if z3.is_true(model.eval(wish, model_completion=True)):
+            granted.append(wish)
+        elif ask(solver, timeout, *granted, wish) == z3.sat:
+            granted.append(wish)
+            model = solver.model()
+    return model

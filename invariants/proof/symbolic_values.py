@@ -53,18 +53,23 @@ def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
 
 def _blank_tails(structure: Structure, value: Any, ty: Ty) -> Iterator[Any]:
     """Require blank slots after the end of a sequence, so that equal values are equal slot by slot."""
+    for _, length, slots in sequences(value, ty):
+        for k, (slot, elem) in enumerate(slots):
+            blank = structure.eq(slot, structure.blank(elem), elem)
+            yield formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+
+
+def sequences(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any, list[tuple[Any, Ty]]]]:
+    """Yield (path, length, [(slot, type)]) of every sequence in a value."""
     match ty.kind:
         case "seq":
-            length, slots = value
-            for k, slot in enumerate(slots):
-                blank = structure.eq(slot, structure.blank(ty.elem), ty.elem)
-                yield formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+            yield path, value[0], [(slot, ty.elem) for slot in value[1]]
         case "vec":
-            for part in value:
-                yield from _blank_tails(structure, part, ty.elem)
-        case "record":
-            for name, part_ty in ty.fields.items():
-                yield from _blank_tails(structure, value[name], part_ty)
+            for i, entry in enumerate(value):
+                yield from sequences(entry, ty.elem, f"{path}[{i}]")
+        case "record" | "state":
+            for name, part in ty.fields.items():
+                yield from sequences(value[name], part, f"{path}.{name}" if path else name)
 
 
 def constant(solved: Any, term: Any) -> Any:

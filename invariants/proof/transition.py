@@ -22,10 +22,9 @@ from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
 from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
 from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
-from elrcheck.invariants.proof.symbolic_values import arbitrary
+from elrcheck.invariants.proof.symbolic_values import arbitrary, sequences
 from elrcheck.invariants.proof.symbolic_values import read as read_value
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
-from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
@@ -33,7 +32,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import Ty, type_of
+from elrcheck.lang.types import type_of
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,6 @@ class Transitions:
         self.alg = Z3Algebra(config.broker_count)
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure: Structure = self.evaluator.structure
-        self._plain = Structure(config, ConcreteAlgebra(config.broker_count))
         self.slots = lower(model, config, ()).slots
         self.listed: frozenset[str] = frozenset(self._lists()) if any_order else frozenset()
         self.alike = self._equivariance() if any_order else None
@@ -124,13 +122,13 @@ class Transitions:
         """Paths of the entries of constant lists in which every broker has its place."""
         constants = [slot.initial if slot.index is None else None for slot in self.slots]
         start = self.structure.rebuild(iter(constants), self.model.state_ty)
-        for path, length, slots in _sequences(start, self.model.state_ty, ""):
+        for path, length, slots in sequences(start, self.model.state_ty):
             entries = [value for value, ty in slots if ty.kind == "replica"]
             if length == len(entries) and sorted(map(str, entries)) == list(map(str, self.config.brokers)):
                 yield from (f"{path}[{k}]" for k in range(length))
 
     def _equivariance(self) -> Equivariance | None:
-        """What treats all brokers alike; None if lemmas, step properties or constants do not."""
+        """Return what tells which actions treat brokers alike; None if lemmas, step properties or constants do not."""
         constants = [
             None if slot.index is not None or slot.path in self.listed else _initial(slot, self.config)
             for slot in self.slots
@@ -169,7 +167,7 @@ class Transitions:
             if slot.index is not None:
                 for part in within_type(self.structure, slot.ty, scalar):
                     yield slot.path, formula(part)
-        for path, length, slots in _sequences(state, self.model.state_ty, ""):
+        for path, length, slots in sequences(state, self.model.state_ty):
             for k, (value, ty) in enumerate(slots):
                 beyond = self.alg.cmp("le", length, k)
                 blank = self.structure.eq(value, self.structure.blank(ty), ty)
@@ -282,17 +280,7 @@ class Transitions:
 
     def read(self, solved: Any, state: Mapping[str, Any]) -> Any:
         """Return the plain state of symbolic fields in a solver model."""
-
-        def scalar(term: Any) -> Any:
-            if isinstance(term, (bool, int)):
-                return term
-            value = solved.eval(term, model_completion=True)
-            return z3.is_true(value) if z3.is_bool(value) else value.as_long()
-
-        scalars = []
-        for _, ty, term in self.structure.leaves(state, self.model.state_ty):
-            scalars.append([scalar(t) for t in term] if ty.kind == "set" else scalar(term))
-        return self._plain.lower(self._plain.rebuild(iter(scalars), self.model.state_ty), self.model.state_ty)
+        return read_value(solved, self.structure, state, self.model.state_ty)
 
     def read_seen(self, solved: Any) -> Any:
         """Return the history before a step in a solver model."""
@@ -303,18 +291,6 @@ class Transitions:
         return formula(
             self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
         )
-
-
-def _sequences(value: Any, ty: Ty, path: str) -> Iterator[tuple[str, Any, list[tuple[Any, Ty]]]]:
-    """(path, length, [(slot, type)]) of every sequence in a value."""
-    if ty.kind == "seq":
-        yield path, value[0], [(x, ty.elem) for x in value[1]]
-    elif ty.kind == "vec":
-        for i, x in enumerate(value):
-            yield from _sequences(x, ty.elem, f"{path}[{i}]")
-    elif ty.kind in ("record", "state"):
-        for f, t in ty.fields.items():
-            yield from _sequences(value[f], t, f"{path}.{f}" if path else f)
 
 
 def _initial(slot: Slot, config: ModelConfig) -> Any:

@@ -51,9 +51,9 @@ def refutation(model: Model, config: Config, kind: EventKind, ident: str) -> Cou
     answer = prover.keeps(prover.open_step(kind), rule)
     assert answer.verdict == "refuted"
     assert answer.seconds < 1.0
-    assert answer.found is not None
-    assert replayed(model, rule, answer.found).replayed
-    return answer.found
+    assert answer.counterexample is not None
+    assert replayed(model, rule, answer.counterexample).replayed
+    return answer.counterexample
 
 
 def proved(model: Model, config: Config, kind: EventKind, ident: str) -> bool:
