@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.suite_file import Family
-from elrcheck.laboratory.evidence.markdown import table
+from elrcheck.laboratory.evidence.page_lines import table
 from elrcheck.results.finding_table import FindingTable
 
 SUITES = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.evidence.conformance import Compared, Conformance
-from elrcheck.laboratory.evidence.markdown import table
+from elrcheck.laboratory.evidence.page_lines import table
 from elrcheck.model.variants import VARIANTS
 
 COLUMNS = ("Variant", "Kafka", "Controller's answers", "Broker's answers", "Not explained", "Day", "Today's rules")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.laboratory.evidence.markdown import table
+from elrcheck.laboratory.evidence.page_lines import table
 from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Level
 
 INDEX = """\

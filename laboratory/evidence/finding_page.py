@@ -13,7 +13,7 @@ from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, JunitRu
 from elrcheck.catalogue.finding_text import broken, command, control_options
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.catalogue.select import release_numbers
-from elrcheck.laboratory.evidence.markdown import paragraphs, spans, table, wrapped
+from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
 
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
 USUAL = "4.1.2"

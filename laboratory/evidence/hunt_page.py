@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from elrcheck.laboratory.evidence.hunted import DESIGNS, Hunt, HuntedCase, HuntedViolation, hunted_cases, is_whole
-from elrcheck.laboratory.evidence.markdown import paragraphs, table
+from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
 HEAD = """\
 # The hunt

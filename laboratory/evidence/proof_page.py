@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
-from elrcheck.laboratory.evidence.markdown import paragraphs, table
+from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
 WIDTH = 7
 """Variants in one table."""

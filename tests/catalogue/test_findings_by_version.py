@@ -20,7 +20,7 @@ from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, rea
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.laboratory.evidence.cause_page import shown_findings
-from elrcheck.laboratory.evidence.markdown import spans
+from elrcheck.laboratory.evidence.page_lines import spans
 from elrcheck.results.finding_table import FindingRow
 from support.edits import replaced
 from support.places import ROOT, SCHEMAS
