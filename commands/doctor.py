@@ -14,6 +14,7 @@ from typing import Literal, TextIO, TypeAlias
 
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, ExitCode
+from elrcheck.base.runner.worker import processors
 from elrcheck.report.terminal import Page
 
 Status: TypeAlias = Literal["ok", "missing", "absent"]
@@ -180,14 +181,10 @@ def _cache(environ: Mapping[str, str]) -> Item:
 
 def _machine() -> Item:
     try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on this system
-        cores = os.cpu_count() or 1
-    try:
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB memory"
     except (AttributeError, ValueError, OSError):
         memory = ""
-    return Item("machine", "ok", f"{platform.machine()}, {cores} cores{memory}", "")
+    return Item("machine", "ok", f"{platform.machine()}, {processors()} cores{memory}", "")
 
 
 def _terminal(environ: Mapping[str, str], stdout: TextIO) -> Item:

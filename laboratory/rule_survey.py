@@ -2,7 +2,7 @@
 
 The configurations are those of the suite that are small enough, the largest first: more happens in them. Of
 those that combine operations with faults one stands for each combination.
-Every answer is written to the ledger of the run as it arrives, so the same command resumes a run that was
+Every answer is written to the journal of the run as it arrives, so the same command resumes a run that was
 interrupted.
 """
 
@@ -12,20 +12,21 @@ import hashlib
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
-from elrcheck.base.atomic import append_line, write_file
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
-from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.base.run_lock import alone_in
-from elrcheck.base.worker_pool import each, useful_workers
+from elrcheck.base.runner.journal import Journal
+from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.suite import run_suite, selected_cases
@@ -35,7 +36,7 @@ from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
-LEDGER = "mutants.jsonl"
+JOURNAL = "mutants.jsonl"
 LARGEST, WIDER = 10_000, 7
 """Distinct states of the largest configuration in which changes are tried; how many times that a change that
 shows in none of those is tried in."""
@@ -69,29 +70,29 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         MutantTask(function, name, names, wider, walks, seconds, request.controller, request.answers, request.proof)
         for function, name in chosen
     ]
-    place = request.run_dir or RUNS / f"rules-{_digest(compared, request)}"
+    identity = _identity(compared, request)
+    place = request.run_dir or RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
     place.mkdir(parents=True, exist_ok=True)
-    stop = Interrupts()
-    with alone_in(place, True):
-        ledger = _Ledger(place, compared, request)
-        left = [task for task in tasks if task.name not in ledger.done]
-        resumed = len(tasks) - len(left)
-        with stop:
-            for answer in _judged(left, request.workers, stop):
-                ledger.add(answer)
-                _tell(progress, ledger.done, tasks, answer)
-    answers = [ledger.done[task.name] for task in tasks if task.name in ledger.done]
-    found = tuple(_mutant(answer, reasons) for answer in answers if answer.typed)
+    with alone_in(place), Interrupts() as stop:
+        journal = Journal(place / JOURNAL, MutantAnswer, attrgetter("name"))
+        journal.read(identity)
+        done = journal.answers
+        remaining = [task for task in tasks if task.name not in done]
+        for answer in each(judge, remaining, useful_workers(request.workers, len(remaining)), interrupted=stop):
+            journal.add(answer)
+            _report_progress(progress, done, tasks, answer)
+    answers = [done[task.name] for task in tasks if task.name in done]
+    reports = tuple(_mutant(answer, reasons) for answer in answers if answer.typed)
     survey = RuleSurvey(
         possible=len(every),
         chosen=len(tasks),
         ill_typed=sum(not answer.typed for answer in answers),
         configurations=compared,
         controller=request.controller,
-        resumed=resumed,
+        resumed=len(tasks) - len(remaining),
         interrupted=len(answers) < len(tasks),
     )
-    return RuleRun(survey, found, place)
+    return RuleRun(survey, reports, place)
 
 
 def _configurations(
@@ -141,18 +142,6 @@ def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
     return chosen
 
 
-def _judged(tasks: Sequence[MutantTask], workers: int | None, stop: Interrupts) -> Iterator[MutantAnswer]:
-    """The answers, in the order of the tasks, until the run is interrupted."""
-    answers = each(judge, tasks, useful_workers(workers, len(tasks)))
-    try:
-        for answer in answers:
-            yield answer
-            if stop.wanted:
-                return
-    finally:
-        answers.close()  # type: ignore[attr-defined]
-
-
 def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
     verdict, reason = answer.verdict, answer.reason
     because = reasons.get(answer.name)
@@ -180,76 +169,30 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
     )
 
 
-def _tell(
+def _report_progress(
     progress: Progress, done: Mapping[str, MutantAnswer], tasks: Sequence[MutantTask], last: MutantAnswer
 ) -> None:
-    known = [done[task.name] for task in tasks if task.name in done]
-    spent = sum(answer.seconds for answer in known)
+    answers = [done[task.name] for task in tasks if task.name in done]
+    spent = sum(answer.seconds for answer in answers)
     progress.tell(
         PointsDone(
-            done=len(known),
+            done=len(answers),
             total=len(tasks),
             current=(f"{last.verdict}: {last.name}",),
             states=0,
             seconds=spent,
-            left=spent / max(1, len(known)) * (len(tasks) - len(known)),
+            left=spent / max(1, len(answers)) * (len(tasks) - len(answers)),
         )
     )
 
 
-# ------------------------------------------------------------------------------------ the ledger
-
-
-def _identity(names: Sequence[str], request: MutateRequest) -> dict[str, object]:
-    return {
+def _identity(names: Sequence[str], request: MutateRequest) -> str:
+    """Return what the answers of a run belong to, the first line of its journal."""
+    identity = {
         "model": digests.rules(),
         "configurations": list(names),
         "controller": request.controller,
         "answers": request.answers,
         **({"proof": True} if request.proof else {}),
     }
-
-
-def _digest(names: Sequence[str], request: MutateRequest) -> str:
-    text = json.dumps(_identity(names, request), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
-
-
-class _Ledger:
-    """The answers of a run, one a line; the first line says what they belong to."""
-
-    def __init__(self, place: Path, names: Sequence[str], request: MutateRequest) -> None:
-        self.file = place / LEDGER
-        self.done: dict[str, MutantAnswer] = {}
-        head = json.dumps(_identity(names, request), sort_keys=True)
-        if not self.file.exists():
-            write_file(self.file, head + "\n")
-            return
-        data = self.file.read_bytes()
-        whole = data[: data.rfind(b"\n") + 1]
-        lines = whole.decode().splitlines()
-        if not lines or lines[0] != head:
-            raise UsageFault(
-                "resume-mismatch",
-                "the answers there belong to another model or other configurations",
-                where=str(self.file),
-                help="choose another --run-dir",
-            )
-        if whole != data:  # a killed run leaves at most an incomplete last line
-            with open(self.file, "r+b") as opened:
-                opened.truncate(len(whole))
-        for number, line in enumerate(lines[1:], start=2):
-            try:
-                answer = from_text(line, MutantAnswer)
-            except ValueError as fault:
-                raise UsageFault(
-                    "checkpoint-damaged",
-                    f"not an answer: {fault}",
-                    where=f"{self.file}:{number}",
-                    help="remove the line, and its change is tried again",
-                ) from fault
-            self.done[answer.name] = answer
-
-    def add(self, answer: MutantAnswer) -> None:
-        append_line(self.file, to_text(answer))
-        self.done[answer.name] = answer
+    return json.dumps(identity, sort_keys=True)

@@ -18,9 +18,10 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest
 from elrcheck.base.requests import ProofAssumption, ProofSolver
+from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields
 from elrcheck.base.version import __version__
-from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.certificate import (
     CODES,

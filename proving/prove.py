@@ -20,8 +20,8 @@ from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.base.worker_pool import useful_workers
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
 from elrcheck.invariants.modules import number as number_of

@@ -14,8 +14,9 @@ import z3
 
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import ControllerRequest
+from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.base.worker_pool import each, useful_workers
 from elrcheck.catalogue.select import choose, resolve
 from elrcheck.invariants.controller_events import USED, AnyEvent, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of

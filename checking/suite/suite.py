@@ -14,7 +14,7 @@ import fnmatch
 import shutil
 import tempfile
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,17 +25,18 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
+from elrcheck.base.runner.tasks import each, run_tasks
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.base.worker_pool import each
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.batch.estimate import states
 from elrcheck.checking.batch.job import Answer, Job
-from elrcheck.checking.batch.pool import check_all, processors
+from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
-from elrcheck.checking.suite.walked_case import WalkAnswer, task_of, walk_case
+from elrcheck.checking.suite.walked_case import WalkAnswer, WalkTask, task_of, walk_case
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun, SuiteVerdict, SuiteViolation
@@ -62,19 +63,23 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     left = [number for number in range(len(cases)) if number not in answers]
     left.sort(key=lambda number: -states(cases[number].selected.config))
     stop = Interrupts()
-    workers = min(request.workers or processors(), max(1, len(left)))
+    workers = useful_workers(request.workers, len(left))
     work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))
     try:
-        with stop, contextlib.closing(_answered(cases, left, workers, work, request.fresh)) as ticks:
-            for arrived, current in ticks:
-                for answer in arrived:
-                    answers[answer.number] = answer
-                    if (kept := kept_of(answer)) is not None:
-                        origins[answer.number] = kept
-                    store.add(cases[answer.number], answer)
-                _tell(progress, cases, answers, current, started)
-                if stop.wanted:
-                    break
+        jobs = [job_of(number, cases[number], request.fresh) for number in left if cases[number].walk is None]
+        walks = [task_of(number, cases[number], walk) for number in left if (walk := cases[number].walk)]
+
+        def report_progress(running: Sequence[tuple[Job, int | None]] = ()) -> None:
+            _report_progress(progress, cases, answers, running, started)
+
+        with stop, contextlib.closing(_answers(jobs, walks, workers, work, stop, report_progress)) as arriving:
+            for answer in arriving:
+                answers[answer.number] = answer
+                if (kept := kept_of(answer)) is not None:
+                    origins[answer.number] = kept
+                store.add(cases[answer.number], answer)
+                if isinstance(answer, WalkAnswer):
+                    report_progress()
     finally:
         shutil.rmtree(work, ignore_errors=True)
     place = request.run_dir or RUNS / "suite"
@@ -97,21 +102,18 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     )
 
 
-def _answered(
-    cases: Sequence[SuiteCase], left: Sequence[int], workers: int, work: Path, fresh: bool
-) -> Generator[tuple[Sequence[Answer | WalkAnswer], dict[int, int]], None, None]:
-    """Answers as they arrive, and the states so far of what is being searched: searches, and then walks."""
-    jobs = [job_of(number, cases[number], fresh) for number in left if cases[number].walk is None]
-    with contextlib.closing(check_all(share(jobs), min(workers, max(1, len(jobs))), work)) as ticks:
-        for tick in ticks:
-            yield tick.answers, tick.current
-    tasks = [task_of(number, cases[number], walk) for number in left if (walk := cases[number].walk)]
-    walks = each(walk_case, tasks, min(workers, max(1, len(tasks))))
-    try:
-        for answer in walks:
-            yield (answer,), {}
-    finally:
-        walks.close()  # type: ignore[attr-defined]
+def _answers(
+    jobs: Sequence[Job],
+    walks: Sequence[WalkTask],
+    workers: int,
+    work: Path,
+    stop: Interrupts,
+    on_tick: Callable[[Sequence[tuple[Job, int | None]]], None],
+) -> Generator[Answer | WalkAnswer, None, None]:
+    """Yield the answers as they arrive: those of the searches, and then those of the walks."""
+    searching = check_all(share(jobs), useful_workers(workers, len(jobs)), work)
+    yield from run_tasks(searching, interrupted=stop, on_tick=on_tick)
+    yield from each(walk_case, walks, useful_workers(workers, len(walks)), interrupted=stop)
 
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
@@ -330,21 +332,21 @@ def _command(case: SuiteCase) -> str:
     return f"elrcheck check{variant} --scope {case.selected.scope}{sets}"
 
 
-def _tell(
+def _report_progress(
     progress: Progress,
     cases: Sequence[SuiteCase],
     answers: Mapping[int, Answer | WalkAnswer],
-    current: dict[int, int],
+    running: Sequence[tuple[Job, int | None]],
     started: float,
 ) -> None:
-    given = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
-    reports = [report for report in given if report is not None]
+    reports = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
+    distinct = sum(report["search"]["distinct"] for report in reports if report is not None)
     progress.tell(
         PointsDone(
             done=len(answers),
             total=len(cases),
-            current=tuple(cases[number].name for number in current),
-            states=sum(report["search"]["distinct"] for report in reports) + sum(current.values()),
+            current=tuple(cases[job.number].name for job, _ in running),
+            states=distinct + sum(states or 0 for _, states in running),
             seconds=time.monotonic() - started,
             left=None,
         )

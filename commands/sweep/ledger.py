@@ -1,7 +1,6 @@
 """The folder of a sweep: its definition (`sweep.json`) and every answer as it arrives (`rows.jsonl`).
 
-An answer is one line, written in one call and flushed to disk after its traces; a killed process leaves at
-most an incomplete last line, which is dropped. If a configuration has two lines, the later one counts.
+An answer is one line of a journal, written after its traces. If a configuration has two, the later one counts.
 
     DIR/sweep.json               the grid, the properties, the limits, a digest of the model
     DIR/rows.jsonl               {"number": 7, "by": "process", "report": {..}, ..}
@@ -13,18 +12,19 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from msgspec import structs
 
-from elrcheck.base.atomic import append_line, write_file, write_files
+from elrcheck.base.atomic import write_file, write_files
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import Limits, Selection, SweepRequest
-from elrcheck.base.roundtrip import Record, from_data, from_text, to_data, to_text
+from elrcheck.base.roundtrip import Record, from_data, to_data
+from elrcheck.base.runner.journal import Journal
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
@@ -185,19 +185,24 @@ def _told(sweep: SavedSweep, field: str) -> str:
 
 
 class Ledger:
-    """The folder of one sweep, open for writing answers."""
+    """The folder of one sweep, open for writing answers. numbers: those of its configurations."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, numbers: Iterable[int]) -> None:
         self.folder = folder
-        self.done: dict[int, Done] = {}
+        self._numbers = frozenset(numbers)
+        self.journal = Journal(folder / ROWS, Done, self._number)
+        self.done: Mapping[int, Done] = self.journal.answers
 
     def add(self, answer: Answer, by: Searcher) -> None:
-        """Keep an answer: its traces first, then its line."""
+        """Store an answer: its traces first, then its line."""
         if answer.traces:
             write_files(self.folder / self.place(answer.number), answer.traces)
-        done = Done(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by)
-        append_line(self.folder / ROWS, to_text(done))
-        self.done[answer.number] = done
+        self.journal.add(Done(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by))
+
+    def _number(self, done: Done) -> int:
+        if done.number not in self._numbers:
+            raise ValueError(f"there is no configuration number {done.number}")
+        return done.number
 
     @staticmethod
     def place(number: int) -> str:
@@ -231,7 +236,7 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
         )
     document = {"schema": SCHEMA, "elrcheck": __version__, "sweep": to_data(sweep)}
     write_file(place / MANIFEST, json.dumps(document, indent=1) + "\n")
-    return Ledger(place)
+    return Ledger(place, range(1, len(sweep.points) + 1))
 
 
 def read_sweep(place: Path) -> SavedSweep:
@@ -246,31 +251,3 @@ def read_sweep(place: Path) -> SavedSweep:
         return from_data(top["sweep"].value, SavedSweep)
     except ValueError as fault:
         top["sweep"].fail(f"not a sweep of this version: {fault}", "start again with another --run-dir")
-
-
-def reopen(place: Path, numbers: Iterable[int]) -> Ledger:
-    """Opens the folder of a sweep with its answers; truncates an incomplete last line."""
-    ledger = Ledger(place)
-    file = place / ROWS
-    if not file.exists():
-        return ledger
-    data = file.read_bytes()
-    whole = data[: data.rfind(b"\n") + 1]
-    if whole != data:
-        with open(file, "r+b") as opened:
-            opened.truncate(len(whole))
-    known = set(numbers)
-    for line, text in enumerate(whole.splitlines(), start=1):
-        try:
-            done = from_text(text, Done)
-            if done.number not in known:
-                raise ValueError(f"there is no configuration number {done.number}")
-        except ValueError as fault:
-            raise UsageFault(
-                CODES.bad_value,
-                f"not an answer of a sweep: {fault}",
-                where=f"{file}:{line}",
-                help="remove the line, and its configuration is checked again",
-            ) from fault
-        ledger.done[done.number] = done
-    return ledger

@@ -12,14 +12,13 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.checking.batch.estimate import cost, pack
 from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
-from elrcheck.checking.batch.pool import TICK, Tick
 from elrcheck.spark.faults import explained
 
 if TYPE_CHECKING:
@@ -41,73 +40,68 @@ def slots(session: SparkSession) -> int:
     return int(session.sparkContext.defaultParallelism)
 
 
-def check_in_tasks(session: SparkSession, jobs: Sequence[Job]) -> Generator[Tick, None, None]:
-    """Runs all jobs; yields answers as each Spark job finishes. Closing the iterator cancels all jobs."""
-    by_number = {job.number: job for job in jobs}
-    costs = {job.number: cost(job.selected().config, job.large or 0) for job in jobs}
-    packs = [[by_number[number] for number in group] for group in pack(costs, PACKS * slots(session))]
-    batches = [packs[first::JOBS] for first in range(min(JOBS, len(packs)))]
-    waiting = len(jobs)
-    crew = _Crew(session)
-    try:
-        for batch in batches:
-            crew.start(batch)
-        while waiting:
-            answers, retried = crew.answers()
-            for job in retried:
-                crew.start([[job]])
-            waiting -= len(answers)
-            yield Tick(tuple(answers))
-    finally:
-        if waiting:
-            crew.cancel()
+class SparkTasks:
+    """A crew on the cluster: driver threads, each waiting for one Spark job. Ending it cancels all jobs."""
 
+    def __init__(self, session: SparkSession, jobs: Sequence[Job]) -> None:
+        self._session = session
+        self._finished: queue.SimpleQueue[tuple[list[list[Job]], list[Answer] | Exception]] = queue.SimpleQueue()
+        self._unanswered = len(jobs)
+        by_number = {job.number: job for job in jobs}
+        costs = {job.number: cost(job.selected().config, job.large or 0) for job in jobs}
+        packs = [[by_number[number] for number in group] for group in pack(costs, PACKS * slots(session))]
+        for first in range(min(JOBS, len(packs))):
+            self._start(packs[first::JOBS])
 
-class _Crew:
-    """Driver threads, each waiting for one Spark job."""
+    def busy(self) -> bool:
+        return self._unanswered > 0
 
-    def __init__(self, session: SparkSession) -> None:
-        self.session = session
-        self.heard: queue.SimpleQueue[tuple[list[list[Job]], list[Answer] | Exception]] = queue.SimpleQueue()
+    def wait(self, seconds: float) -> Sequence[Answer]:
+        """Return the new answers, and start the jobs of a failed Spark job one by one.
 
-    def start(self, packs: list[list[Job]]) -> None:
+        Raises EnvironmentFault if a retry is useless.
+        """
+        try:
+            packs, result = self._finished.get(timeout=seconds)
+        except queue.Empty:
+            return ()
+        if isinstance(result, Exception):
+            if isinstance(result, ElrError) and (result.code in HOPELESS or not self._alive()):
+                raise result
+            jobs = [job for each in packs for job in each]
+            if len(jobs) > 1:
+                for job in jobs:
+                    self._start([[job]])
+                return ()
+            result = [Answer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")]
+        self._unanswered -= len(result)
+        return result
+
+    def running(self) -> Sequence[tuple[Job, int | None]]:
+        """Nothing: which tasks run is known only on the cluster."""
+        return ()
+
+    def end(self) -> None:
+        if self._unanswered:
+            with contextlib.suppress(Exception):  # the JVM may be gone
+                self._session.sparkContext.cancelJobsWithTag(TAG)
+
+    def _start(self, packs: list[list[Job]]) -> None:
         threading.Thread(target=self._run, args=(packs,), daemon=True).start()
 
     def _run(self, packs: list[list[Job]]) -> None:
         try:
             with explained("Spark"):
-                self.heard.put((packs, _submit(self.session, packs)))
+                self._finished.put((packs, _submit(self._session, packs)))
         except Exception as fault:
-            self.heard.put((packs, fault))
-
-    def answers(self) -> tuple[list[Answer], list[Job]]:
-        """Waits one tick; returns the new answers, and jobs to retry individually.
-
-        Raises EnvironmentFault if a retry is useless.
-        """
-        try:
-            packs, result = self.heard.get(timeout=TICK)
-        except queue.Empty:
-            return [], []
-        if isinstance(result, list):
-            return result, []
-        if isinstance(result, ElrError) and (result.code in HOPELESS or not self._alive()):
-            raise result
-        jobs = [job for each in packs for job in each]
-        if len(jobs) > 1:
-            return [], jobs
-        return [Answer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")], []
+            self._finished.put((packs, fault))
 
     def _alive(self) -> bool:
-        """True if the driver's JVM still accepts jobs."""
+        """Return whether the driver's JVM still accepts jobs."""
         try:
-            return not self.session.sparkContext._jsc.sc().isStopped()
+            return not self._session.sparkContext._jsc.sc().isStopped()
         except Exception:  # whatever py4j raises when the JVM is gone
             return False
-
-    def cancel(self) -> None:
-        with contextlib.suppress(Exception):  # the JVM may be gone
-            self.session.sparkContext.cancelJobsWithTag(TAG)
 
 
 def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:

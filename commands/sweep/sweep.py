@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +21,12 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
+from elrcheck.base.runner.tasks import Crew, InProcess, run_tasks
+from elrcheck.base.runner.worker import processors
 from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.batch.estimate import cost, largest_first
-from elrcheck.checking.batch.job import Job, check_job
-from elrcheck.checking.batch.pool import Tick, check_all, processors
+from elrcheck.checking.batch.job import Answer, Job, check_job
+from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep import ledger as ledgers
@@ -41,10 +43,10 @@ WORK = "work"
 
 @dataclass(frozen=True)
 class Engines:
-    """The engines: `small` takes all jobs at once, `whole` one at a time; closing either stops it."""
+    """Who checks the jobs: `small` takes all small ones at once, `whole` a large one."""
 
-    small: Callable[[Sequence[Job]], Generator[Tick, None, None]]
-    whole: Callable[[Job], Generator[Tick, None, None]]
+    small: Callable[[Sequence[Job]], Crew[Job, Answer]]
+    whole: Callable[[Job], Crew[Job, Answer]]
     by: Searcher
     workers: int
     detail: str | None = None
@@ -77,7 +79,7 @@ def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progres
         if run.jobs:
             if request.engine == "spark":
                 progress.stage("starting Spark")
-            with _engines(request, work, progress, stop) as engines, stop:
+            with _engines(request, work, progress) as engines, stop:
                 workers, detail = engines.workers, engines.detail
                 run.small(engines)
                 run.large(engines)
@@ -126,41 +128,45 @@ def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Led
         request = ledgers.request_of(request, saved)
         grid = ledgers.grid_of(saved)
     ledgers.reject_other(saved, ledgers.describe(grid, request), place)
-    return request, grid, ledgers.reopen(place, (point.number for point in grid.points))
+    ledger = Ledger(place, (point.number for point in grid.points))
+    ledger.journal.read()
+    return request, grid, ledger
 
 
 @contextlib.contextmanager
-def _engines(request: SweepRequest, work: Path, progress: Progress, stop: Interrupts) -> Iterator[Engines]:
+def _engines(request: SweepRequest, work: Path, progress: Progress) -> Iterator[Engines]:
     processes = request.workers or processors()
 
-    def whole(job: Job) -> Generator[Tick, None, None]:
-        """One large configuration with all threads, in a process of its own that may run out of memory."""
-        return check_all([structs.replace(job, workers=request.workers, large=None)], 1, work)
+    def with_all_threads(job: Job) -> Job:
+        return structs.replace(job, workers=request.workers, large=None)
 
     if request.engine == "local":
-        yield Engines(lambda jobs: check_all(share(jobs), processes, work), whole, "process", processes)
+        yield Engines(
+            small=lambda jobs: check_all(share(jobs), processes, work),
+            # A process of its own, because it may run out of memory.
+            whole=lambda job: check_all([with_all_threads(job)], 1, work),
+            by="process",
+            workers=processes,
+        )
         return
-    from elrcheck.commands.sweep.on_spark import check_in_tasks, slots
+    from elrcheck.commands.sweep.on_spark import SparkTasks, slots
     from elrcheck.spark.session import SparkChoice, parse_conf, spark_session
 
     conf = parse_conf(request.spark_conf)
     choice = SparkChoice(request.master or "local[*]", conf, verbose=request.verbose, app_name="elrcheck sweep")
     with spark_session(choice) as session:
-
-        def tasks(jobs: Sequence[Job]) -> Generator[Tick, None, None]:
-            return check_in_tasks(session, jobs)
-
         spark = SparkRequest(choice.master, request.spark_conf, storage=request.storage)
 
-        def spread(job: Job) -> Generator[Tick, None, None]:
-            """One large configuration on the whole cluster."""
-            alone = structs.replace(job, workers=request.workers, large=None)
-            try:
-                yield Tick((check_job(alone, progress, work, spark),))
-            except Interrupted:
-                stop.wanted = True
+        def on_cluster(job: Job) -> Answer:
+            return check_job(job, progress, work, spark)
 
-        yield Engines(tasks, spread, "task", slots(session), choice.master)
+        yield Engines(
+            small=lambda jobs: SparkTasks(session, jobs),
+            whole=lambda job: InProcess(on_cluster, [with_all_threads(job)]),
+            by="task",
+            workers=slots(session),
+            detail=choice.master,
+        )
 
 
 def _settled(ledger: Ledger, point: Point) -> bool:
@@ -201,7 +207,7 @@ class _Run:
         costs = {point.number: cost(point.selected.config, request.large) for point in left if point.selected}
         self.costs: Mapping[int, float] = costs
         self.order = list(largest_first(costs))
-        self.heard = 0.0
+        self.cost_done = 0.0
         self.states = 0
 
     def small(self, engines: Engines) -> None:
@@ -210,45 +216,44 @@ class _Run:
         jobs = [self.jobs[number] for number in self.order if number not in known]
         if jobs:
             self.progress.stage(f"[1/2] {len(jobs)} configurations, the largest first")
-            self._hear(engines.small(jobs), engines.by)
+            self._collect(engines.small(jobs), engines.by)
 
     def large(self, engines: Engines) -> None:
         """Runs the large jobs one after the other."""
         known = self.ledger.known_large()
         jobs = [self.jobs[number] for number in reversed(self.order) if number in known]
         for place, job in enumerate(jobs, start=1):
-            if self.stop.wanted:
+            if self.stop():
                 return
             self.progress.stage(f"[2/2] large configuration {place} of {len(jobs)}")
-            self._hear(engines.whole(job), "whole")
+            try:
+                self._collect(engines.whole(job), "whole")
+            except Interrupted:
+                self.stop.wanted = True
 
-    def _hear(self, ticks: Generator[Tick, None, None], by: Searcher) -> None:
-        with contextlib.closing(ticks):
-            for tick in ticks:
-                for answer in tick.answers:
-                    self.ledger.add(answer, by)
-                    if not answer.large:
-                        self.heard += self.costs[answer.number]
-                        self.states += (answer.report or {"search": {"distinct": 0}})["search"]["distinct"]
-                self._tell(tick)
-                if self.stop.wanted:
-                    return
+    def _collect(self, crew: Crew[Job, Answer], by: Searcher) -> None:
+        answers = run_tasks(crew, interrupted=self.stop, on_tick=self._report_progress)
+        with contextlib.closing(answers):
+            for answer in answers:
+                self.ledger.add(answer, by)
+                if not answer.large:
+                    self.cost_done += self.costs[answer.number]
+                    self.states += (answer.report or {"search": {"distinct": 0}})["search"]["distinct"]
 
-    def _tell(self, tick: Tick) -> None:
-        done = sum(_settled(self.ledger, point) for point in self.points.values())
+    def _report_progress(self, running: Sequence[tuple[Job, int | None]]) -> None:
         seconds = time.monotonic() - self.started
-        ahead = sum(self.costs.values()) - self.heard
+        ahead = sum(self.costs.values()) - self.cost_done
         self.progress.tell(
             PointsDone(
-                done=done,
+                done=sum(_settled(self.ledger, point) for point in self.points.values()),
                 total=len(self.points),
-                current=tuple(self._named(number) for number in tick.current),
-                states=self.states + sum(tick.current.values()),
+                current=tuple(self._name(job.number) for job, _ in running),
+                states=self.states + sum(states or 0 for _, states in running),
                 seconds=seconds,
-                left=seconds * ahead / self.heard if self.heard > 0 else None,
+                left=seconds * ahead / self.cost_done if self.cost_done > 0 else None,
             )
         )
 
-    def _named(self, number: int) -> str:
+    def _name(self, number: int) -> str:
         settings = self.points[number].settings
         return f"{number} ({', '.join(f'{key}={value}' for key, value in settings.items())})"

@@ -6,16 +6,14 @@ has what it finds followed by the plain model.
 
 from __future__ import annotations
 
-import multiprocessing
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
 
 from elrcheck.base.errors import ElrError, UsageFault
-from elrcheck.base.progress import Event, LevelDone, Silent
+from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.base.worker_pool import leave_interrupts_to_parent
+from elrcheck.base.runner.tasks import Processes, Tell
 from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.lang.ir import Fn
 from elrcheck.results.web.web_answers import ChosenModel, WebSearch
@@ -47,86 +45,76 @@ class RunningSearch:
     def __init__(self, job: SearchJob) -> None:
         self.job, self.began = job, time.monotonic()
         self.last = WebSearch(job.id, model_of(job), "searching", "starting")
-        context = multiprocessing.get_context("spawn")
-        self._answers, theirs = context.Pipe(duplex=False)
-        self._process = context.Process(target=work, args=(job, theirs), daemon=True)
-        self._process.start()
-        theirs.close()
+        self._crew = Processes(answer_search, [job], 1, lost=_answer_of_lost)
+        self._crew.wait(0)
 
     def ask(self) -> WebSearch:
-        """The newest news; never waits."""
-        try:
-            while self.last.verdict == "searching" and self._answers.poll():
-                self.last = self._answers.recv()
-        except (EOFError, OSError):
-            said = "the process that searched ended unexpectedly"
-            self.last = replace(self.last, verdict="failed", said=said)
-        if self.last.verdict == "searching":
-            return replace(self.last, seconds=round(time.monotonic() - self.began, 1))
-        self._end()
-        return self.last
+        """Return the latest news; never waits."""
+        if self.last.verdict != "searching":
+            return self.last
+        answers = self._crew.wait(0)
+        news = [said for _, said in self._crew.running() if said is not None]
+        self.last = next(iter([*answers, *news]), self.last)
+        if self.last.verdict != "searching":
+            return self.last
+        return replace(self.last, seconds=round(time.monotonic() - self.began, 1))
 
     def cancel(self) -> WebSearch:
-        if self.ask().verdict == "searching":
-            self.last = replace(self.ask(), verdict="cancelled", said="cancelled")
-            self._end()
+        """Stop the search if it still runs; leaves no process, whatever it is doing."""
+        latest = self.ask()
+        if latest.verdict == "searching":
+            self.last = replace(latest, verdict="cancelled", said="cancelled")
+            self._crew.end()
         return self.last
 
-    def _end(self) -> None:
-        """Leaves no process, whatever it is doing."""
-        if self._process.is_alive():
-            self._process.terminate()
-            self._process.join(2)
-            if self._process.is_alive():
-                self._process.kill()
-        self._process.join()
+
+def _answer_of_lost(job: SearchJob, _: str) -> WebSearch:
+    return WebSearch(job.id, model_of(job), "failed", "the process that searched ended unexpectedly")
 
 
 # --------------------------------------------------------------------------- in that process
 
 
-class Told(Silent):
-    """Sends what a search reports."""
+class SearchProgress(Silent):
+    """Sends how far a search is."""
 
-    def __init__(self, job: SearchJob, answers: Connection) -> None:
-        self.job, self.answers = job, answers
+    def __init__(self, job: SearchJob, tell: Tell) -> None:
+        self._job = job
+        self._tell = tell
 
     def stage(self, text: str) -> None:
-        self.answers.send(WebSearch(self.job.id, model_of(self.job), "searching", text))
+        self._tell(WebSearch(self._job.id, model_of(self._job), "searching", text))
 
     def tell(self, event: Event) -> None:
         if not isinstance(event, LevelDone):
             return
-        said = f"searching: {event.distinct:,} states, {event.depth} steps from here"
-        self.answers.send(
-            WebSearch(
-                self.job.id, model_of(self.job), "searching", said, event.distinct, event.depth, round(event.seconds, 1)
-            )
+        text = f"searching: {event.distinct:,} states, {event.depth} steps from here"
+        seconds = round(event.seconds, 1)
+        self._tell(
+            WebSearch(self._job.id, model_of(self._job), "searching", text, event.distinct, event.depth, seconds)
         )
 
 
-def work(job: SearchJob, answers: Connection) -> None:
-    """The whole life of the process; a user's mistake is an answer as well."""
-    leave_interrupts_to_parent()
+def answer_search(job: SearchJob, tell: Tell) -> WebSearch:
+    """Return the answer of a search; a user's mistake is an answer as well."""
     try:
-        answers.send(search(job, Told(job, answers)))
+        return search(job, SearchProgress(job, tell))
     except ElrError as fault:
-        said = fault.message if fault.help is None else f"{fault.message}; {fault.help}"
-        answers.send(WebSearch(job.id, model_of(job), "failed", said))
+        text = fault.message if fault.help is None else f"{fault.message}; {fault.help}"
     except MemoryError:
-        said = "out of memory: choose a smaller scope or fewer states"
-        answers.send(WebSearch(job.id, model_of(job), "failed", said))
-    finally:
-        answers.close()
+        text = "out of memory: choose a smaller scope or fewer states"
+    except Exception as fault:  # a bug must not leave the page without an answer
+        text = f"internal: {type(fault).__name__}: {fault}"
+    return WebSearch(job.id, model_of(job), "failed", text)
 
 
-def search(job: SearchJob, told: Told) -> WebSearch:
+def search(job: SearchJob, progress: Progress) -> WebSearch:
     """Search from the end of the path until something is violated, all is seen or a limit is reached."""
     from elrcheck.checking.engines import explore
     from elrcheck.traces.behaviour import of_states
     from elrcheck.traces.replay import replay
 
-    told.stage("following the path")
+    progress.stage("following the path")
     space = StateSpace(job.selection)
     path = space.follow(job.path)
     start = path.states[-1]
@@ -137,7 +125,7 @@ def search(job: SearchJob, told: Told) -> WebSearch:
     request = CheckRequest(
         limits=Limits(max_states=job.max_states, time_budget=job.seconds, memory=MEMORY), stop_at_first=True
     )
-    outcome = explore(space.model, space.config, wanted, request, told, start=start)
+    outcome = explore(space.model, space.config, wanted, request, progress, start=start)
     depth = max(0, len(outcome.levels) - 1)
     counts = f"{outcome.distinct:,} states, {depth} steps from here"
     seconds = round(outcome.seconds, 1)

@@ -1,25 +1,21 @@
 """Processes that judge the partitions of a log together, each its share (`shares.py`).
 
 This process reads the log and checks it; each block goes to all of them, who find what is theirs. What they
-find is added as the buckets of an audit on Spark are. The processes have their own process group, so Ctrl-C
-reaches only this one; they end when it does.
+find is added as the buckets of an audit on Spark are.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
 import pickle
 import queue
-import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.runner.worker import WorkerProcess, end_workers
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit
@@ -31,8 +27,6 @@ MOST_ITEMS = 1 << 11
 """Of a message."""
 WAITING = 4
 """Messages that a process has received and not looked at."""
-GRACE = 2.0
-"""Seconds a process has to stop before it is killed."""
 
 
 class Crew:
@@ -42,36 +36,17 @@ class Crew:
         self.count, self.repairs = count, repairs
         self._flags = [0] * count
         self._answers: list[LogFindings | None] = [None] * count
-        self._pipes: list[Connection] = []
-        self._processes: list[Any] = []
+        self.workers: list[WorkerProcess] = []
 
     def __enter__(self) -> Crew:
-        context = multiprocessing.get_context("spawn")
         for number in range(self.count):
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, number, self.count), daemon=True)
-            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until it is out of our group
-            try:
-                process.start()
-            finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            theirs.close()
-            self._pipes.append(ours)
-            self._processes.append(process)
+            self.workers.append(WorkerProcess(_serve, number, self.count))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for pipe in self._pipes:
-            pipe.close()
-        for process in self._processes:
-            if kind is not None:
-                process.terminate()
-            process.join(GRACE)
-            if process.is_alive():
-                process.kill()
-                process.join(GRACE)
+        end_workers(self.workers, at_once=kind is not None)
 
     @property
     def flags(self) -> int:
@@ -117,9 +92,9 @@ class Crew:
 
     def _tell(self, what: object) -> None:
         told = pickle.dumps(what, protocol=pickle.HIGHEST_PROTOCOL)
-        for number, pipe in enumerate(self._pipes):
+        for number, worker in enumerate(self.workers):
             try:
-                pipe.send_bytes(told)
+                worker.pipe.send_bytes(told)
             except OSError as fault:
                 raise _ended() from fault
             while self._heard(number, 0.0):
@@ -134,7 +109,7 @@ class Crew:
 
     def _heard(self, number: int, seconds: float | None) -> bool:
         """Take what a process has said, if there is anything."""
-        pipe = self._pipes[number]
+        pipe = self.workers[number].pipe
         try:
             if not pipe.poll(seconds):
                 return False
@@ -156,20 +131,15 @@ def _ended() -> EnvironmentFault:
 
 
 def _serve(pipe: Connection, number: int, count: int) -> None:
-    with contextlib.suppress(OSError, AttributeError):  # Windows has no process groups
-        os.setpgid(0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     messages: queue.Queue[bytes | None] = queue.Queue(WAITING)
     threading.Thread(target=_received, args=(pipe, messages), daemon=True).start()
     raised = 0
-    with contextlib.suppress(OSError):  # the other side has ended
-        while (message := messages.get()) is not None:
-            audit = LogAudit(*pickle.loads(message))
-            for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags, raised))):
-                pass
-            raised += len(audit.flags)
-            pipe.send_bytes(pickle.dumps(audit.findings()))
+    while (message := messages.get()) is not None:
+        audit = LogAudit(*pickle.loads(message))
+        for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags, raised))):
+            pass
+        raised += len(audit.flags)
+        pipe.send_bytes(pickle.dumps(audit.findings()))
 
 
 def _told(

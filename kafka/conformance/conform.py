@@ -15,7 +15,7 @@ from typing import Any
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
-from elrcheck.base.worker_pool import useful_workers
+from elrcheck.base.runner.worker import useful_workers
 from elrcheck.kafka.conformance.block import Group
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.comparison import Opener, Progressed, Team, compare_team, opened

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,10 +15,10 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
+from elrcheck.base.runner.tasks import Crew, InProcess
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.checking.batch.job import Job, check_job
-from elrcheck.checking.batch.pool import Tick
+from elrcheck.checking.batch.job import Answer, Job, check_job
 from elrcheck.checking.check import run_check, vacuous
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
@@ -36,9 +37,8 @@ BROKEN = '[[configuration]]\nname = "lossy"\nset = { crashes = 2, acks_one = 1 }
 def own_cache(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test, kernels where they are; no process is started."""
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Generator[Tick, None, None]:
-        for job in jobs:
-            yield Tick((check_job(job, Silent(), scratch),))
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.setattr(suite_module, "check_all", check_here)
 

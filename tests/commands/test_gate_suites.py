@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,11 +13,11 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
+from elrcheck.base.runner.tasks import Crew, InProcess
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
-from elrcheck.checking.batch.job import Job, check_job
-from elrcheck.checking.batch.pool import Tick
+from elrcheck.checking.batch.job import Answer, Job, check_job
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
@@ -50,9 +51,8 @@ because = "it does not"
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test; no process is started."""
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Generator[Tick, None, None]:
-        for job in jobs:
-            yield Tick((check_job(job, Silent(), scratch),))
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(suite_module, "check_all", check_here)

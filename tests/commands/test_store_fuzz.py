@@ -6,6 +6,7 @@ all files of a kind are damaged, and answer as they do without a store.
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import os
@@ -26,9 +27,9 @@ from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
+from elrcheck.base.runner.tasks import Crew, InProcess
 from elrcheck.catalogue.select import resolve
-from elrcheck.checking.batch.job import Job, check_job
-from elrcheck.checking.batch.pool import Tick
+from elrcheck.checking.batch.job import Answer, Job, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
@@ -179,9 +180,8 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Filled, None, None]:
     folder = tmp_path_factory.mktemp("fuzz")
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Generator[Tick, None, None]:
-        for job in jobs:
-            yield Tick((check_job(job, Silent(), scratch),))
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+        return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ELRCHECK_CACHE_DIR", str(folder / "cache"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.runner.tasks import run_tasks
 from elrcheck.checking.batch.job import Answer, Job
 from elrcheck.commands.sweep.grid import job_of, make_grid
 from support.sweeps import SMALL, answer_of, separate_answers, sweep
@@ -67,7 +68,8 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(tasks, "slots", lambda _: 1)
     monkeypatch.setattr(tasks, "PACKS", 2)
     monkeypatch.setattr(tasks, "JOBS", 1)
-    answers = {a.number: a for tick in tasks.check_in_tasks(None, JOBS) for a in tick.answers}  # type: ignore[arg-type]
+    crew = tasks.SparkTasks(None, JOBS)  # type: ignore[arg-type]
+    answers = {answer.number: answer for answer in run_tasks(crew)}
     assert sorted(asked[0]) == [1, 2, 3, 4] and sorted(asked[1:]) == [[1], [2], [3], [4]]
     assert answers[3].error == "the Spark task failed: Job aborted: executor lost"
     assert [answers[n].refused for n in (1, 2, 4)] == ["stand-in"] * 3
@@ -84,5 +86,5 @@ def test_what_every_task_will_meet_ends_the_sweep(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(tasks, "_submit", submit)
     monkeypatch.setattr(tasks, "slots", lambda _: 1)
     with pytest.raises(EnvironmentFault) as caught:
-        list(tasks.check_in_tasks(None, JOBS))  # type: ignore[arg-type]
+        list(run_tasks(tasks.SparkTasks(None, JOBS)))  # type: ignore[arg-type]
     assert caught.value is fault

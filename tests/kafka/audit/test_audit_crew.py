@@ -116,10 +116,11 @@ def test_after_an_interruption_the_report_has_what_was_read(tmp_path: Path) -> N
 def test_a_process_that_dies_is_said(tmp_path: Path, stop: signal.Signals) -> None:
     (log,) = logs_of([written_restarts(tmp_path, Cluster(50), 200)])
     with pytest.raises(EnvironmentFault, match="a worker process ended"), Crew(2) as crew:
-        os.kill(crew._processes[1].pid, stop)
-        crew._processes[1].join(10)
+        victim = crew.workers[1].process
+        os.kill(victim.pid or 0, stop)
+        victim.join(10)
         crew.audit(log, read_log(log), lambda: False, lambda _: None)
-    assert not any(process.is_alive() for process in crew._processes)
+    assert not any(worker.process.is_alive() for worker in crew.workers)
 
 
 def test_a_file_that_cannot_be_read_ends_the_processes(tmp_path: Path) -> None:
@@ -131,5 +132,5 @@ def test_a_file_that_cannot_be_read_ends_the_processes(tmp_path: Path) -> None:
     ended: Callable[[], bool]
     with pytest.raises(UsageFault), Crew(1) as crew:
         crew.audit(logs[0], read_log(logs[0]), lambda: False, lambda _: None)
-    ended = crew._processes[0].is_alive
+    ended = crew.workers[0].process.is_alive
     assert not ended()

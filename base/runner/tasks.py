@@ -1,0 +1,239 @@
+"""Independent tasks, such as searches and proof obligations, in processes of this machine or another crew's."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import traceback
+from collections import deque
+from collections.abc import Callable, Generator, Sequence
+from multiprocessing import connection
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.runner.worker import WorkerProcess, end_workers
+
+T = TypeVar("T")
+R = TypeVar("R")
+T_co = TypeVar("T_co", covariant=True)
+R_co = TypeVar("R_co", covariant=True)
+Tell: TypeAlias = Callable[[Any], None]
+"""Sends news of a running task to the process that waits for its answer."""
+TICK = 0.2
+"""Seconds between progress reports, and at most until a run notices that it is interrupted."""
+NEWS, ANSWER, FAULT, DEATH = "news", "answer", "fault", "death"
+
+
+class Crew(Protocol[T_co, R_co]):
+    """Whoever runs tasks: processes, this process, a Spark cluster."""
+
+    def busy(self) -> bool:
+        """Return whether tasks wait or run."""
+
+    def wait(self, seconds: float) -> Sequence[R_co]:
+        """Start what can be started; wait for at most this long, and return the answers that have arrived."""
+
+    def running(self) -> Sequence[tuple[T_co, Any]]:
+        """Return the tasks that run, each with its latest news, which is None at first."""
+
+    def end(self) -> None:
+        """Stop all running tasks at once; does nothing if all have finished."""
+
+
+def never() -> bool:
+    """Nothing interrupts the run."""
+    return False
+
+
+def run_tasks(
+    crew: Crew[T, R],
+    *,
+    interrupted: Callable[[], bool] = never,
+    on_tick: Callable[[Sequence[tuple[T, Any]]], None] | None = None,
+) -> Generator[R, None, None]:
+    """Yield the answers as they arrive, until all tasks are done or the run is interrupted.
+
+    on_tick: called several times a second, after new answers, with the running tasks and their news.
+    Closing the iterator stops all tasks at once.
+    """
+    try:
+        while crew.busy() and not interrupted():
+            yield from crew.wait(TICK)
+            if on_tick is not None:
+                on_tick(crew.running())
+    finally:
+        crew.end()
+
+
+def each(
+    function: Callable[[T], R],
+    tasks: Sequence[T],
+    workers: int,
+    *,
+    in_order: bool = True,
+    interrupted: Callable[[], bool] = never,
+) -> Generator[R, None, None]:
+    """Yield the results in the order of the tasks, or as they come; one worker runs them in this process.
+
+    `function` must be a module-level function, and tasks and results must be picklable. What it raises is
+    raised here. Raises EnvironmentFault if a process dies.
+    """
+    if workers <= 1:
+        yield from run_tasks(InProcess(function, tasks), interrupted=interrupted)
+        return
+    crew = Processes(functools.partial(_numbered, function), list(enumerate(tasks)), workers)
+    early: dict[int, R] = {}
+    place = 0
+    for number, result in run_tasks(crew, interrupted=interrupted):
+        if not in_order:
+            yield result
+            continue
+        early[number] = result
+        while place in early:
+            yield early.pop(place)
+            place += 1
+
+
+def _numbered(function: Callable[[T], R], task: tuple[int, T], _: Tell) -> tuple[int, R]:
+    return task[0], function(task[1])
+
+
+class InProcess(Generic[T, R]):
+    """Runs tasks in this process, one after the other."""
+
+    def __init__(self, function: Callable[[T], R], tasks: Sequence[T]) -> None:
+        self._function = function
+        self._waiting = deque(tasks)
+
+    def busy(self) -> bool:
+        return bool(self._waiting)
+
+    def wait(self, _: float) -> Sequence[R]:
+        return [self._function(self._waiting.popleft())]
+
+    def running(self) -> Sequence[tuple[T, Any]]:
+        return ()
+
+    def end(self) -> None:
+        self._waiting.clear()
+
+
+def _give_up(task: object, fate: str) -> Any:
+    fault = EnvironmentFault("worker-died", "a worker process ended unexpectedly", help="try --workers 1")
+    fault.add_note(fate)
+    raise fault
+
+
+def _first(waiting: Sequence[T], last: T | None, elsewhere: Sequence[T]) -> int:
+    return 0
+
+
+class Processes(Generic[T, R]):
+    """Runs tasks in processes, each one task after the other.
+
+    A process that dies loses only its own task, and a new process replaces it.
+
+    function: called as `function(task, tell)` in a process. It is sent there once, so that its state belongs to
+    the process. Tasks, news and answers must be picklable.
+    lost: makes the answer for a task whose process died, from the words that say how it ended.
+    choose: the position of the task that a process gets, among those that wait, given its last one and those
+    that run in other processes.
+    """
+
+    def __init__(
+        self,
+        function: Callable[[T, Tell], R],
+        tasks: Sequence[T],
+        workers: int,
+        *,
+        lost: Callable[[T, str], R] = _give_up,
+        choose: Callable[[Sequence[T], T | None, Sequence[T]], int] = _first,
+    ) -> None:
+        self._function = function
+        self._waiting = list(tasks)
+        self._workers = workers
+        self._lost = lost
+        self._choose = choose
+        self._members: list[_Member[T]] = []
+
+    def busy(self) -> bool:
+        return bool(self._waiting or self._members)
+
+    def wait(self, seconds: float) -> Sequence[R]:
+        while self._waiting and len(self._members) < self._workers:
+            self._members.append(_Member(self._function, self._next(None)))
+        workers = [member.worker for member in self._members]
+        connection.wait([w.pipe for w in workers] + [w.process.sentinel for w in workers], seconds)
+        answers = []
+        for member in list(self._members):
+            message = member.receive()
+            if message is None:
+                continue
+            kind, value = message
+            if kind == FAULT:
+                raise value
+            answers.append(self._lost(member.task, value) if kind == DEATH else value)
+            if kind == ANSWER and self._waiting:
+                member.give(self._next(member))
+            else:
+                member.worker.pipe.close()  # so that the process ends by itself
+                self._members.remove(member)
+        return answers
+
+    def running(self) -> Sequence[tuple[T, Any]]:
+        return [(member.task, member.news) for member in self._members]
+
+    def end(self) -> None:
+        self._waiting.clear()
+        end_workers([member.worker for member in self._members])
+        self._members.clear()
+
+    def _next(self, member: _Member[T] | None) -> T:
+        """Take the task that a process, or a new one, works on next."""
+        last = None if member is None else member.task
+        elsewhere = [other.task for other in self._members if other is not member]
+        return self._waiting.pop(self._choose(self._waiting, last, elsewhere))
+
+
+class _Member(Generic[T]):
+    """A process, which always has a task, and the latest news of it."""
+
+    def __init__(self, function: Callable[[T, Tell], object], task: T) -> None:
+        self.worker = WorkerProcess(_serve, function)
+        self.give(task)
+
+    def give(self, task: T) -> None:
+        self.task = task
+        self.news: Any = None
+        with contextlib.suppress(OSError):  # it has died, which `receive` notices
+            self.worker.pipe.send(task)
+
+    def receive(self) -> tuple[str, Any] | None:
+        """Return the answer, the exception that the task raised, or how the process died; None while it works."""
+        try:
+            while self.worker.pipe.poll():
+                kind, value = self.worker.pipe.recv()
+                if kind != NEWS:
+                    return kind, value
+                self.news = value
+            if self.worker.process.is_alive():
+                return None
+        except (EOFError, OSError):
+            pass
+        return DEATH, self.worker.fate()
+
+
+def _serve(pipe: connection.Connection, function: Callable[[Any, Tell], object]) -> None:
+    """Do the tasks that arrive, in the process of a worker."""
+
+    def tell(news: object) -> None:
+        pipe.send((NEWS, news))
+
+    while True:
+        task = pipe.recv()
+        try:
+            message = ANSWER, function(task, tell)
+        except Exception as fault:
+            fault.add_note(traceback.format_exc())
+            message = FAULT, fault
+        pipe.send(message)
