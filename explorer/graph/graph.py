@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.word_layout import Words
 from elrcheck.explorer.search.result import Searched
+from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
@@ -125,7 +126,7 @@ def _finder(rows: Words) -> Callable[[Words], Ints]:
     It is exact, because the keys of `rows` are unique.
     """
     for mixer in MIXERS:
-        keys = _keys(rows, mixer)
+        keys = row_keys(rows, mixer)
         order = np.argsort(keys)
         ordered = keys[order]
         if not (ordered[1:] == ordered[:-1]).any():
@@ -133,22 +134,13 @@ def _finder(rows: Words) -> Callable[[Words], Ints]:
     else:
         raise RuntimeError("no key distinguishes all states")
 
-    def find(wanted: Words) -> Ints:
-        at = np.minimum(np.searchsorted(ordered, _keys(wanted, mixer)), len(rows) - 1)
-        found = order[at]
-        if not (rows[found] == wanted).all():
+    def find(states: Words) -> Ints:
+        numbers = order[np.minimum(np.searchsorted(ordered, row_keys(states, mixer)), len(rows) - 1)]
+        if not (rows[numbers] == states).all():
             raise RuntimeError("a complete search lacks the successor of one of its states")
-        return found.astype(np.int32)
+        return numbers.astype(np.int32)
 
     return find
-
-
-def _keys(rows: Words, mixer: int) -> Words:
-    keys: Words = np.zeros(len(rows), np.uint64)
-    for word in range(rows.shape[1]):
-        keys = (keys ^ rows[:, word]) * np.uint64(mixer)
-        keys ^= keys >> np.uint64(29)
-    return keys
 
 
 # ---------------------------------------------------------------------------- the plain model

@@ -6,8 +6,10 @@ and compiles it or loads its machine code from the cache (`native_code`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from elrcheck.explorer.kernel.check_ir import check_function, state_checks, values_function
 from elrcheck.explorer.kernel.emit import Lanes
@@ -18,7 +20,7 @@ from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_mod
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.table_ir import table_functions
-from elrcheck.explorer.kernel.word_layout import Layout, make_layout
+from elrcheck.explorer.kernel.word_layout import Ints, Layout, Successors, Words, make_layout
 from elrcheck.lang.lowering.program import Program
 
 CHUNK = 64
@@ -36,9 +38,8 @@ FINGERPRINTS = {"settle": 4}
 class Shapes:
     """Layouts of the data that native functions read and write. state_checks: see `check_ir`.
 
-    lanes: number and size of the lanes of a block of states (`planes_ir`).
-
-    fingerprint: words per fingerprint in the visited set, 0 for a set of whole states.
+    lanes: number and size of the lanes of a block of states (`planes_ir`). fingerprint: words per fingerprint in
+    the visited set, 0 for a set of whole states.
     """
 
     layout: Layout
@@ -46,7 +47,7 @@ class Shapes:
     counters: Counters
     lanes: Lanes
     state_checks: tuple[int, ...]
-    fingerprint: int = 0
+    fingerprint: int
 
     @property
     def instances(self) -> int:
@@ -54,46 +55,54 @@ class Shapes:
 
 
 @dataclass(frozen=True)
-class Blueprint(Shapes):
-    """A kernel before compilation: plain data that can be sent to other machines."""
+class Blueprint:
+    """A kernel before compilation: plain data that can be sent to other machines. texts: its modules."""
 
-    texts: tuple[str, ...] = ()
+    shapes: Shapes
+    texts: tuple[str, ...]
 
     def compile(self, cache: KernelCache | None = None) -> Kernel:
         """Compile for this processor."""
-        return kernel_of(self, compile_modules(self.texts, signatures_of(self.fingerprint), cache), self)
+        code = compile_modules(self.texts, signatures_of(self.shapes.fingerprint), cache)
+        return Kernel(**vars(self.shapes), **vars(code), plan=self)
 
 
 @dataclass(frozen=True)
-class Kernel(Shapes):
+class Kernel(Shapes, Native):
     """The functions of one program.
 
-    Calls take addresses and counts as plain integers and release Python's global lock. plan: what was
-    compiled, unless the machine code was found without it.
+    plan: what was compiled, unless the machine code was found without it.
     """
 
-    functions: dict[str, Callable[..., int]] = field(default_factory=dict)
-    seconds: float = 0.0
-    cached: bool = False
-    keep: object = None
     plan: Blueprint | None = None
 
+    def successors(self, rows: Words, counters: Ints) -> Successors:
+        """Expand packed states, without storing anything; the counts are added to `counters`."""
+        record = self.record
+        rows = np.ascontiguousarray(rows)
+        records = np.empty((len(rows) * max(1, self.instances), record.size), np.uint64)
+        enabled = np.zeros(len(rows), np.int64)
+        flags = np.zeros(max(1, record.flag_words), np.uint64)
+        inputs, outputs = (rows.ctypes.data, 0, len(rows)), (records, counters, enabled, flags)
+        count = self.functions["expand"](*inputs, *(array.ctypes.data for array in outputs), 0, 0)
+        origin = records[:count, record.origin].astype(np.int64)
+        return Successors(
+            rows=records[:count, : record.words],
+            sources=origin >> INSTANCE_BITS,
+            instances=origin & ((1 << INSTANCE_BITS) - 1),
+            flags=records[:count, record.origin + 1 :],
+            enabled=enabled,
+        )
 
-def kernel_of(shapes: Shapes, code: Native, plan: Blueprint | None) -> Kernel:
-    """The kernel of these shapes with this code."""
-    return Kernel(
-        shapes.layout,
-        shapes.record,
-        shapes.counters,
-        shapes.lanes,
-        shapes.state_checks,
-        shapes.fingerprint,
-        code.functions,
-        code.seconds,
-        code.cached,
-        code.engine,
-        plan,
-    )
+    def state_hits(self, check: int, rows: Words) -> npt.NDArray[np.bool_]:
+        """Return which packed states hit a state check."""
+        lanes = self.lanes.count
+        rows = np.ascontiguousarray(rows)
+        out = np.zeros((-(-len(rows) // lanes), len(self.state_checks)), np.int64)
+        self.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
+        bits = out[:, self.state_checks.index(check), None] >> np.arange(lanes) & 1
+        hits: npt.NDArray[np.bool_] = (bits != 0).reshape(-1)[: len(rows)]
+        return hits
 
 
 def signatures_of(fingerprint: int) -> dict[str, int]:
@@ -106,11 +115,10 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
         return blueprint(program, fingerprint).compile(cache)
     code = cached_modules(name, signatures_of(fingerprint), cache)
     if code is not None:
-        return kernel_of(shapes_of(program, fingerprint), code, None)
-    plan = blueprint(program, fingerprint)
-    code = compile_modules(plan.texts, signatures_of(fingerprint), cache)
-    cache.list_modules(name, code.keys)
-    return kernel_of(plan, code, plan)
+        return Kernel(**vars(shapes_of(program, fingerprint)), **vars(code))
+    kernel = blueprint(program, fingerprint).compile(cache)
+    cache.list_modules(name, kernel.keys)
+    return kernel
 
 
 def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
@@ -131,37 +139,29 @@ def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
 def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
     """Return everything of a kernel except its machine code."""
     shapes = shapes_of(program, fingerprint)
-    texts = module_texts(program, shapes.layout, shapes.record, shapes.lanes, fingerprint)
-    return Blueprint(
-        shapes.layout, shapes.record, shapes.counters, shapes.lanes, shapes.state_checks, fingerprint, tuple(texts)
-    )
+    return Blueprint(shapes, tuple(module_texts(program, shapes)))
 
 
-def module_texts(program: Program, layout: Layout, record: Record, lanes: Lanes, fingerprint: int = 0) -> list[str]:
+def module_texts(program: Program, shapes: Shapes) -> list[str]:
     """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
-    words = layout.words
-    table = fingerprint_functions(words, fingerprint, len(program.instances)) if fingerprint else table_functions(words)
-    return spread_modules(
-        program,
-        layout,
-        lanes,
-        [
-            table,
-            explore_function(record, CHUNK, fingerprint),
-            check_function(program, layout, lanes),
-            values_function(layout, lanes),
-        ],
-    )
+    words, fingerprint = shapes.layout.words, shapes.fingerprint
+    functions = [
+        fingerprint_functions(words, fingerprint, shapes.instances) if fingerprint else table_functions(words),
+        explore_function(shapes.record, CHUNK, fingerprint),
+        check_function(program, shapes.layout, shapes.lanes),
+        values_function(shapes.layout, shapes.lanes),
+    ]
+    return spread_modules(program, shapes, functions)
 
 
-def spread_modules(program: Program, layout: Layout, lanes: Lanes, functions: list[str]) -> list[str]:
+def spread_modules(program: Program, shapes: Shapes, functions: list[str]) -> list[str]:
     """Distribute the functions and @expand over modules.
 
     The first module holds everything except the groups of @expand; the groups fill it and further modules up
     to a target size.
     """
-    shared = [_declarations(lanes), BRANCH_WEIGHTS]
-    driver, groups = expand_functions(program, layout, lanes)
+    shared = [_declarations(shapes.lanes), BRANCH_WEIGHTS]
+    driver, groups = expand_functions(program, shapes.layout, shapes.lanes)
     modules = [[*shared, driver, *functions]]
     size = sum(map(len, modules[0]))
     for number, group in enumerate(groups):

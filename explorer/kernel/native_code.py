@@ -50,18 +50,18 @@ class KernelCache:
         self._lists.put(name, tuple(keys))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Native:
-    """Callable native functions; keeps the machine code alive. Calls release Python's global lock.
+    """Callable native functions, which take addresses and counts as integers and release Python's global lock.
 
-    keys: of the modules in the cache.
+    engine: keeps the machine code alive. keys: of the modules in the cache; empty if they were found by name.
     """
 
     functions: dict[str, Callable[..., int]]
     engine: object
     seconds: float
     cached: bool
-    keys: tuple[str, ...] = ()
+    keys: tuple[str, ...]
 
 
 def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
@@ -74,10 +74,10 @@ def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: 
     keys = [_key(text) for text in texts]
     codes = [cache.load(key) if cache is not None else None for key in keys]
     missing = [k for k, code in enumerate(codes) if code is None]
-    for k, made in zip(missing, object_codes([texts[k] for k in missing], machine), strict=True):
-        codes[k] = made
+    for k, code in zip(missing, object_codes([texts[k] for k in missing], machine), strict=True):
+        codes[k] = code
         if cache is not None:
-            cache.store(keys[k], made)
+            cache.store(keys[k], code)
     functions, engine = _linked([code for code in codes if code is not None], signatures, machine)
     return Native(functions, engine, time.perf_counter() - started, not missing, tuple(keys))
 
@@ -89,7 +89,7 @@ def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache)
     if codes is None:
         return None
     functions, engine = _linked(codes, signatures, target_machine())
-    return Native(functions, engine, time.perf_counter() - started, True)
+    return Native(functions, engine, time.perf_counter() - started, True, ())
 
 
 def _linked(

@@ -21,9 +21,9 @@ position of the first set bit among the hashes that select it (`sketch.py`).
 
 from __future__ import annotations
 
-from elrcheck.explorer.kernel.check_ir import check_function, state_checks
-from elrcheck.explorer.kernel.emit import Lanes, copy_row
-from elrcheck.explorer.kernel.kernel import spread_modules
+from elrcheck.explorer.kernel.check_ir import check_function
+from elrcheck.explorer.kernel.emit import copy_row
+from elrcheck.explorer.kernel.kernel import Shapes, spread_modules
 from elrcheck.explorer.kernel.record_ir import Record
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
@@ -37,27 +37,23 @@ from elrcheck.explorer.kernel.walk_memory import (
     load_field,
 )
 from elrcheck.explorer.kernel.walk_step_ir import choose_function, look_function
-from elrcheck.explorer.kernel.word_layout import Layout
 from elrcheck.lang.lowering.program import Program
 
 
-def walk_modules(program: Program, layout: Layout, record: Record, lanes: Lanes) -> list[str]:
+def walk_modules(program: Program, shapes: Shapes) -> list[str]:
     """Return the IR modules with @walk, @expand and @check."""
-    return spread_modules(
-        program,
-        layout,
-        lanes,
-        [
-            check_function(program, layout, lanes),
-            _CHANCE,
-            _sketch(layout.words),
-            _NOTE,
-            _refill(layout.words),
-            choose_function(record),
-            look_function(len(state_checks(program)), lanes.count),
-            _walk(record),
-        ],
-    )
+    words = shapes.layout.words
+    functions = [
+        check_function(program, shapes.layout, shapes.lanes),
+        _CHANCE,
+        _sketch(words),
+        _NOTE,
+        _refill(words),
+        choose_function(shapes.record),
+        look_function(len(shapes.state_checks), shapes.lanes.count),
+        _walk(shapes.record),
+    ]
+    return spread_modules(program, shapes, functions)
 
 
 _CHANCE = f"""

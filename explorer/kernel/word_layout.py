@@ -1,4 +1,4 @@
-"""The layout of packed states.
+"""The layout of packed states, and the successors of such states.
 
 A state is a row of 64-bit words. A leaf is stored as value - lo in just enough bits and never straddles
 two words, so reading it takes one shift and one mask. First-fit decreasing keeps the number of words at or
@@ -75,6 +75,22 @@ class Layout:
         for i, state in enumerate(states):
             rows[i] = self.pack(state)
         return rows
+
+
+@dataclass(frozen=True)
+class Successors:
+    """Every transition from the given states that stays inside the bound, in no particular order.
+
+    rows: the packed successors; sources: index of the predecessor among the given states; instances: the
+    instance that fired; flags: per transition, bit c % 64 of word c // 64 is set if it hits step check c;
+    enabled: for each given state, the number of instances enabled in it.
+    """
+
+    rows: Words
+    sources: Ints
+    instances: Ints
+    flags: Words
+    enabled: Ints
 
 
 def make_layout(leaves: Sequence[Leaf]) -> Layout:

@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
+from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Successors
+from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.vector import Ints, Rows, VectorSearch, all_hold, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Program
@@ -99,8 +100,7 @@ class ChangedSearch(VectorSearch):
         self.others = [now[key] for key in now if key in gone]
 
     def _failed(self) -> bool:
-        kinds = self.program.checks
-        return any(kinds[check].kind == "always" and check not in self.broken for check in self.first)
+        return violates(self.program, self.first.keys() - self.broken)
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
         """See `VectorSearch.state_hits`."""

@@ -23,9 +23,9 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import Crew, default_workers
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
+from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.judgement import look
-from elrcheck.explorer.search.result import LevelStats, SearchResult, Successors
+from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
@@ -186,7 +186,7 @@ class Search:
 
     def _before(self, depth: int, stop: str) -> str | None:
         """Return a reason not to start another level, None if there is none."""
-        if stop == "first" and self._failed():
+        if stop == "first" and violates(self.program, self.first):
             return "--stop-at-first"
         if self.limits.max_depth is not None and depth >= self.limits.max_depth:
             return f"--max-depth {self.limits.max_depth}"
@@ -301,9 +301,6 @@ class Search:
         """Run the state checks over new rows and record the values of their leaves."""
         self.tally.note(look(self.native, self.crew, address, first, last), self._depth)
 
-    def _failed(self) -> bool:
-        return any(self.program.checks[check].kind == "always" for check in self.first)
-
     # -- stored states
 
     def batches(self, depth: int) -> Iterator[Rows]:
@@ -312,41 +309,11 @@ class Search:
 
     def successors(self, rows: Rows) -> Successors:
         """Expand packed states, without counting or storing anything."""
-        record = self.native.record
-        rows = np.ascontiguousarray(rows)
-        out = np.empty((len(rows) * max(1, len(self.program.instances)), record.size), np.uint64)
-        counters = np.zeros(self.native.counters.size, np.int64)
-        enabled = np.zeros(len(rows), np.int64)
-        seen = np.zeros(max(1, record.flag_words), np.uint64)
-        made = self.native.functions["expand"](
-            rows.ctypes.data,
-            0,
-            len(rows),
-            out.ctypes.data,
-            counters.ctypes.data,
-            enabled.ctypes.data,
-            seen.ctypes.data,
-            0,
-            0,
-        )
-        origin = out[:made, record.origin].astype(np.int64)
-        return Successors(
-            rows=out[:made, : record.words],
-            sources=origin >> INSTANCE_BITS,
-            instances=origin & ((1 << INSTANCE_BITS) - 1),
-            flags=out[:made, record.origin + 1 :],
-            enabled=enabled,
-        )
+        return self.native.successors(rows, np.zeros(self.native.counters.size, np.int64))
 
     def state_hits(self, check: int, rows: Rows) -> npt.NDArray[np.bool_]:
         """Return which packed states hit a state check."""
-        lanes, checks = self.native.lanes.count, self.native.state_checks
-        rows = np.ascontiguousarray(rows)
-        out = np.zeros((-(-len(rows) // lanes), len(checks)), np.int64)
-        self.native.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
-        bits = out[:, checks.index(check), None] >> np.arange(lanes) & 1
-        hits: npt.NDArray[np.bool_] = (bits != 0).reshape(-1)[: len(rows)]
-        return hits
+        return self.native.state_hits(check, rows)
 
     # -- results
 

@@ -30,8 +30,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, Shared
+from elrcheck.explorer.kernel.word_layout import Successors
+from elrcheck.explorer.search.result import violates
+from elrcheck.explorer.search.splitmix import WORD, mix, mix_all
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.explorer.search.walk import Walks, WalkStats
 from elrcheck.lang.lowering.falsity import FAR, falsities
@@ -47,7 +49,6 @@ MOST_KNOWN = 4_000_000
 """States that are remembered, about 200 bytes each."""
 WEIGHT = 1 << 20
 NO_STATE = -1
-_WORD = (1 << 64) - 1
 
 
 @dataclass
@@ -103,7 +104,7 @@ class Guided:
     def __init__(self, program: Program, seed: int, depth: int, *, cache: KernelCache | None = None) -> None:
         self.program, self.depth = program, depth
         self.walks = Walks(program, seed, depth, cache=cache)
-        self.layout, self.record = self.walks.layout, self.walks.record
+        self.layout = self.walks.layout
         self.seed = int(self.walks._shared[Shared.SEED])
         goals = [k for k, check in enumerate(program.checks) if check.kind == "always"]
         self.distances = falsities(program, goals)
@@ -112,7 +113,7 @@ class Guided:
         self.rows = np.zeros((1 << 12, self.layout.words), np.uint64)
         self.parent: list[int] = []
         self.steps_to: list[int] = []
-        self.known: dict[bytes, int] = {}
+        self.numbers: dict[bytes, int] = {}
         self.enabled: list[int] = []
         self.sorted = 0
         self.cells: dict[tuple[int, ...], Cell] = {}
@@ -134,14 +135,13 @@ class Guided:
         reason = None
         start = self.walks._start
         self._judge_start(start)
-        _, source, instance = self._expand(start)
-        self._remember(start, np.array([NO_STATE]), np.zeros(1, np.int64), source, instance)
+        self._remember(start, np.array([NO_STATE]), np.zeros(1, np.int64), self._expand(start))
         self._sort()
         while True:
             now = time.perf_counter() - started
             if progress is not None:
                 progress(WalkStats(self.begun, self.steps, now))
-            if stop_at_first and self._violated():
+            if stop_at_first and violates(self.program, self.first):
                 reason = "--stop-at-first"
             elif seconds is not None and now >= seconds:
                 reason = f"--time-budget {seconds:g}s"
@@ -154,9 +154,6 @@ class Guided:
                 reason = f"no state left to meet within --depth {self.depth}"
             return self._result(time.perf_counter() - started, reason)
 
-    def _violated(self) -> bool:
-        return any(self.program.checks[check].kind == "always" for check in self.first)
-
     # -- a round
 
     def _round(self) -> None:
@@ -166,7 +163,7 @@ class Guided:
         chosen: list[int] = []
         homes: list[Cell] = []
         for lane in range(LANES):
-            drawn = _mix(self.seed + self.rounds * MIX_1 + lane * GOLDEN) % total[-1]
+            drawn = mix(self.seed + self.rounds * MIX_1 + lane * GOLDEN) % total[-1]
             cell = cells[bisect_right(total, drawn)]
             if cell.states:  # else others of this round have taken them all
                 cell.chosen += 1
@@ -186,52 +183,40 @@ class Guided:
         for step in range(STRIDE + 1):
             if not len(rows):
                 return
-            made, source, instance = self._expand(rows)
+            after = self._expand(rows)
             if step:
-                here = self._remember(rows, came, depth, source, instance)
-            new = self._unmet(made)
+                here = self._remember(rows, came, depth, after)
+            new = np.nonzero(self._unmet(after.rows))[0]
             if step == 0:
-                for k in np.unique(source[new]).tolist():
+                for k in np.unique(after.sources[new]).tolist():
                     if depth[k] < self.depth:
                         homes[k].states.append(int(here[k]))
             if step == STRIDE:
                 return
-            made, source, instance = made[new], source[new], instance[new]
-            picked = self._pick(lanes, step, source, instance)
-            origin = source[picked]
+            picked = new[self._pick(lanes, step, after.sources[new], after.instances[new])]
+            origin = after.sources[picked]
             going = (here[origin] != NO_STATE) & (depth[origin] < self.depth)
             picked, origin = picked[going], origin[going]
-            self.taken += np.bincount(instance[picked].astype(np.int64), minlength=len(self.taken))
+            self.taken += np.bincount(after.instances[picked], minlength=len(self.taken))
             came, depth, lanes = here[origin], depth[origin] + 1, lanes[origin]
-            moved = made[picked]
-            rows = np.ascontiguousarray(moved[:, : self.layout.words])
+            rows = np.ascontiguousarray(after.rows[picked])
             self.deepest = max(self.deepest, int(depth.max(initial=0)))
-            self._judge(rows, moved[:, self.record.origin + 1 :], came, lanes)
+            self._judge(rows, after.flags[picked], came, lanes)
             self.states += len(rows)
             self.steps += len(rows)
 
-    def _unmet(self, made: Rows) -> npt.NDArray[np.bool_]:
-        """Which successors are no known states."""
-        known = self.known
-        keys = np.ascontiguousarray(made[:, : self.layout.words])
-        return np.array([key not in known for key in map(bytes, keys)], np.bool_)
+    def _unmet(self, rows: Rows) -> npt.NDArray[np.bool_]:
+        """Return which rows are states that have not been met."""
+        return np.array([key not in self.numbers for key in map(bytes, np.ascontiguousarray(rows))], np.bool_)
 
-    def _expand(self, rows: Rows) -> tuple[Rows, Ints, Rows]:
-        """All successors, the position of the row that each comes from, and its instance."""
-        out = np.empty((len(rows) * max(1, len(self.program.instances)), self.record.size), np.uint64)
-        seen = np.zeros(max(1, self.record.flag_words), np.uint64)
-        made = self.walks.native.functions["expand"](
-            rows.ctypes.data, 0, len(rows), out.ctypes.data, self.counters.ctypes.data, 0, seen.ctypes.data, 0, 0
-        )
-        origins = out[:made, self.record.origin]
-        source = (origins >> np.uint64(INSTANCE_BITS)).astype(np.int64)
-        return out[:made], source, origins & np.uint64((1 << INSTANCE_BITS) - 1)
+    def _expand(self, rows: Rows) -> Successors:
+        return self.walks.native.successors(rows, self.counters)
 
-    def _pick(self, lanes: Rows, step: int, source: Ints, instance: Rows) -> Ints:
-        """One successor of every row that has some: the least key, as in `walk.py`."""
-        base = np.uint64(_mix(self.seed ^ self.rounds * GOLDEN & _WORD))
-        chance = mixed(base + (lanes << np.uint64(24)) + np.uint64((step + 1) * GOLDEN & _WORD))
-        keys = mixed(chance[source] + instance * np.uint64(MIX_2))
+    def _pick(self, lanes: Rows, step: int, source: Ints, instance: Ints) -> Ints:
+        """Return the position of one successor of every row that has some: the least key, as in `walk.py`."""
+        base = np.uint64(mix(self.seed ^ self.rounds * GOLDEN & WORD))
+        chance = mix_all(base + (lanes << np.uint64(24)) + np.uint64((step + 1) * GOLDEN & WORD))
+        keys = mix_all(chance[source] + instance.astype(np.uint64) * np.uint64(MIX_2))
         order = np.lexsort((instance, keys, source))
         first = np.ones(len(order), bool)
         first[1:] = source[order][1:] != source[order][:-1]
@@ -239,27 +224,27 @@ class Guided:
 
     # -- what is remembered
 
-    def _remember(self, rows: Rows, came: Ints, depth: Ints, source: Ints, instance: Rows) -> Ints:
-        """Add rows that are new; return the number of each, NO_STATE if there is no room."""
+    def _remember(self, rows: Rows, came: Ints, depth: Ints, after: Successors) -> Ints:
+        """Add rows that are new; return the number of each, NO_STATE if there is no room. after: see `_expand`."""
         here = np.full(len(rows), NO_STATE, np.int64)
         new: list[int] = []
         for k, key in enumerate(map(bytes, rows)):
-            found = self.known.get(key, NO_STATE)
-            if found == NO_STATE and len(self.parent) < MOST_KNOWN:
-                found = self.known[key] = len(self.parent)
+            number = self.numbers.get(key, NO_STATE)
+            if number == NO_STATE and len(self.parent) < MOST_KNOWN:
+                number = self.numbers[key] = len(self.parent)
                 self.parent.append(int(came[k]))
                 self.steps_to.append(int(depth[k]))
                 new.append(k)
-            elif found != NO_STATE and depth[k] < self.steps_to[found]:
-                self.parent[found], self.steps_to[found] = int(came[k]), int(depth[k])
-            here[k] = found
+            elif number != NO_STATE and depth[k] < self.steps_to[number]:
+                self.parent[number], self.steps_to[number] = int(came[k]), int(depth[k])
+            here[k] = number
         if new:
             while len(self.parent) > len(self.rows):
                 self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
             self.rows[here[new]] = rows[new]
             actions = np.zeros(len(rows), np.uint64)
-            bits = np.uint64(1) << (self.action[instance.astype(np.int64)] % np.uint64(64))
-            np.bitwise_or.at(actions, source, bits)
+            bits = np.uint64(1) << (self.action[after.instances] % np.uint64(64))
+            np.bitwise_or.at(actions, after.sources, bits)
             self.enabled += actions[new].tolist()
         return here
 
@@ -285,8 +270,8 @@ class Guided:
     # -- what is found
 
     def _judge_start(self, start: Rows) -> None:
-        for check in self.walks.checks:
-            if self.walks.state_hits(check, start)[0]:
+        for check in self.walks.native.state_checks:
+            if self.walks.native.state_hits(check, start)[0]:
                 self.first[check] = Found(1, 0, (self._values(start[0]),))
         self.states = 1
 
@@ -297,8 +282,8 @@ class Guided:
         for check in range(len(self.program.checks)):
             if check in self.first:
                 continue
-            if check in self.walks.checks:
-                hits = self.walks.state_hits(check, rows)
+            if check in self.walks.native.state_checks:
+                hits = self.walks.native.state_hits(check, rows)
             else:
                 hits = (flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1)) != 0
             if hits.any():
@@ -336,17 +321,3 @@ class Guided:
             seconds=seconds,
             reason=reason,
         )
-
-
-def _mix(z: int) -> int:
-    z &= _WORD
-    z = (z ^ z >> 30) * MIX_1 & _WORD
-    z = (z ^ z >> 27) * MIX_2 & _WORD
-    return z ^ z >> 31
-
-
-def mixed(z: Rows) -> Rows:
-    """`_mix` of every element."""
-    z = (z ^ z >> np.uint64(30)) * np.uint64(MIX_1)
-    z = (z ^ z >> np.uint64(27)) * np.uint64(MIX_2)
-    return z ^ z >> np.uint64(31)

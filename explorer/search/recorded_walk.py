@@ -21,12 +21,11 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.walk_memory import MIX_1, MIX_2
+from elrcheck.explorer.search.splitmix import Words, mix_all
 from elrcheck.explorer.search.vector import Ints, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
 
-Words = npt.NDArray[np.uint64]
 NEVER = np.uint64(2**64 - 1)
 
 
@@ -100,7 +99,7 @@ class Walker:
 
     def _term(self, leaf: int, column: Ints) -> Words:
         """What the values of one leaf add to the hashes of their states."""
-        return _mixed((column - self.program.init[0][leaf]).astype(np.uint64) * self.factors[leaf])
+        return mix_all((column - self.program.init[0][leaf]).astype(np.uint64) * self.factors[leaf])
 
     def _step(
         self, columns: list[Ints], words: Words, walk: Words, step: int
@@ -108,7 +107,7 @@ class Walker:
         """For each walk the step that it takes (-1: none) and the state after; all possible steps, hashed."""
         count = len(walk)
         values = evaluate_columns(self.roots, columns, count)
-        turn = _mixed(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
+        turn = mix_all(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
         best = np.full((2, count), NEVER)
         chosen = np.full(count, -1, np.int64)
         edges, said = 0, np.uint64(0)
@@ -118,9 +117,9 @@ class Walker:
                 continue
             edges += len(at)
             after = self._after(index, columns, values, at, words)
-            said += _mixed(_mixed(words[at] ^ self.labels[index]) + after).sum(dtype=np.uint64)
-            by_action = _mixed(turn[at] ^ self.action_words[self.action_of[index]])
-            by_choice = _mixed(turn[at] ^ self.labels[index])
+            said += mix_all(mix_all(words[at] ^ self.labels[index]) + after).sum(dtype=np.uint64)
+            by_action = mix_all(turn[at] ^ self.action_words[self.action_of[index]])
+            by_choice = mix_all(turn[at] ^ self.labels[index])
             wins = (by_action < best[0, at]) | ((by_action == best[0, at]) & (by_choice < best[1, at]))
             took = at[wins]
             best[0, took], best[1, took], chosen[took] = by_action[wins], by_choice[wins], index
@@ -167,13 +166,6 @@ def _first(met: dict[int, None], word: int) -> bool:
 
 def _hashed(text: str) -> np.uint64:
     return np.uint64(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big"))
-
-
-def _mixed(words: Words) -> Words:
-    """The finaliser of SplitMix64: every bit of the result depends on every bit of the word."""
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(MIX_1)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(MIX_2)
-    return words ^ (words >> np.uint64(31))
 
 
 def _label(instance: Instance) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from elrcheck.explorer.kernel.word_layout import Layout
+    from elrcheck.explorer.kernel.word_layout import Layout, Successors
     from elrcheck.lang.lowering.program import Program
 
 
@@ -72,20 +72,9 @@ class SearchResult:
         return len(self.levels)
 
 
-@dataclass(frozen=True)
-class Successors:
-    """Every transition from the given states that stays inside the bound, in no particular order.
-
-    rows: the packed successors; sources: index of the predecessor among the given states; instances: the
-    instance that fired; flags: per transition, bit c % 64 of word c // 64 is set if it hits step check c;
-    enabled: for each given state, the number of instances enabled in it.
-    """
-
-    rows: npt.NDArray[np.uint64]
-    sources: npt.NDArray[np.int64]
-    instances: npt.NDArray[np.int64]
-    flags: npt.NDArray[np.uint64]
-    enabled: npt.NDArray[np.int64]
+def violates(program: Program, hits: Iterable[int]) -> bool:
+    """Whether one of the checks that were hit is a property that must hold."""
+    return any(program.checks[check].kind == "always" for check in hits)
 
 
 class Searched(Protocol):

@@ -17,8 +17,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.kernel.walk_memory import GOLDEN
 from elrcheck.explorer.kernel.word_layout import Layout, make_layout
 from elrcheck.explorer.search.result import Searched
+from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
 
@@ -28,7 +30,6 @@ Trace = list[tuple[int, ...]]
 Order = Callable[[Rows], Rows]
 """Makes rows of packed states comparable, word by word."""
 BATCH = 4096
-MIX = 0x9E3779B97F4A7C15
 
 
 class Retrace:
@@ -55,8 +56,8 @@ class Retrace:
     def _traces(self, ends: dict[int, tuple[int, list[Row]]]) -> dict[int, Trace]:
         """Rebuild a trace per key. ends: depth of the target, and the trace's last rows, target first."""
         for depth in range(max((depth for depth, _ in ends.values()), default=0), 0, -1):
-            wanted = {tail[0] for at, tail in ends.values() if at >= depth}
-            before = self._predecessors(depth - 1, wanted)
+            targets = {tail[0] for at, tail in ends.values() if at >= depth}
+            before = self._predecessors(depth - 1, targets)
             for at, tail in ends.values():
                 if at >= depth:
                     tail.insert(0, before[tail[0]])
@@ -82,27 +83,27 @@ class Retrace:
         """Return the least (successor, predecessor) that hits a step check, as [predecessor, successor]."""
         best: Row | None = None
         for rows in self._level(depth - 1):
-            made = self.search.successors(rows)
-            hit = made.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
-            best = self._lesser(best, np.hstack([made.rows[hit], rows[made.sources[hit]]]))
+            after = self.search.successors(rows)
+            hit = after.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
+            best = self._lesser(best, np.hstack([after.rows[hit], rows[after.sources[hit]]]))
         assert best is not None, "the check was hit at this depth"
         words = len(best) // 2
         return [best[words:], best[:words]]
 
-    def _predecessors(self, depth: int, wanted: set[Row]) -> dict[Row, Row]:
-        """Return the least predecessor in a level of each wanted row."""
-        found: dict[Row, Row] = {}
-        keys = np.unique(_keys(np.array(sorted(wanted), np.uint64)))
+    def _predecessors(self, depth: int, targets: set[Row]) -> dict[Row, Row]:
+        """Return the least predecessor in a level of each target."""
+        least_before: dict[Row, Row] = {}
+        keys = np.unique(row_keys(np.array(sorted(targets), np.uint64), GOLDEN))
         for rows in self._level(depth):
-            made = self.search.successors(rows)
+            after = self.search.successors(rows)
             sources: dict[Row, list[int]] = {}
-            for k in np.nonzero(np.isin(_keys(made.rows), keys))[0]:
-                row = _row(made.rows[k])
-                if row in wanted:
-                    sources.setdefault(row, []).append(int(made.sources[k]))
+            for k in np.nonzero(np.isin(row_keys(after.rows, GOLDEN), keys))[0]:
+                row = _row(after.rows[k])
+                if row in targets:
+                    sources.setdefault(row, []).append(int(after.sources[k]))
             for row, at in sources.items():
-                found[row] = self._lesser(found.get(row), rows[at]) or row
-        return found
+                least_before[row] = self._lesser(least_before.get(row), rows[at]) or row
+        return least_before
 
     def _lesser(self, best: Row | None, rows: Rows) -> Row | None:
         """Return the least of the rows and the best so far."""
@@ -132,26 +133,17 @@ def as_packed(wide: Layout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Or
 
     def packed(rows: Rows) -> Rows:
         parts = rows.shape[1] // wide.words  # a successor may stand before its predecessor
-        made = np.zeros((len(rows), parts * layout.words), np.uint64)
+        repacked = np.zeros((len(rows), parts * layout.words), np.uint64)
         for part in range(parts):
             states = rows[:, part * wide.words : (part + 1) * wide.words]
             for place, (slot, _) in zip(layout.slots, leaves, strict=True):
                 if slot.index is not None:
                     stored = (wide.column(states, slot.index) - place.lo).astype(np.uint64)
-                    made[:, part * layout.words + place.word] |= stored << np.uint64(place.shift)
-        return made
+                    repacked[:, part * layout.words + place.word] |= stored << np.uint64(place.shift)
+        return repacked
 
     return packed
 
 
 def _row(words: Rows) -> Row:
     return tuple(int(word) for word in words)
-
-
-def _keys(rows: Rows) -> Rows:
-    """Return a hash for each row, to find candidates quickly."""
-    keys: Rows = np.zeros(len(rows), np.uint64)
-    for word in range(rows.shape[1]):
-        keys = (keys ^ rows[:, word]) * np.uint64(MIX)
-        keys ^= keys >> np.uint64(29)
-    return keys

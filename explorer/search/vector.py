@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.word_layout import make_layout
-from elrcheck.explorer.search.result import LevelStats, SearchResult, Successors
+from elrcheck.explorer.kernel.word_layout import Successors, make_layout
+from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Program
 
@@ -147,8 +147,8 @@ class VectorSearch:
         raise AssertionError("a level follows every level")
 
     def _failed(self) -> bool:
-        """Whether what was found is what `--stop-at-first` waits for."""
-        return any(self.program.checks[check].kind == "always" for check in self.first)
+        """Whether the search has met what `--stop-at-first` waits for."""
+        return violates(self.program, self.first)
 
     def _limit(self, distinct: int, started: float) -> str | None:
         limits = self.limits

@@ -13,17 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from elrcheck.explorer.kernel.check_ir import state_checks
-from elrcheck.explorer.kernel.expand_ir import kernel_lanes
-from elrcheck.explorer.kernel.group_ir import Counters
+from elrcheck.explorer.kernel.kernel import Kernel, shapes_of
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
 from elrcheck.explorer.kernel.walk_ir import walk_modules
-from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_1, MIX_2, SKETCH_BITS, WALK_BITS, Context, Shared
-from elrcheck.explorer.kernel.word_layout import make_layout
+from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, SKETCH_BITS, WALK_BITS, Context, Shared
+from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.sketch import estimate, relative_error
+from elrcheck.explorer.search.splitmix import WORD, mix
 from elrcheck.lang.lowering.program import Program
 
 LANES = 64
@@ -31,7 +28,6 @@ BLOCK = 4096
 ROUND_SECONDS = 0.05
 MOST_WALKS = (1 << WALK_BITS) - 1
 MOST_STEPS = 1 << 20
-_WORD = (1 << 64) - 1
 SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 
@@ -89,18 +85,14 @@ class Walks:
         if not 1 <= depth <= MOST_STEPS:
             raise ValueError(f"the depth of a walk is 1 to {MOST_STEPS} steps, not {depth}")
         self.program, self.seed, self.depth, self.workers = program, seed, depth, workers
-        self.layout = make_layout(program.leaves)
-        self.record = Record(self.layout.words, flag_words(program))
-        self.counters = Counters(len(program.instances), len(program.leaves))
-        self.checks = state_checks(program)
-        lanes = kernel_lanes(program)
-        self._lanes = lanes.count
-        modules = walk_modules(program, self.layout, self.record, lanes)
-        self.native = compile_modules(modules, SIGNATURES, cache)
+        shapes = shapes_of(program)
+        code = compile_modules(walk_modules(program, shapes), SIGNATURES, cache)
+        self.native = Kernel(**vars(shapes), **vars(code))
+        self.layout, self.counters = self.native.layout, self.native.counters
         (start,) = program.init
         self._start = self.layout.pack_rows([start])
         self._shared = np.zeros(Shared.SIZE, np.uint64)
-        self._shared[Shared.SEED] = _mix(seed & _WORD)
+        self._shared[Shared.SEED] = mix(seed)
         self._shared[Shared.DEPTH] = depth
         self._shared[Shared.START] = self._start.ctypes.data
         self._owned = [_Worker(self) for _ in range(workers)]
@@ -123,7 +115,7 @@ class Walks:
                 self._shared[Shared.LAST] = min(block + BLOCK, walks)
                 ended = self._block(pool, deadline, started, progress)
                 last = block + BLOCK >= walks
-                if ended and stop_at_first and self._violated():
+                if ended and stop_at_first and violates(self.program, self._first()):
                     reason = None if last else "--stop-at-first"
                     break
                 late = deadline is not None and time.perf_counter() >= deadline
@@ -159,20 +151,17 @@ class Walks:
 
     def _first(self) -> dict[int, Place]:
         keys = np.minimum.reduce([worker.step_best for worker in self._owned])
-        for place, check in enumerate(self.checks):
+        for place, check in enumerate(self.native.state_checks):
             keys[check] = min(int(worker.state_best[place]) for worker in self._owned)
         first = {
             check: Place(int(key) >> WALK_BITS, int(key) & MOST_WALKS)
             for check, key in enumerate(keys[: len(self.program.checks)])
             if key != ENDED
         }
-        for check in self.checks:
-            if self.state_hits(check, self._start)[0]:
+        for check in self.native.state_checks:
+            if self.native.state_hits(check, self._start)[0]:
                 first[check] = Place(0, 0)
         return first
-
-    def _violated(self) -> bool:
-        return any(self.program.checks[check].kind == "always" for check in self._first())
 
     def _result(self, seconds: float, reason: str | None) -> WalkResult:
         n, c = len(self.program.instances), self.counters
@@ -204,45 +193,24 @@ class Walks:
 
     # -- single walks and states
 
-    def state_hits(self, check: int, rows: npt.NDArray[np.uint64]) -> npt.NDArray[np.bool_]:
-        """Return which packed states hit a state check."""
-        rows = np.ascontiguousarray(rows)
-        out = np.zeros((-(-len(rows) // self._lanes), len(self.checks)), np.int64)
-        self.native.functions["check"](rows.ctypes.data, 0, len(rows), out.ctypes.data, 1)
-        bits = out[:, self.checks.index(check), None] >> np.arange(self._lanes) & 1
-        hits: npt.NDArray[np.bool_] = (bits != 0).reshape(-1)[: len(rows)]
-        return hits
-
     def again(self, walk: int, steps: int) -> list[tuple[int, ...]]:
         """Replay a walk: leaf values of its initial state and of up to `steps` more, fewer if it ends."""
         row = self._start[0].copy()
         states = [self.layout.unpack(row.tolist())]
-        worker, base = self._owned[0], self._base(walk)
-        uncounted = np.zeros_like(worker.counters)
-        unseen = np.zeros(max(1, self.record.flag_words), np.uint64)
+        base = self._base(walk)
+        uncounted = np.zeros(self.counters.size, np.int64)
         for step in range(steps):
-            made = self.native.functions["expand"](
-                row.ctypes.data,
-                0,
-                1,
-                worker.records.ctypes.data,
-                uncounted.ctypes.data,
-                worker.fired.ctypes.data,
-                unseen.ctypes.data,
-                0,
-                0,
-            )
-            if not made:
+            after = self.native.successors(row[None], uncounted)
+            if not len(after.rows):
                 break
-            chance = _chance(base, step)
-            origins = worker.records[:made, self.record.origin] & np.uint64((1 << INSTANCE_BITS) - 1)
-            keys = [_key(chance, int(instance)) for instance in origins]
-            row = worker.records[keys.index(min(keys)), : self.layout.words].copy()
+            chance = mix(base + (step + 1) * GOLDEN)
+            keys = [mix(chance + instance * MIX_2) for instance in after.instances.tolist()]
+            row = after.rows[keys.index(min(keys))].copy()
             states.append(self.layout.unpack(row.tolist()))
         return states
 
     def _base(self, walk: int) -> int:
-        return _mix(int(self._shared[Shared.SEED]) ^ (walk * GOLDEN & _WORD))
+        return mix(int(self._shared[Shared.SEED]) ^ (walk * GOLDEN & WORD))
 
 
 class _Worker:
@@ -256,11 +224,11 @@ class _Worker:
         self.states = np.zeros((LANES, words), np.uint64)
         self.lanes = np.zeros((6, LANES), np.uint64)
         self.fired = np.zeros(LANES, np.int64)
-        self.records = np.empty((LANES * max(1, len(program.instances)), walks.record.size), np.uint64)
+        self.records = np.empty((LANES * max(1, len(program.instances)), walks.native.record.size), np.uint64)
         self.counters = np.zeros(walks.counters.size, np.int64)
         self.taken = np.zeros(max(1, len(program.instances)), np.int64)
-        self.hits = np.zeros((-(-LANES // walks._lanes), max(1, len(walks.checks))), np.uint64)
-        self.state_best = np.full(max(1, len(walks.checks)), ENDED, np.uint64)
+        self.hits = np.zeros((-(-LANES // walks.native.lanes.count), max(1, len(walks.native.state_checks))), np.uint64)
+        self.state_best = np.full(max(1, len(walks.native.state_checks)), ENDED, np.uint64)
         self.step_best = np.full(64 * max(1, -(-len(program.checks) // 64)), ENDED, np.uint64)
         self.sketch = np.zeros(1 << SKETCH_BITS, np.uint8)
         arrays = {
@@ -299,20 +267,3 @@ class _Worker:
             rounds = int(self.context[Context.ROUNDS]) * min(4.0, rate)
             self.context[Context.ROUNDS] = max(1, min(1 << 20, int(rounds)))
         return left
-
-
-def _mix(z: int) -> int:
-    """The output function of splitmix64, like @mix."""
-    z = (z ^ z >> 30) * MIX_1 & _WORD
-    z = (z ^ z >> 27) * MIX_2 & _WORD
-    return z ^ z >> 31
-
-
-def _chance(base: int, step: int) -> int:
-    """Return the random number that determines the step after `step` others."""
-    return _mix(base + (step + 1) * GOLDEN & _WORD)
-
-
-def _key(chance: int, instance: int) -> int:
-    """Return the key of a successor; the successor with the least key is taken."""
-    return _mix(chance + instance * MIX_2 & _WORD)

@@ -15,8 +15,8 @@ import pytest
 import z3
 
 from elrcheck.base.requests import Limits
+from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.compiled import Search
-from elrcheck.explorer.search.result import Successors
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.invariants.proof.transition import Transitions

@@ -13,8 +13,8 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel import kernel, object_code
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import kernel_lanes
+from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.result import Successors
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.independence import asleep
 from elrcheck.lang.lowering.lower import lower

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
 import time
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -77,23 +77,17 @@ def test_locations_that_are_refused(text: str, hint: str) -> None:
 
 def exercise(storage: Storage) -> None:
     """What any storage does; the bytes and names are the ones written."""
-    storage.check()
     assert storage.list() == ()
     data = b"levels" * 1000
-    stored = storage.write("00001/a.bin", data)
-    assert (stored.size, stored.digest) == (6000, hashlib.sha256(data).hexdigest())
+    storage.write("00001/a.bin", data)
     assert storage.read("00001/a.bin").to_pybytes() == data
     storage.write("00001/a.bin", b"second")
     assert storage.read("00001/a.bin").to_pybytes() == b"second"
-    table = pa.table({"owner": [1, 2, 3], "state": pa.array([b"ab", b"cd", b"ef"], pa.binary(2))})
-    storage.write("00002/b.parquet", table)
+    storage.write("00002/b.parquet", pa.py_buffer(data))
     there = pickle.loads(pickle.dumps(storage))
-    assert there.read_table("00002/b.parquet").equals(table)
-    assert there.read_table("00002/b.parquet", ["owner"]).column_names == ["owner"]
+    assert there.read("00002/b.parquet").to_pybytes() == data
     assert storage.list() == ("00001/a.bin", "00002/b.parquet")
-    assert storage.list("00002") == ("00002/b.parquet",)
-    assert storage.list("00003") == ()
-    assert (storage.size("00001/a.bin"), storage.exists("00001/b.bin")) == (6, False)
+    assert (storage.exists("00001/a.bin"), storage.exists("00001/b.bin")) == (True, False)
     storage.delete("00001/a.bin")
     storage.delete("00001/a.bin")
     assert storage.list() == ("00002/b.parquet",)
@@ -115,13 +109,22 @@ def test_names_stay_inside(tmp_path: Path) -> None:
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full:
+        """A file system that can be written to but whose renames fail."""
+
+        def __init__(self) -> None:
+            self.real = fs.LocalFileSystem()
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.real, name)
+
+        def move(self, source: str, target: str) -> None:
+            raise OSError(28, "No space left on device")
+
     storage = Storage.at(tmp_path)
     storage.write("a", b"old")
-
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
+    full = Full()
+    monkeypatch.setattr("elrcheck.explorer.store.storage._connected", lambda location: full)
     with pytest.raises(EnvironmentFault, match="no space is left") as caught:
         storage.write("a", b"new")
     assert caught.value.code == "cannot-write"
@@ -131,7 +134,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(tmp_path: Path, monkeyp
 def test_a_place_that_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EnvironmentFault, match="cannot write"):
-        Storage.at(tmp_path / "file").check()
+        Storage.at(tmp_path / "file").write("a", b"")
 
 
 def test_a_file_system_with_renames_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +154,7 @@ def test_hdfs_without_its_client_names_the_remedies(monkeypatch: pytest.MonkeyPa
     for name in ("CLASSPATH", "ARROW_LIBHDFS_DIR", "HADOOP_HOME"):
         monkeypatch.delenv(name, raising=False)
     with pytest.raises(EnvironmentFault) as caught:
-        Storage.at("hdfs://127.0.0.1:1/x").check()
+        Storage.at("hdfs://127.0.0.1:1/x").write("a", b"")
     assert "CLASSPATH" in (caught.value.help or "") and "\n" not in caught.value.message
 
 
@@ -167,13 +170,13 @@ def test_a_large_object_is_there_as_a_whole(s3: str) -> None:
     """Larger than what one request carries: pyarrow uploads it in parts."""
     storage = Storage.at(f"s3://bucket/large?endpoint_override={s3}")
     data = os.urandom(1 << 20) * 24
-    assert storage.write("a", data).size == 24 << 20
+    storage.write("a", data)
     assert storage.read("a").to_pybytes() == data
 
 
 def test_what_s3_refuses_has_a_remedy(s3: str) -> None:
     with pytest.raises(EnvironmentFault, match="no such bucket") as caught:
-        Storage.at("s3://missing/run").check()
+        Storage.at("s3://missing/run").write("a", b"")
     assert "create the bucket" in (caught.value.help or "")
 
 
@@ -181,5 +184,5 @@ def test_a_service_that_does_not_answer(s3: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     start = time.monotonic()
     with pytest.raises(ElrError, match="does not answer"):
-        Storage.at("s3://bucket/run").check()
+        Storage.at("s3://bucket/run").write("a", b"")
     assert time.monotonic() - start < 30

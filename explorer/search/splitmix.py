@@ -1,0 +1,35 @@
+"""Hashes of 64-bit words: the output function of SplitMix64, and a fast one for packed rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from elrcheck.explorer.kernel.walk_memory import MIX_1, MIX_2
+
+Words = npt.NDArray[np.uint64]
+WORD = (1 << 64) - 1
+
+
+def mix(number: int) -> int:
+    """Return the hash of the low 64 bits of a number, like @mix: every bit of it depends on every bit of them."""
+    number &= WORD
+    number = (number ^ number >> 30) * MIX_1 & WORD
+    number = (number ^ number >> 27) * MIX_2 & WORD
+    return number ^ number >> 31
+
+
+def mix_all(words: Words) -> Words:
+    """Return `mix` of every word."""
+    words = (words ^ words >> np.uint64(30)) * np.uint64(MIX_1)
+    words = (words ^ words >> np.uint64(27)) * np.uint64(MIX_2)
+    return words ^ words >> np.uint64(31)
+
+
+def row_keys(rows: Words, mixer: int) -> Words:
+    """Return a hash of each row, another one for each odd `mixer`."""
+    keys: Words = np.zeros(len(rows), np.uint64)
+    for word in range(rows.shape[1]):
+        keys = (keys ^ rows[:, word]) * np.uint64(mixer)
+        keys ^= keys >> np.uint64(29)
+    return keys
