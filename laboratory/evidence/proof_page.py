@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from elrcheck.catalogue.evidence.proved_variants import Breach, ProvedVariant, breaches
 from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
-WIDTH = 7
+WIDTH = 8
 """Variants in one table."""
 COUNTED = ("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
 HEAD = """\
@@ -15,16 +15,11 @@ HEAD = """\
 
 <!-- Written by `python docs/generate_pages.py` from what `python docs/prove_variants.py` recorded. -->
 
-`elrcheck prove --surviving` proves each variant with the lemmas of `kip_full`. A lemma that some step of the
-variant does not preserve is dropped, and so is what is no longer preserved without it. The rest is the
-largest set of lemmas that every step preserves. Three brokers, min ISR 2, logs of one record, any order of
-the replica list, the actions of [proofs.md](proofs.md), epochs and disturbances without bound.
-
-Some of these actions are left out where a rule of the variant is known to break what the lemmas say of them,
-because few lemmas would be left (8 of 43 in `code_4_1_1`): directories that fail or are lost, where a
-registration vouches for a log that was in another one (F-52); late answers, where the record of one ends a
-later proposal (F-58); changes of min ISR, where each makes the controller's index of ELR members staler. The
-command below a row says what it covers.
+`elrcheck prove --surviving` proves each variant with the largest set of lemmas of `kip_full` that every step preserves:
+three brokers, min ISR 2, logs of one record, any order of the replica list, the actions of [proofs.md](proofs.md),
+epochs and disturbances without bound. Actions are left out where a rule of the variant breaks what the lemmas say of
+them: directories that fail or are lost (F-52), late answers (F-58), changes of min ISR where each makes the index of
+ELR members staler. The command of a variant says what it covers.
 
 | Word | Means |
 |---|---|
@@ -34,11 +29,8 @@ command below a row says what it covers.
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-*Made* is the day of the proof. A row with an earlier day than that of `kip_full` was made with the lemmas of
-that day, for the actions that were covered then.
-
-In brackets: findings whose searches break the property of this variant, with sizes or operations that the
-proof leaves out. That is no contradiction: *proved* is about the actions that the proof covers.
+In brackets: findings whose searches break the property with sizes or operations that the proof leaves out. A row made
+before that of `kip_full` has the lemmas and actions of its day.
 """
 
 
@@ -100,8 +92,8 @@ def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
         yield from paragraphs(f"Walks break {broken} steps: `{proof.walked}`")
     for one in known:
-        outside = f", outside the proof by {', '.join(one.outside)}" if one.outside else ", inside the proof"
-        yield f"* {one.finding} breaks {', '.join(one.properties)}{outside}: `{one.command}`"
+        outside = f"outside the proof by {', '.join(one.outside)}" if one.outside else "inside the proof"
+        yield f"* [{one.finding}](findings/{one.finding}.md) breaks {', '.join(one.properties)}, {outside}"
     if known:
         yield ""
 
