@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+
+from msgspec import structs
 
 from elrcheck.api.tables import rows_of, tables_of, to_frame
 from elrcheck.results.audit_report import AuditReport
@@ -73,25 +75,25 @@ class Result:
         )
 
 
-class CheckResult(Result, CheckReport):
+class CheckResult(Result, CheckReport, frozen=True):
     """What `check` found. Tables: `properties`, `actions`, `variables`."""
 
     TABLE = "properties"
 
 
-class SimulationResult(Result, SimulationReport):
+class SimulationResult(Result, SimulationReport, frozen=True):
     """What `simulate` found. Tables: `properties`, `actions`."""
 
     TABLE = "properties"
 
 
-class ProofResult(Result, ProveReport):
+class ProofResult(Result, ProveReport, frozen=True):
     """What `prove` found. Tables: `implication` (the properties), `cells`, `initiation`, `phases`, .."""
 
     TABLE = "implication"
 
 
-class ControllerResult(Result, ControllerReport):
+class ControllerResult(Result, ControllerReport, frozen=True):
     """What `prove_controller` found. Tables: `cells` (event by rule, of all variants), `rules`, .."""
 
     TABLE = "cells"
@@ -107,19 +109,19 @@ class ControllerResult(Result, ControllerReport):
         return to_frame(rows, ["variant", *tables_of(VariantReport)[self.TABLE]])
 
 
-class CertificateResult(Result, CertificateReport):
+class CertificateResult(Result, CertificateReport, frozen=True):
     """What `check_certificate` found. Table: `scripts`."""
 
     TABLE = "scripts"
 
 
-class AuditResult(Result, AuditReport):
+class AuditResult(Result, AuditReport, frozen=True):
     """What `audit` found. Tables: `flags`, `damage`, `logs`, `unread`."""
 
     TABLE = "flags"
 
 
-class RiskResult(Result, RiskReport):
+class RiskResult(Result, RiskReport, frozen=True):
     """What `risk` found. Tables: `answers` (about all settings), `outside`, `differences`."""
 
     TABLE = "answers"
@@ -132,12 +134,12 @@ class RiskResult(Result, RiskReport):
         """As of every result; the answers are those about all settings, with a column for each of these."""
         if table not in (None, self.TABLE):
             return super().to_pandas(table)
-        rows = [{**asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
-        settings = [field.name for field in fields(type(self.settings))]
+        rows = [{**structs.asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
+        settings = self.settings.__struct_fields__
         return to_frame(rows, [*settings, *tables_of(type(self))[self.TABLE]])
 
 
-class SweepResult(Result, SweepReport):
+class SweepResult(Result, SweepReport, frozen=True):
     """What `sweep` found. Tables: `rows`, as CSV has them, and `axes`."""
 
     TABLE = "rows"
@@ -191,4 +193,4 @@ R = TypeVar("R", bound=Result)
 
 def as_result(kind: type[R], report: Report) -> R:
     """The report as a result of this kind, field by field the same objects."""
-    return kind(**{field.name: getattr(report, field.name) for field in fields(report)})
+    return kind(**structs.asdict(report))

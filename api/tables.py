@@ -5,8 +5,9 @@ Columns come from the types, so that an empty table has them, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault, did_you_mean
 
@@ -19,7 +20,7 @@ def tables_of(kind: type) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, hint in get_type_hints(kind).items():
         inner = get_args(hint)
-        if get_origin(hint) is tuple and inner and is_dataclass(inner[0]):
+        if get_origin(hint) is tuple and inner and _is_record(inner[0]):
             found[name] = columns_of(inner[0])
     return found
 
@@ -27,11 +28,15 @@ def tables_of(kind: type) -> Mapping[str, tuple[str, ...]]:
 def columns_of(record: Any) -> tuple[str, ...]:
     """The fields of a record that hold no records themselves."""
     hints = get_type_hints(record)
-    return tuple(field.name for field in fields(record) if not _holds_records(hints[field.name]))
+    return tuple(name for name in record.__struct_fields__ if not _holds_records(hints[name]))
+
+
+def _is_record(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Struct)
 
 
 def _holds_records(hint: Any) -> bool:
-    return is_dataclass(hint) or any(_holds_records(inner) for inner in get_args(hint))
+    return _is_record(hint) or any(_holds_records(inner) for inner in get_args(hint))
 
 
 def rows_of(report: object, table: str) -> list[dict[str, Any]]:

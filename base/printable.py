@@ -11,11 +11,11 @@ A backslash is not doubled, so a backslash and an ``n`` in a name look like a li
 
 from __future__ import annotations
 
-import copy
 import re
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct, structs
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def printable_line(text: str) -> str:
 def printable_report(report: T) -> T:
     """The same report, every text of which is printable; the given one if nothing had to be changed.
 
-    report: data: dataclasses, mappings, sequences, numbers, texts.
+    report: data: structs, mappings, sequences, numbers, texts.
     """
     return _walk(report)  # type: ignore[no-any-return]
 
@@ -72,18 +72,8 @@ def _walk(value: Any) -> Any:
         if all(k is o and v is p for (k, v), (o, p) in zip(pairs, value.items(), strict=True)):
             return value
         return dict(pairs)
-    if is_dataclass(value) and not isinstance(value, type):
-        return _walk_fields(value)
+    if isinstance(value, Struct):
+        fields = {name: getattr(value, name) for name in value.__struct_fields__}
+        changed = {name: new for name, old in fields.items() if (new := _walk(old)) is not old}
+        return structs.replace(value, **changed) if changed else value
     return value
-
-
-def _walk_fields(value: Any) -> Any:
-    changed = {
-        field.name: new for field in fields(value) if (new := _walk(old := getattr(value, field.name))) is not old
-    }
-    if not changed:
-        return value
-    same = copy.copy(value)  # its class may be a result of the Python API with an __init__ of its own
-    for name, new in changed.items():
-        object.__setattr__(same, name, new)
-    return same

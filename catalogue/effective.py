@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.resources import files
 
 from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_fields, config_values, find_scope
 from elrcheck.catalogue.select import find_variant, resolve
 from elrcheck.model.config import Config
 from elrcheck.results.trace_view import Scalar
 
 
-@dataclass(frozen=True)
-class Effective:
+class Effective(Record, frozen=True):
     """One value. source: `--set`, `scope NAME`, `variant NAME` or `default`."""
 
     name: str

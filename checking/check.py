@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import structs
+
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.progress import Progress
@@ -77,7 +79,7 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
         selected = resolve(request.selection)
         place = _place(request, selected, ending)
     report = check_selected(request, selected, progress, place, saved, ending=ending)
-    report = replace(report, extent=extent(selected))
+    report = structs.replace(report, extent=extent(selected))
     if saved is None and not request.fingerprint and request.engine != "spark":
         from elrcheck.checking.no_effect import with_no_effect
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 
+from msgspec import structs
+
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
@@ -41,7 +43,7 @@ def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selecte
         return report
     found = tuple(name for name in given if _same_without(name, report, request, selected, progress))
     shown = tuple(f"{name}={_shown(report.config[name])}" for name in found)
-    return replace(report, extent=replace(report.extent, no_effect=shown))
+    return structs.replace(report, extent=structs.replace(report.extent, no_effect=shown))
 
 
 def _shown(value: Scalar) -> str:

@@ -8,12 +8,13 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal, TextIO, TypeAlias
 
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, ExitCode
+from elrcheck.base.roundtrip import Record, to_data
 from elrcheck.base.runner.worker import processors
 from elrcheck.report.terminal import Page
 
@@ -38,8 +39,7 @@ NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite", "msgspec"})
 OLDEST_PYTHON = (3, 11)
 
 
-@dataclass(frozen=True)
-class Item:
+class Item(Record, frozen=True):
     """One requirement.  `missing` prevents `check`; `absent` prevents only what `needed_for` names."""
 
     name: str
@@ -63,7 +63,7 @@ class Diagnosis:
         return ExitCode.HOLDS if self.ok else ExitCode.ENVIRONMENT
 
     def to_json(self) -> str:
-        data = {"schema": "elrcheck.doctor/1", "ok": self.ok, "items": [asdict(item) for item in self.items]}
+        data = {"schema": "elrcheck.doctor/1", "ok": self.ok, "items": to_data(self.items)}
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
     def print(self, page: Page) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
@@ -88,7 +89,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
         progress.stage("writing the graph")
         written = _write(graph, ended, marks, request.graph, form, drawn)
     report = _report(selected, outcome, degrees, components, written, [fn.name for fn in model.actions])
-    return replace(report, small_graph=drawn)
+    return structs.replace(report, small_graph=drawn)
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:

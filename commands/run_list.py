@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.roundtrip import Record
 from elrcheck.base.run_lock import is_occupied
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, TRACE
 
@@ -22,8 +22,7 @@ STATES = (".parquet", ".rows", ".whos")
 RunKind: TypeAlias = Literal["running", "finished", "resumable", "unfinished", "damaged"]
 
 
-@dataclass(frozen=True)
-class StoredRun:
+class StoredRun(Record, frozen=True):
     """One run. variant, scope: None if no file of the run names them.
 
     violated, reached: properties and witnesses with a stored trace. states, depth: distinct states and last

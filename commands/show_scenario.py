@@ -6,6 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
@@ -30,11 +32,11 @@ def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
     if run_dir is None:
         return report
     stored = () if scenario.start else played
-    runs = tuple(
-        replace(run, traces=_store(run_dir, model, report.id, run, played[run.label])) if run.label in stored else run
-        for run in report.runs
-    )
-    return replace(report, runs=runs, run_dir=str(run_dir))
+    runs = []
+    for run in report.runs:
+        traces = _store(run_dir, model, report.id, run, played[run.label]) if run.label in stored else run.traces
+        runs.append(structs.replace(run, traces=traces))
+    return structs.replace(report, runs=tuple(runs), run_dir=str(run_dir))
 
 
 def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played) -> tuple[str, ...]:

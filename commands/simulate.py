@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress, WalksDone
@@ -105,7 +106,7 @@ def _guided(
         found = result.first.get(number)
         place = None if found is None else Place(len(found.trace) - 1, found.walk)
         seen = _property(fn, place, findings.get(fn.ident), stored.get(fn.ident))
-        properties.append(replace(seen, states=None if found is None else found.states))
+        properties.append(structs.replace(seen, states=None if found is None else found.states))
     return SimulationReport(
         verdict="violated" if findings else "inconclusive",
         variant=selected.variant,

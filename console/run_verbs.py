@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from click.core import ParameterSource
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import Record
 from elrcheck.console.completion import commands, completer
 from elrcheck.console.help import Commands, Verb
 from elrcheck.console.option_values import duration
@@ -166,8 +166,7 @@ def _size(number: int) -> str:
 # ----------------------------------------------------------------------------------- config
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(Record, frozen=True):
     """One option of a command. source: where its value comes from, in words."""
 
     name: str

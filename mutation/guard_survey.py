@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.proof_requests import MutateRequest

@@ -14,6 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
@@ -142,12 +144,12 @@ def run_hazard(
     expected = tuple(ident for ident in hazard.expected if ident in wanted)
     report = _described(hazard, expected)
     if hazard.left_out is not None:
-        return replace(report, reason=hazard.left_out)
+        return structs.replace(report, reason=hazard.left_out)
     if not expected:
-        return replace(report, reason="not expected to break any of these properties")
+        return structs.replace(report, reason="not expected to break any of these properties")
     started = time.perf_counter()
     done = _searched(model, hazard, expected, report, searches, place, run_dir)
-    return replace(done, seconds=round(time.perf_counter() - started, 3))
+    return structs.replace(done, seconds=round(time.perf_counter() - started, 3))
 
 
 def _described(hazard: Hazard, expected: tuple[str, ...]) -> HazardReport:
@@ -188,12 +190,12 @@ def _searched(
         if lives
         else outcome_of(model, pair.base, checks, searches, "complete")
     )
-    report = replace(report, unmutated=unmutated(before))
+    report = structs.replace(report, unmutated=unmutated(before))
     if before.first:
         reason = f"also violated without the change: {', '.join(sorted(before.first))}"
-        return replace(report, verdict="not_found", reason=reason)
+        return structs.replace(report, verdict="not_found", reason=reason)
     if not before.complete:
-        return replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
+        return structs.replace(report, verdict="inconclusive", reason=f"without the change: {before.reason}")
     searches.progress.stage(f"{place} {hazard.id} {report.mutation}")
     broken = model if hazard.guard is None else dropped(model, *hazard.guard)
     after, findings = (
@@ -201,11 +203,11 @@ def _searched(
         if lives
         else _shortest(broken, pair.changed, checks, searches)
     )
-    report = replace(report, distinct=after.distinct, generated=after.generated, kept=after.kept)
+    report = structs.replace(report, distinct=after.distinct, generated=after.generated, kept=after.kept)
     hits = [ident for ident in expected if ident in findings]
     if not hits:
         missed = "no expected property breaks" if after.complete else str(after.reason)
-        return replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
+        return structs.replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
     first = min(hits, key=lambda ident: after.first[ident])
     return _found(broken, pair, first, findings[first], report, hazard, run_dir)
 
@@ -229,7 +231,7 @@ def _found(
         overrides = overridden(pair.changed, pair.overrides)
         origin = Origin(hazard.variant, hazard.scope, overrides, ident)
         write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
-    return replace(
+    return structs.replace(
         report,
         verdict="found",
         property=ident,
@@ -252,7 +254,7 @@ def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progre
             continue
         progress.stage(f"the proof, with {hazard.id}")
         told = proofs.judge(hazard, sides(hazard).base)
-        yield replace(report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole)
+        yield structs.replace(report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole)
 
 
 # ---------------------------------------------------------------------------- the whole run

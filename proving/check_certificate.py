@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
+
+from msgspec.structs import replace
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests

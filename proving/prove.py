@@ -10,11 +10,12 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 import z3
+from msgspec import structs
 
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kept.age import Kept
@@ -100,9 +101,9 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     proof.keep(request.fresh)
     report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
     if request.surviving:
-        report = replace(report, surviving=proof.surviving())
+        report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
-        report = replace(report, needs=proof.needs())
+        report = structs.replace(report, needs=proof.needs())
     if request.certificate is not None:
         _certified(proof, report, request.certificate)
     if request.solver is None:
@@ -216,7 +217,7 @@ class Proof:
     def _implication(self, fn: Fn) -> ObligationReport:
         condition = condition_of(self.model, fn, self.transitions.config)
         done = self._obligation("implication", fn, self.prover.implication(fn))
-        return done if condition is None else replace(done, condition=condition.doc)
+        return done if condition is None else structs.replace(done, condition=condition.doc)
 
     def _obligation(self, phase: PhaseName, fn: Fn | None, done: Discharge) -> ObligationReport:
         name = TYPES if fn is None else fn.name

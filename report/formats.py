@@ -58,7 +58,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
 
             return to_json(report)
         case "jsonl":
-            from elrcheck.report.jsonl import to_jsonl
+            from elrcheck.report.json_report import to_jsonl
 
             return to_jsonl(report)
         case "html":

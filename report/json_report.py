@@ -1,30 +1,51 @@
-"""Reports as JSON documents: the keys are the field names of `results.check_report`, `schema` comes first."""
+"""Reports as JSON documents, by the types of their fields, and as JSON Lines; `schema` comes first."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
 from typing import Any
 
+from elrcheck.base.roundtrip import to_data
 from elrcheck.results.any_report import Report
+from elrcheck.results.trace_view import UNWRITTEN
 
 
 def as_data(value: object) -> Any:
-    """Converts a report, or any part of one, to plain dictionaries, lists and scalars."""
-    if is_dataclass(value) and not isinstance(value, type):
-        written = [f for f in fields(value) if f.metadata.get("written", True)]
-        written.sort(key=lambda f: f.name != "schema")
-        return {f.metadata.get("key", f.name): as_data(getattr(value, f.name)) for f in written}
-    if isinstance(value, Mapping):
-        return {str(key): as_data(part) for key, part in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [as_data(part) for part in value]
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    raise TypeError(f"a report cannot hold a {type(value).__name__}: {value!r}")
+    """Return a report, or any part of one, as dictionaries, lists and scalars."""
+    return _written(to_data(value))
+
+
+def _written(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _written(part) for key, part in data.items() if key != UNWRITTEN}
+    return [_written(part) for part in data] if isinstance(data, list | tuple) else data
 
 
 def to_json(report: Report) -> str:
-    """The JSON document of a report, with a final newline.  Raises ValueError for NaN and infinity."""
+    """Return the JSON document of a report, with a final newline. Raise ValueError for NaN and infinity."""
     return json.dumps(as_data(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def to_jsonl(report: Report) -> str:
+    """Return a report as JSON Lines: a head, one line per element of its lists, and the verdict last.
+
+    Every line is an object with a key `record`. The head contains all fields that are not lists of objects;
+    every other record is named after its field (`properties`, `actions`, ..) and contains one element of it. A
+    list inside an element stays on its line, so lines can be read one by one.
+    """
+    return "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in _lines(report))
+
+
+def _lines(report: Report) -> Iterator[dict[str, Any]]:
+    data = as_data(report)
+    lists = [key for key, part in data.items() if _is_list(part)]
+    yield {"record": "head", **{key: part for key, part in data.items() if key not in lists}}
+    for key in lists:
+        for part in data[key]:
+            yield {"record": key, **part}
+    yield {"record": "verdict", "verdict": report.verdict, "exit_code": int(report.exit_code)}
+
+
+def _is_list(part: Any) -> bool:
+    return isinstance(part, list) and bool(part) and all(isinstance(one, dict) for one in part)

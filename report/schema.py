@@ -8,7 +8,6 @@ field. `docs/schemas/` holds the schemas of all documents, written by `docs/sche
 from __future__ import annotations
 
 import ast
-import dataclasses
 import functools
 import inspect
 import textwrap
@@ -16,6 +15,9 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+from msgspec import Struct
+
+from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport, AuditStep
 from elrcheck.results.check_report import CheckReport, SearchReport
 from elrcheck.results.conform_report import ConformReport
@@ -34,6 +36,7 @@ from elrcheck.results.suite_report import SuiteReport
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceDiffReport, TraceReport
+from elrcheck.results.trace_view import UNWRITTEN
 
 Schema: TypeAlias = dict[str, Any]
 
@@ -92,7 +95,7 @@ def file_name(schema: str) -> str:
 
 def identifier(kind: type[Any]) -> str:
     """What the field `schema` of a report says."""
-    return str(next(field.default for field in dataclasses.fields(kind) if field.name == "schema"))
+    return str(kind.__struct_config__.tag)
 
 
 def document(kind: type[Any], title: str) -> Schema:
@@ -109,19 +112,20 @@ def array_of(kind: type[Any]) -> Schema:
 
 def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any]]) -> Schema:
     hints = get_type_hints(kind)
-    said = _field_texts(kind)
-    written = [field for field in dataclasses.fields(kind) if field.metadata.get("written", True)]
-    keys = {field.name: field.metadata.get("key", field.name) for field in written}
-    fields = sorted(keys.values(), key=lambda name: name != "schema")
-    properties = {}
-    for name in sorted(keys, key=lambda name: name != "schema"):
-        inner = _schema(hints[name], defs, others) | NARROWER.get((kind, name), {})
-        properties[keys[name]] = inner | ({"description": said[name]} if name in said else {})
+    texts = _field_texts(kind)
+    properties: dict[str, Schema] = {}
+    if issubclass(kind, Report):
+        properties["schema"] = {"const": identifier(kind)}
+    keys = zip(kind.__struct_fields__, kind.__struct_encode_fields__, strict=True)
+    for name, key in keys:
+        if key != UNWRITTEN:
+            properties[key] = _schema(hints[name], defs, others) | NARROWER.get((kind, name), {})
+            properties[key] |= {"description": texts[name]} if name in texts else {}
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",
         "additionalProperties": False,
-        "required": fields,
+        "required": list(properties),
         "properties": properties,
     }
 
@@ -134,7 +138,7 @@ def _schema(hint: Any, defs: dict[str, Schema], others: frozenset[type[Any]] = f
         return {}
     if hint in others:
         return {"$ref": file_name(identifier(hint))}
-    if dataclasses.is_dataclass(hint) and isinstance(hint, type):
+    if isinstance(hint, type) and issubclass(hint, Struct):
         name = hint.__name__
         if name not in defs:
             defs[name] = {}  # a type may be part of itself

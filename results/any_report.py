@@ -1,50 +1,45 @@
-"""The union of all reports that a renderer accepts."""
+"""What every report has in common: a verdict, an exit code, and the name of its JSON document."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Mapping
 
-from elrcheck.results.audit_report import AuditReport
-from elrcheck.results.check_report import CheckReport
-from elrcheck.results.conform_report import ConformReport
-from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.coverage_report import CoverageReport
-from elrcheck.results.exploration_report import ExploreReport
-from elrcheck.results.gate_report import GateReport
-from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import CertificateReport, ProveReport
-from elrcheck.results.reproduce_report import ReproduceReport
-from elrcheck.results.risk.risk_report import RiskReport
-from elrcheck.results.scenario_report import ScenarioReport
-from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.results.suite_report import SuiteReport
-from elrcheck.results.sweep_report import SweepReport
-from elrcheck.results.tlc_report import TlcReport
-from elrcheck.results.trace_reports import TracingReport
-from elrcheck.results.trace_view import Argument as Argument
-from elrcheck.results.trace_view import Change as Change
-from elrcheck.results.trace_view import Scalar as Scalar
-from elrcheck.results.trace_view import Step as Step
-from elrcheck.results.trace_view import TraceView as TraceView
-from elrcheck.results.trace_view import Truth as Truth
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
 
-Report: TypeAlias = (
-    CheckReport
-    | ProveReport
-    | ControllerReport
-    | CertificateReport
-    | ConformReport
-    | AuditReport
-    | ReproduceReport
-    | RiskReport
-    | TlcReport
-    | ScenarioReport
-    | MutateReport
-    | SimulationReport
-    | ExploreReport
-    | SweepReport
-    | SuiteReport
-    | GateReport
-    | CoverageReport
-    | TracingReport
-)
+EXIT_CODES: Mapping[str, ExitCode] = {
+    **dict.fromkeys(("holds", "proved", "accepted", "shown", "same", "tolerated", "updated"), ExitCode.HOLDS),
+    **dict.fromkeys(("found", "surveyed", "expected", "as_expected", "explored", "fits"), ExitCode.HOLDS),
+    **dict.fromkeys(("discharged", "confirmed", "enabled", "complete", "gaps", "not-reproduced"), ExitCode.HOLDS),
+    **dict.fromkeys(("violated", "refuted", "rejected", "different", "differs", "drift"), ExitCode.FINDING),
+    **dict.fromkeys(("not_found", "unexpected", "no_violation", "refused"), ExitCode.FINDING),
+    **dict.fromkeys(("lost", "unavailable"), ExitCode.FINDING),
+    **dict.fromkeys(("inconclusive", "pending"), ExitCode.INCONCLUSIVE),
+    **dict.fromkeys(("nothing", "nothing_run"), ExitCode.NOTHING_CHECKED),
+    "failed": ExitCode.ENVIRONMENT,
+}
+"""The exit code that follows from a verdict, the same for every command."""
+
+
+class Report(Record, frozen=True, tag_field="schema"):
+    """The result of a command, as a JSON document has it. The tag of a class is the name of its schema."""
+
+    @property
+    def schema(self) -> str:
+        """Return the name of the schema, such as `elrcheck.report/1`."""
+        return str(self.__struct_config__.tag)
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict in a word; almost every report has it as a field."""
+        raise NotImplementedError
+
+    @property
+    def interrupted(self) -> bool:
+        """Return whether the report has only what was done until an interrupt."""
+        return False
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the exit code of the command."""
+        return ExitCode.INTERRUPTED if self.interrupted else EXIT_CODES[self.verdict]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 AuditVerdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
 
-@dataclass(frozen=True)
-class AuditFlag:
+class AuditFlag(Record, frozen=True):
     """Something wrong with a partition, at the record from which on it is so.
 
     rule: a property of the model, or a rule of the audit; hazard: the finding it is a sign of. log: one of
@@ -38,8 +38,7 @@ class AuditFlag:
     """Offset at which the condition ended; null if it still holds, and for an event."""
 
 
-@dataclass(frozen=True)
-class AuditDamage:
+class AuditDamage(Record, frozen=True):
     """Something in a file that could not be read, or that cannot follow what was read before.
 
     position: byte of the file, where the batch or the line starts; offset: of the log.
@@ -51,8 +50,7 @@ class AuditDamage:
     message: str
 
 
-@dataclass(frozen=True)
-class AuditedLog:
+class AuditedLog(Record, frozen=True):
     """One log: the binary files of a folder, or the text of a dump. files: in the order in which they count.
 
     first_offset, last_offset: null without any record. partitions: at its end. explained, unexplained:
@@ -76,8 +74,7 @@ class AuditedLog:
     """Of a batch at the end that is not complete, as a controller that runs leaves it."""
 
 
-@dataclass(frozen=True)
-class UnreadRecords:
+class UnreadRecords(Record, frozen=True):
     """Records that were counted and not read. known: of a kind that says nothing about partitions.
 
     path, offset: of the first one.
@@ -91,8 +88,7 @@ class UnreadRecords:
     offset: int
 
 
-@dataclass(frozen=True)
-class AuditStep:
+class AuditStep(Record, frozen=True):
     """A partition after a record that changed it. leader: -1 for none, as in Kafka's records.
 
     record: what kind it is. exists: false if the record removed the partition; the rest is then as before.
@@ -113,8 +109,7 @@ class AuditStep:
     last_known_elr: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class AuditTimeline:
+class AuditTimeline(Record, frozen=True):
     """The history of a flagged partition. left_out: its first steps, if it has too many."""
 
     log: str
@@ -124,16 +119,14 @@ class AuditTimeline:
     left_out: int = 0
 
 
-@dataclass(frozen=True)
-class AuditRepair:
+class AuditRepair(Record, frozen=True):
     """A finding whose patch the cluster's build has (`--repaired`). left_out: rules that are not flagged."""
 
     finding: str
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class AuditedCluster:
+class AuditedCluster(Record, frozen=True):
     """A cluster that runs, as its brokers describe it. kafka: the line of releases, such as 4.1.
 
     elr_version: eligible.leader.replicas.version, 0 while ELR is off. brokers: those registered; fenced: of
@@ -155,8 +148,7 @@ class AuditedCluster:
     unseen: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):
     """The result of `elrcheck audit`. records, partitions: of all logs.
 
     timelines: of the flagged partitions, the worst first, up to a limit; none after an interruption. cluster:
@@ -179,18 +171,9 @@ class AuditReport:
     """The report is partial: it has what was read until then."""
     cluster: AuditedCluster | None = None
     repaired: tuple[AuditRepair, ...] = ()
-    schema: Literal["elrcheck.audit/1"] = "elrcheck.audit/1"
 
     @property
     def exit_code(self) -> ExitCode:
-        if self.interrupted:
-            return ExitCode.INTERRUPTED
-        if self.strict and self.damage:
+        if self.strict and self.damage and not self.interrupted:
             return ExitCode.DID_NOT_RUN
-        match self.verdict:
-            case "violated":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
-            case "holds":
-                return ExitCode.HOLDS
+        return super().exit_code

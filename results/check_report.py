@@ -11,12 +11,13 @@ whose path the report names, has the machine-readable states.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import CheckFailOn
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar, TraceView
 
@@ -27,8 +28,7 @@ PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached"
 # ------------------------------------------------------------------------------------- check
 
 
-@dataclass(frozen=True)
-class EngineReport:
+class EngineReport(Record, frozen=True):
     """The engine that searched. detail: one line for people, such as the kernel's instruction set."""
 
     name: str
@@ -36,24 +36,21 @@ class EngineReport:
     detail: str | None = None
 
 
-@dataclass(frozen=True)
-class Overflow:
+class Overflow(Record, frozen=True):
     """A leaf whose value exceeded its bit width in the search, which makes the run inconclusive."""
 
     leaf: str
     count: int
 
 
-@dataclass(frozen=True)
-class Projection:
+class Projection(Record, frozen=True):
     """Projected size of an incomplete search (`explorer.search.growth`): distinct states and levels."""
 
     states: int
     levels: int
 
 
-@dataclass(frozen=True)
-class SearchReport:
+class SearchReport(Record, frozen=True):
     """The extent of a search.  Counts are those that TLC reports; `diameter` is the number of levels.
 
     stopped_by: the limit that ended an incomplete search, as the option (``--max-depth 20``); cut:
@@ -86,8 +83,7 @@ class SearchReport:
     projection: Projection | None = None
 
 
-@dataclass(frozen=True)
-class PropertyReport:
+class PropertyReport(Record, frozen=True):
     """One property.  depth: the smallest at which it was violated or reached; for a liveness property, the
     number of steps before the cycle.  waiting: states in which a liveness property waits, counted for each
     of its instances; 0 means that it is never tested.
@@ -112,8 +108,7 @@ class PropertyReport:
     """What the property says, in a sentence."""
 
 
-@dataclass(frozen=True)
-class ActionReport:
+class ActionReport(Record, frozen=True):
     """How often an action was enabled, and how many states it was the first to reach.
 
     cut: how many of those steps left the budgets of the scope; if all did, the action never fired within
@@ -134,16 +129,14 @@ class ActionReport:
         return self.fired == self.cut
 
 
-@dataclass(frozen=True)
-class VariableReport:
+class VariableReport(Record, frozen=True):
     """The number of distinct values that a state variable took."""
 
     name: str
     distinct: int
 
 
-@dataclass(frozen=True)
-class FindingOutside:
+class FindingOutside(Record, frozen=True):
     """A finding of the release that the search cannot meet. needs: the events it leaves out, in words."""
 
     finding: str
@@ -152,8 +145,7 @@ class FindingOutside:
     needs: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Extent:
+class Extent(Record, frozen=True):
     """What a search tried, in an operator's words, and what it left out.
 
     findings: those with the fewest missing events first; none for a variant that is no release.
@@ -166,16 +158,14 @@ class Extent:
     no_effect: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(Record, frozen=True):
     """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
 
     word: CheckFailOn
     subjects: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class CheckReport:
+class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     """The result of `elrcheck check`. small_graph: as in the report of `explore`.
 
     failures: reasons to fail beyond the verdict, from `--fail-on`.
@@ -201,16 +191,7 @@ class CheckReport:
     kept: Kept | None = None
     """Set if the answer is that of an earlier search of the same program; seconds and memory are of that
     search."""
-    schema: Literal["elrcheck.report/1"] = "elrcheck.report/1"
 
     @property
     def exit_code(self) -> ExitCode:
-        if self.failures:
-            return ExitCode.FINDING
-        match self.verdict:
-            case "holds":
-                return ExitCode.HOLDS
-            case "violated":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
+        return ExitCode.FINDING if self.failures else super().exit_code

@@ -5,16 +5,17 @@ A difference is explained by a class of the table of known ones, or it is unexpl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 ConformVerdict: TypeAlias = Literal["holds", "violated", "nothing"]
 
 
-@dataclass(frozen=True)
-class FieldPair:
+class FieldPair(Record, frozen=True):
     """A field in which the answers differ."""
 
     name: str
@@ -22,8 +23,7 @@ class FieldPair:
     model: str
 
 
-@dataclass(frozen=True)
-class ExampleReport:
+class ExampleReport(Record, frozen=True):
     """The shortest questions found that show a difference.
 
     setup: what is registered at the start, a line each; events: what happens, of which the last is answered
@@ -42,12 +42,11 @@ class ExampleReport:
     """The last event as a question to `elrcheck what-if`, JSON; null where it has no operation for it."""
 
 
-@dataclass(frozen=True)
-class DisagreementReport:
+class DisagreementReport(Record, frozen=True):
     """Differences of one class, or unexplained ones of one event in the same fields, in one version."""
 
     kafka: str
-    class_: str = field(metadata={"key": "class"})
+    class_: str = field(name="class")
     """Id of the known class; for an unexplained difference the event and the fields."""
     explained: bool
     count: int
@@ -58,8 +57,7 @@ class DisagreementReport:
     example: ExampleReport
 
 
-@dataclass(frozen=True)
-class SpaceReport:
+class SpaceReport(Record, frozen=True):
     """A finite set of questions. points: all of them, well formed or not; asked: points that were visited."""
 
     name: str
@@ -67,8 +65,7 @@ class SpaceReport:
     asked: int
 
 
-@dataclass(frozen=True)
-class VersionReport:
+class VersionReport(Record, frozen=True):
     """One version of Kafka. unheld: answers not compared, since the model has no value for something."""
 
     kafka: str
@@ -86,8 +83,7 @@ class VersionReport:
     spaces: tuple[SpaceReport, ...]
 
 
-@dataclass(frozen=True)
-class ProjectionReport:
+class ProjectionReport(Record, frozen=True):
     """Something of Kafka's answers that is compared in part only."""
 
     name: str
@@ -95,8 +91,7 @@ class ProjectionReport:
     why: str
 
 
-@dataclass(frozen=True)
-class ConformReport:
+class ConformReport(Report, frozen=True, tag="elrcheck.conform/1"):
     """The result of `elrcheck conform`.
 
     kafka, variant: those of all versions, separated by commas. seconds: of the whole run, Java included.
@@ -118,16 +113,7 @@ class ConformReport:
     """Knobs that were set for this run: the comparison is then not with the variant itself."""
     stopped_by: str | None = None
     """What ended the run before all questions were asked."""
-    schema: Literal["elrcheck.conform/1"] = "elrcheck.conform/1"
 
     @property
-    def exit_code(self) -> ExitCode:
-        if self.stopped_by == "interrupted":
-            return ExitCode.INTERRUPTED
-        match self.verdict:
-            case "violated":
-                return ExitCode.FINDING
-            case "nothing":
-                return ExitCode.NOTHING_CHECKED
-            case "holds":
-                return ExitCode.HOLDS
+    def interrupted(self) -> bool:
+        return self.stopped_by == "interrupted"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 Setting: TypeAlias = bool | int | float | str | None
 StepVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
@@ -14,8 +14,7 @@ Possibility: TypeAlias = Literal["possible", "impossible", "unknown"]
 TotalVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 
-@dataclass(frozen=True)
-class RuleReport:
+class RuleReport(Record, frozen=True):
     """A rule. source: the document it comes from; place: its location, ``folder/file.py:line``."""
 
     id: str
@@ -25,16 +24,14 @@ class RuleReport:
     place: str | None = None
 
 
-@dataclass(frozen=True)
-class FieldValue:
+class FieldValue(Record, frozen=True):
     """A field and its value as a short string."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True)
-class FieldChange:
+class FieldChange(Record, frozen=True):
     """A field that the event changed."""
 
     path: str
@@ -42,8 +39,7 @@ class FieldChange:
     new: str
 
 
-@dataclass(frozen=True)
-class StepFailure:
+class StepFailure(Record, frozen=True):
     """A counterexample: a legal registration and an event after which the rule is broken.
 
     knobs: values of the open knobs; brokers: id -> description of its registration.
@@ -58,8 +54,7 @@ class StepFailure:
     replayed: bool
 
 
-@dataclass(frozen=True)
-class StepReport:
+class StepReport(Record, frozen=True):
     """One obligation: `event` preserves `rule`, for every registration. seconds: solver time."""
 
     event: str
@@ -70,8 +65,7 @@ class StepReport:
     failure: StepFailure | None = None
 
 
-@dataclass(frozen=True)
-class EventReport:
+class EventReport(Record, frozen=True):
     """An event; `impossible` if no legal registration allows it, in which case it has no cells."""
 
     name: str
@@ -81,8 +75,7 @@ class EventReport:
     seconds: float
 
 
-@dataclass(frozen=True)
-class VariantReport:
+class VariantReport(Record, frozen=True):
     """All events and rules of one variant. open: knobs that are arbitrary in every obligation."""
 
     variant: str
@@ -97,8 +90,7 @@ class VariantReport:
     cells: tuple[StepReport, ...]
 
 
-@dataclass(frozen=True)
-class SolverSettings:
+class SolverSettings(Record, frozen=True):
     """The solver and its time limit per obligation."""
 
     name: str
@@ -106,8 +98,7 @@ class SolverSettings:
     timeout_seconds: float | None
 
 
-@dataclass(frozen=True)
-class ControllerReport:
+class ControllerReport(Report, frozen=True, tag="elrcheck.controller/1"):
     """The result of `elrcheck prove --controller`. brokers: number of brokers, replicas or not."""
 
     verdict: TotalVerdict
@@ -116,14 +107,3 @@ class ControllerReport:
     seconds: float
     rules: tuple[RuleReport, ...]
     variants: tuple[VariantReport, ...]
-    schema: Literal["elrcheck.controller/1"] = field(default="elrcheck.controller/1")
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "proved":
-                return ExitCode.HOLDS
-            case "refuted":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 
-@dataclass(frozen=True)
-class CoveredRun:
+class CoveredRun(Record, frozen=True):
     """A stored report. complete: everything within its budgets was explored; always true for `mutate`."""
 
     path: str
@@ -19,8 +19,7 @@ class CoveredRun:
     complete: bool
 
 
-@dataclass(frozen=True)
-class CoveredAction:
+class CoveredAction(Record, frozen=True):
     """An action. fired: steps within the budgets, over all runs; runs: number of runs in which it fired."""
 
     name: str
@@ -28,8 +27,7 @@ class CoveredAction:
     runs: int
 
 
-@dataclass(frozen=True)
-class CoveredWitness:
+class CoveredWitness(Record, frozen=True):
     """A witness, and how many of the runs that looked for it reached it."""
 
     id: str
@@ -39,8 +37,7 @@ class CoveredWitness:
     """Runs that looked for it."""
 
 
-@dataclass(frozen=True)
-class CoveredGuard:
+class CoveredGuard(Record, frozen=True):
     """A guard that a survey (`mutate --guards`) removed, and the property that noticed first."""
 
     action: str
@@ -49,8 +46,7 @@ class CoveredGuard:
     """The property that noticed when it was left out."""
 
 
-@dataclass(frozen=True)
-class CoverageReport:
+class CoverageReport(Report, frozen=True, tag="elrcheck.coverage/1"):
     """complete: every action fired, every witness was reached, the removal of every guard was noticed."""
 
     verdict: Literal["complete", "gaps"]
@@ -60,8 +56,7 @@ class CoverageReport:
     witnesses: tuple[CoveredWitness, ...]
     guards: tuple[CoveredGuard, ...]
     strict: bool = False
-    schema: Literal["elrcheck.coverage/1"] = "elrcheck.coverage/1"
 
     @property
     def exit_code(self) -> ExitCode:
-        return ExitCode.FINDING if self.strict and self.verdict == "gaps" else ExitCode.HOLDS
+        return ExitCode.FINDING if self.strict and self.verdict == "gaps" else super().exit_code

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
 from elrcheck.results.trace_view import Change
 
 MOST_STATES = 200
 """Largest graph to draw, in states; beyond it a picture is unreadable."""
 
 
-@dataclass(frozen=True)
-class DrawnState:
+class DrawnState(Record, frozen=True):
     """One reachable state; its number is its index in the list, 0 for the initial state.
 
     parent: the predecessor on a shortest path, with `step` and its `changes`; the initial state has none.
@@ -26,8 +27,7 @@ class DrawnState:
     violates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class DrawnStep:
+class DrawnStep(Record, frozen=True):
     """One action instance that leads from one state to another, within the budgets.
 
     kind: the module of the model that defines the action; violates: ids of step properties it violates.
@@ -41,16 +41,14 @@ class DrawnStep:
     violates: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class DrawnPath:
+class DrawnPath(Record, frozen=True):
     """The states on a shortest path to a violation; for a liveness property, those of a lasso."""
 
     property: str
     states: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class SmallGraph:
+class SmallGraph(Record, frozen=True):
     """The graph. initial: every leaf of the first state; `changes` then determine all other states."""
 
     initial: Mapping[str, str] = field(default_factory=dict)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
 from elrcheck.base.requests import GraphFormat
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import Projection
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
@@ -15,8 +15,7 @@ from elrcheck.results.trace_view import Scalar
 ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 
-@dataclass(frozen=True)
-class SpaceReport:
+class SpaceReport(Record, frozen=True):
     """The size of the explored space, counted as in `check`.
 
     steps: the transitions within the budgets from all states found; after a complete search this equals
@@ -42,8 +41,7 @@ class SpaceReport:
     """A guess how large an incomplete search would become, from how its growth falls."""
 
 
-@dataclass(frozen=True)
-class DegreeReport:
+class DegreeReport(Record, frozen=True):
     """Number of states with this out-degree within the budgets; two actions to one state count twice."""
 
     degree: int
@@ -51,8 +49,7 @@ class DegreeReport:
     states: int
 
 
-@dataclass(frozen=True)
-class ComponentsReport:
+class ComponentsReport(Record, frozen=True):
     """Strongly connected components: count, count with more than one state, and size of the largest."""
 
     count: int
@@ -62,8 +59,7 @@ class ComponentsReport:
     """States of the largest."""
 
 
-@dataclass(frozen=True)
-class ExploredAction:
+class ExploredAction(Record, frozen=True):
     """How often an action was enabled, how many states it reached first, how many steps left the budgets."""
 
     name: str
@@ -72,16 +68,14 @@ class ExploredAction:
     cut: int
 
 
-@dataclass(frozen=True)
-class ExploredVariable:
+class ExploredVariable(Record, frozen=True):
     """Number of distinct values of a leaf of the state. Leaves that no action writes are not listed."""
 
     name: str
     distinct: int
 
 
-@dataclass(frozen=True)
-class GraphReport:
+class GraphReport(Record, frozen=True):
     """The graph file: a multigraph with one edge per action instance.
 
     violating: states that violate a state property; violating_steps: edges that violate a step property.
@@ -95,8 +89,7 @@ class GraphReport:
     violating_steps: int
 
 
-@dataclass(frozen=True)
-class ExploreReport:
+class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
     """The result of `elrcheck explore`. components: None beyond `components_limit` states.
 
     small_graph: the graph to draw; None unless an HTML report or SVG was requested and the scope is small.
@@ -119,8 +112,3 @@ class ExploreReport:
     components_limit: int
     graph: GraphReport | None = None
     small_graph: SmallGraph | None = None
-    schema: Literal["elrcheck.exploration/1"] = "elrcheck.exploration/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.HOLDS if self.verdict == "explored" else ExitCode.INCONCLUSIVE

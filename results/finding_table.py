@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 Level: TypeAlias = Literal["model", "classes", "brokers"]
 CellState: TypeAlias = Literal["shown", "not-shown", "inconclusive", "absent", "not-tried"]
 LEVELS: tuple[Level, ...] = ("model", "classes", "brokers")
 
 
-@dataclass(frozen=True)
-class TableCell:
+class TableCell(Record, frozen=True):
     """What is known of a finding at one level in one release."""
 
     level: Level
@@ -27,8 +28,7 @@ class TableCell:
     """What repeats it; empty if it was not tried."""
 
 
-@dataclass(frozen=True)
-class TableLine:
+class TableLine(Record, frozen=True):
     """What several releases have in common at one level."""
 
     level: Level
@@ -37,8 +37,7 @@ class TableLine:
     command: str
 
 
-@dataclass(frozen=True)
-class FindingRow:
+class FindingRow(Record, frozen=True):
     """A finding. cells: one or more for each level and release, in this order."""
 
     finding: str
@@ -62,10 +61,8 @@ class FindingRow:
         return tuple(TableLine(level, tuple(kafka), *told) for (level, *told), kafka in together.items())
 
 
-@dataclass(frozen=True)
-class FindingTable:
+class FindingTable(Report, frozen=True, tag="elrcheck.finding-table/1"):
     """The result of `elrcheck list findings --by-version`."""
 
     releases: tuple[str, ...]
     rows: tuple[FindingRow, ...]
-    schema: Literal["elrcheck.finding-table/1"] = "elrcheck.finding-table/1"

@@ -6,12 +6,12 @@ do, and compares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import GateFailOn
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.mutation_report import MutateReport
@@ -25,8 +25,7 @@ EntryVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive"]
 GateVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive", "updated"]
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(Record, frozen=True):
     """One result that differs from the baseline, or that `--fail-on` rejects.
 
     subject: the id of a property, action, obligation or count; what: the same in words. kind: violated (a
@@ -45,8 +44,7 @@ class Difference:
     fails: bool = False
 
 
-@dataclass(frozen=True)
-class EntryReport:
+class EntryReport(Record, frozen=True):
     """One entry. place: where it is in the baseline, ``file:line``.
 
     renamed: guards that the baseline knows by a name of the release before, `Action: old name`.
@@ -68,8 +66,7 @@ class EntryReport:
     """Guards that the baseline names by an earlier name, as `Action: name`."""
 
 
-@dataclass(frozen=True)
-class GatedSuite:
+class GatedSuite(Record, frozen=True):
     """Part of a suite. place: where it is in the baseline; the subject of a difference is a configuration."""
 
     name: str
@@ -80,8 +77,7 @@ class GatedSuite:
     """As `elrcheck suite --format json`."""
 
 
-@dataclass(frozen=True)
-class GateReport:
+class GateReport(Report, frozen=True, tag="elrcheck.gate/1"):
     """The result of `elrcheck gate`. written: the baseline was updated with the results."""
 
     verdict: GateVerdict
@@ -98,15 +94,3 @@ class GateReport:
     @property
     def parts(self) -> tuple[EntryReport | GatedSuite, ...]:
         return (*self.entries, *self.suites)
-
-    schema: Literal["elrcheck.gate/1"] = "elrcheck.gate/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "same" | "tolerated" | "updated":
-                return ExitCode.HOLDS
-            case "drift":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE

@@ -7,11 +7,11 @@ action, dropped to see whether any property depends on it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import Kept
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
@@ -23,8 +23,7 @@ GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipp
 MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "surveyed", "nothing_run"]
 
 
-@dataclass(frozen=True)
-class Unmutated:
+class Unmutated(Record, frozen=True):
     """The same scope without the change. violated: the expected properties that are violated even so.
 
     kept: set if this is the answer of an earlier search of the same program.
@@ -39,8 +38,7 @@ class Unmutated:
     kept: Kept | None = None
 
 
-@dataclass(frozen=True)
-class HazardReport:
+class HazardReport(Record, frozen=True):
     """One hazard. property: the first of `expected` to be violated, at `depth`.
 
     seconds: includes compiling and replaying. settings: overrides of both sides beyond variant and scope;
@@ -81,8 +79,7 @@ class HazardReport:
     """No obligation is open, although the proof covers the configuration."""
 
 
-@dataclass(frozen=True)
-class GuardReport:
+class GuardReport(Record, frozen=True):
     """One removed guard. `unnoticed` only means that no property was violated in this scope.
 
     kept: as of a hazard. same: without the guard the program is the same, so that nothing was searched.
@@ -104,8 +101,7 @@ class GuardReport:
     same: bool = False
 
 
-@dataclass(frozen=True)
-class SurveyReport:
+class SurveyReport(Record, frozen=True):
     """The scope in which guards were dropped, and its results with all guards.
 
     properties: those that hold there, and so can notice a change. reason: why no guard was dropped.
@@ -119,8 +115,7 @@ class SurveyReport:
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class RuleMutant:
+class RuleMutant(Record, frozen=True):
     """One changed expression of a rule. place: ``folder/file.py:line``; before, after: the expression.
 
     by: the property or controller rule that catches it, in `configuration`, at `depth` if it is a property.
@@ -156,8 +151,7 @@ class RuleMutant:
     """Proved, although a search within what the proof covers finds a property that breaks."""
 
 
-@dataclass(frozen=True)
-class RuleSurvey:
+class RuleSurvey(Record, frozen=True):
     """What was changed. possible: all changes of the protocol's functions; chosen: those of this run.
 
     ill_typed: changes that the types refuse, which were not compared. configurations: of the suite, the
@@ -173,8 +167,7 @@ class RuleSurvey:
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
-class MutateReport:
+class MutateReport(Report, frozen=True, tag="elrcheck.mutate/1"):
     """The result of `elrcheck mutate`. surveyed: only guards were requested."""
 
     verdict: MutateVerdict
@@ -186,18 +179,7 @@ class MutateReport:
     run_dir: str | None = None
     rule_survey: RuleSurvey | None = None
     rules: tuple[RuleMutant, ...] = ()
-    schema: Literal["elrcheck.mutate/1"] = "elrcheck.mutate/1"
 
     @property
-    def exit_code(self) -> ExitCode:
-        if self.rule_survey is not None and self.rule_survey.interrupted:
-            return ExitCode.INTERRUPTED
-        match self.verdict:
-            case "found" | "surveyed":
-                return ExitCode.HOLDS
-            case "not_found":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
-            case "nothing_run":
-                return ExitCode.NOTHING_CHECKED
+    def interrupted(self) -> bool:
+        return self.rule_survey is not None and self.rule_survey.interrupted

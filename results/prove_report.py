@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from msgspec import field
+from msgspec.structs import replace
+
 from elrcheck.base.kept.age import Kept
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import UNWRITTEN, Talk
 from elrcheck.results.trace_view import Argument as Argument
 from elrcheck.results.trace_view import Change as Change
@@ -24,8 +27,7 @@ CertificateVerdict: TypeAlias = Literal["fits", "discharged", "differs", "refute
 Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
 
 
-@dataclass(frozen=True)
-class InductionFailure:
+class InductionFailure(Record, frozen=True):
     """A step from a state with all lemmas to a state that breaks one. source: location of its action."""
 
     before: Mapping[str, str]
@@ -34,11 +36,10 @@ class InductionFailure:
     conjunct: str | None = None
     replayed: bool = False
     source: str | None = None
-    talk: Talk | None = field(default=None, metadata=UNWRITTEN)
+    talk: Talk | None = field(default=None, name=UNWRITTEN)
 
 
-@dataclass(frozen=True)
-class CellReport:
+class CellReport(Record, frozen=True):
     """One consecution obligation: `action` preserves `lemma`.  core: the lemmas that the proof needed;
     source: location of the lemma. kept: all answers come from earlier runs, as do the seconds.
     """
@@ -54,8 +55,7 @@ class CellReport:
     kept: bool = False
 
 
-@dataclass(frozen=True)
-class ObligationReport:
+class ObligationReport(Record, frozen=True):
     """One initiation (`name` is a lemma) or implication (`name` is a property) obligation.
 
     condition: what the property needs to hold, if that is more than the rules.
@@ -73,8 +73,7 @@ class ObligationReport:
     condition: str | None = None
 
 
-@dataclass(frozen=True)
-class PhaseReport:
+class PhaseReport(Record, frozen=True):
     """Totals of one phase of a proof. kept: proved ones whose answers come from earlier runs."""
 
     name: Literal["initiation", "consecution", "implication"]
@@ -85,8 +84,7 @@ class PhaseReport:
     kept: int = 0
 
 
-@dataclass(frozen=True)
-class Skipped:
+class Skipped(Record, frozen=True):
     """What the proof leaves out, and why.
 
     id: of a property; "action" for an action without any step here; "arguments" for choices of the arguments
@@ -98,8 +96,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True)
-class SettingCovered:
+class SettingCovered(Record, frozen=True):
     """The one value of a knob that the proof covers. variant: the variant's own; values: all there are."""
 
     name: str
@@ -108,8 +105,7 @@ class SettingCovered:
     values: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(Record, frozen=True):
     """What the claim of a proof is about. choices: of the arguments of actions; renamed: those of them that
     renaming the brokers makes of others, so that they need no obligations of their own.
 
@@ -134,8 +130,7 @@ class Coverage:
     assumed: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Assumption:
+class Assumption(Record, frozen=True):
     """What the proof assumes of every step: a step that contradicts it is not covered.
 
     name: as `prove --assume` knows it; source: where it is defined, folder/file.py:line.
@@ -146,8 +141,7 @@ class Assumption:
     source: str | None = None
 
 
-@dataclass(frozen=True)
-class SolverReport:
+class SolverReport(Record, frozen=True):
     """The solver that discharged the obligations."""
 
     name: str
@@ -155,8 +149,7 @@ class SolverReport:
     timeout_seconds: float | None = None
 
 
-@dataclass(frozen=True)
-class SecondSolver:
+class SecondSolver(Record, frozen=True):
     """A solver that was asked again about everything that was proved.
 
     unknown, refuted: `Action(arguments) x Goal`; undecided within the time limit, and contradicted.
@@ -170,8 +163,7 @@ class SecondSolver:
     seconds: float
 
 
-@dataclass(frozen=True)
-class LemmaDropped:
+class LemmaDropped(Record, frozen=True):
     """A lemma that some step does not preserve. action: the first such step; empty if the initial state
     breaks it. unknown: the solver could not decide."""
 
@@ -180,8 +172,7 @@ class LemmaDropped:
     unknown: bool = False
 
 
-@dataclass(frozen=True)
-class PropertyProof:
+class PropertyProof(Record, frozen=True):
     """Whether the lemmas that are left prove a property. condition: what it needs beside the rules."""
 
     id: str
@@ -189,8 +180,7 @@ class PropertyProof:
     condition: str | None = None
 
 
-@dataclass(frozen=True)
-class Surviving:
+class Surviving(Record, frozen=True):
     """The largest set of lemmas that every step preserves, and what it proves.
 
     void: steps that may then leave a type or change a constant, so that nothing is proved.
@@ -203,8 +193,7 @@ class Surviving:
     seconds: float = 0.0
 
 
-@dataclass(frozen=True)
-class Impossible:
+class Impossible(Record, frozen=True):
     """What must be possible where the lemmas hold, and is not, or is not decided.
 
     kind: an action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step
@@ -218,8 +207,7 @@ class Impossible:
     source: str | None = None
 
 
-@dataclass(frozen=True)
-class PossibleReport:
+class PossibleReport(Record, frozen=True):
     """Whether the proof is about anything: what was asked to be possible. replayed: steps of the solver, and
     their renamings, that plain Python takes as well."""
 
@@ -229,8 +217,7 @@ class PossibleReport:
     seconds: float
 
 
-@dataclass(frozen=True)
-class LemmaNeed:
+class LemmaNeed(Record, frozen=True):
     """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows.
 
     needed: None if the solver could not decide, False if every obligation is proved without the lemma.
@@ -242,8 +229,7 @@ class LemmaNeed:
     goal: str = ""
 
 
-@dataclass(frozen=True)
-class ProveReport:
+class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     """The result of `elrcheck prove`."""
 
     verdict: ProofVerdict
@@ -270,17 +256,6 @@ class ProveReport:
     possible: PossibleReport | None = None
     """Whether each step can fire where the lemmas hold, and what assumptions must allow; if not all is
     possible, the verdict is not `proved`."""
-    schema: Literal["elrcheck.prove/1"] = "elrcheck.prove/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "proved":
-                return ExitCode.HOLDS
-            case "refuted":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
 
 
 def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
@@ -292,8 +267,7 @@ def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
 # ------------------------------------------------------------------------- certificates
 
 
-@dataclass(frozen=True)
-class ScriptReport:
+class ScriptReport(Record, frozen=True):
     """One text of a certificate, with the obligations of one instance of an action, or of one phase."""
 
     file: str
@@ -320,8 +294,7 @@ class ScriptReport:
         return f"{self.action}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
 
 
-@dataclass(frozen=True)
-class CertificateReport:
+class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1"):
     """The result of `elrcheck prove --check-certificate`."""
 
     verdict: CertificateVerdict
@@ -341,17 +314,6 @@ class CertificateReport:
     """Assumptions on steps that are part of what was proved, by name."""
     coverage: Coverage | None = None
     """What the claim of the certificate is about, as this source reads its settings."""
-    schema: Literal["elrcheck.certificate-check/1"] = "elrcheck.certificate-check/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "fits" | "discharged":
-                return ExitCode.HOLDS
-            case "differs" | "refuted":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
 
 
 def certificate_verdict(scripts: tuple[ScriptReport, ...], asked: bool, open_: tuple[str, ...]) -> CertificateVerdict:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import sqrt
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 ReproduceOutcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
 SHOWN: tuple[ReproduceOutcome, ...] = ("lost", "unavailable")
 """Outcomes in which a finding shows."""
 
 
-@dataclass(frozen=True)
-class SeenState:
+class SeenState(Record, frozen=True):
     """A partition as DescribeTopicPartitions showed it in a step. seconds: since the nodes were started."""
 
     step: int
@@ -28,8 +28,7 @@ class SeenState:
     last_known_elr: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class DoneStep:
+class DoneStep(Record, frozen=True):
     """A step of the recipe. seconds: since the nodes were started; result: what came of it, or empty."""
 
     number: int
@@ -39,8 +38,7 @@ class DoneStep:
     note: str
 
 
-@dataclass(frozen=True)
-class ControlReport:
+class ControlReport(Record, frozen=True):
     """The same steps on a second cluster, with one thing changed: `title`."""
 
     title: str
@@ -54,8 +52,7 @@ class ControlReport:
     seconds: float
 
 
-@dataclass(frozen=True)
-class OneRun:
+class OneRun(Record, frozen=True):
     """One of several runs."""
 
     outcome: ReproduceOutcome
@@ -65,8 +62,7 @@ class OneRun:
     seconds: float
 
 
-@dataclass(frozen=True)
-class RepeatedRuns:
+class RepeatedRuns(Record, frozen=True):
     """How often the finding shows: `shown` of the `ended` runs, those that are not inconclusive.
 
     asked: how many runs were asked for; there are fewer after an interrupt. low, high: the share of runs in
@@ -98,8 +94,7 @@ def wilson(shown: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-@dataclass(frozen=True)
-class ReproduceReport:
+class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     """The result of `elrcheck reproduce`.
 
     outcome: `lost` if records that were acknowledged with acks=all could not be read at the end;
@@ -136,7 +131,6 @@ class ReproduceReport:
     """What went before Kafka's own jars, such as the classes of a patch."""
     patched: tuple[str, ...] = ()
     """With `--patched`: the sources of Kafka that the patch of the finding changes."""
-    schema: Literal["elrcheck.reproduce/1"] = "elrcheck.reproduce/1"
 
     @property
     def control_shows_it(self) -> bool:
@@ -144,9 +138,15 @@ class ReproduceReport:
         return self.control is not None and self.control.outcome in SHOWN
 
     @property
+    def verdict(self) -> ReproduceOutcome:
+        return self.outcome
+
+    @property
+    def interrupted(self) -> bool:
+        return self.repeated is not None and len(self.repeated.runs) < self.repeated.asked
+
+    @property
     def exit_code(self) -> ExitCode:
-        if self.repeated is not None and len(self.repeated.runs) < self.repeated.asked:
-            return ExitCode.INTERRUPTED
-        if self.outcome == "inconclusive" or self.control_shows_it:
+        if self.control_shows_it and not self.interrupted:
             return ExitCode.INCONCLUSIVE
-        return ExitCode.FINDING if self.outcome in SHOWN else ExitCode.HOLDS
+        return super().exit_code

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 ScenarioVerdict: TypeAlias = Literal["as_expected", "unexpected", "pending"]
 Setting: TypeAlias = bool | int | float | str | None
 
 
-@dataclass(frozen=True)
-class BrokenReport:
+class BrokenReport(Record, frozen=True):
     """A property that a run violates, and the story step in which it is first violated."""
 
     id: str
@@ -23,8 +24,7 @@ class BrokenReport:
     witness: str | None = None
 
 
-@dataclass(frozen=True)
-class Mismatch:
+class Mismatch(Record, frozen=True):
     """A mismatch between a run and the scenario; step: None for the run as a whole."""
 
     step: int | None
@@ -33,8 +33,7 @@ class Mismatch:
     actual: str
 
 
-@dataclass(frozen=True)
-class StoryReport:
+class StoryReport(Record, frozen=True):
     """One step of a replayed story: its actions and a summary of the resulting state."""
 
     index: int
@@ -43,8 +42,7 @@ class StoryReport:
     state: str
 
 
-@dataclass(frozen=True)
-class RunReport:
+class RunReport(Record, frozen=True):
     """One variant's run of a scenario. disputed: property -> why it holds, contrary to the source."""
 
     label: str
@@ -63,8 +61,7 @@ class RunReport:
     traces: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class ScenarioReport:
+class ScenarioReport(Report, frozen=True, tag="elrcheck.scenario/1"):
     """A scenario replayed in every variant that it names."""
 
     verdict: ScenarioVerdict
@@ -75,14 +72,3 @@ class ScenarioReport:
     runs: tuple[RunReport, ...]
     pending: str | None = None
     run_dir: str | None = None
-    schema: Literal["elrcheck.scenario/1"] = "elrcheck.scenario/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "as_expected":
-                return ExitCode.HOLDS
-            case "unexpected":
-                return ExitCode.FINDING
-            case "pending":
-                return ExitCode.INCONCLUSIVE

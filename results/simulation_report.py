@@ -6,18 +6,17 @@ Walks cannot show that a property holds: the verdict is either a violation or in
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Scalar, TraceView
 
 SimulationVerdict: TypeAlias = Literal["violated", "inconclusive"]
 SeenVerdict: TypeAlias = Literal["violated", "reached", "inconclusive"]
 
 
-@dataclass(frozen=True)
-class WalksReport:
+class WalksReport(Record, frozen=True):
     """The extent of the walks. walks: number started, of which `ended` finished; fewer if time ran out.
 
     A walk ends after `depth` steps, in a state without an enabled action (deadlocks), or where every enabled
@@ -49,8 +48,7 @@ class WalksReport:
     cells: int | None = None
 
 
-@dataclass(frozen=True)
-class SeenProperty:
+class SeenProperty(Record, frozen=True):
     """One property, and where it was hit: after `steps` steps of walk number `walk`.
 
     This is the hit with the fewest steps, in the first such walk; rarely a shortest trace. In a guided run it
@@ -71,8 +69,7 @@ class SeenProperty:
     states: int | None = None
 
 
-@dataclass(frozen=True)
-class WalkedAction:
+class WalkedAction(Record, frozen=True):
     """How often walks took an action, how often it was enabled, and how often it left the budgets (`cut`).
 
     Repeated visits to one state count each time.
@@ -86,8 +83,7 @@ class WalkedAction:
     cut: int
 
 
-@dataclass(frozen=True)
-class SimulationReport:
+class SimulationReport(Report, frozen=True, tag="elrcheck.simulation/1"):
     """The result of `elrcheck simulate`. seed, depth and the number of a walk reproduce it."""
 
     verdict: SimulationVerdict
@@ -106,8 +102,3 @@ class SimulationReport:
     actions: tuple[WalkedAction, ...] = ()
     run_dir: str | None = None
     """Where traces are stored; null when nothing was stored."""
-    schema: Literal["elrcheck.simulation/1"] = "elrcheck.simulation/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.FINDING if self.verdict == "violated" else ExitCode.INCONCLUSIVE

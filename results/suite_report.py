@@ -7,19 +7,18 @@ breaks exactly the expected properties and reaches the witnesses without which i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import Kept
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Scalar
 
 RunVerdict: TypeAlias = Literal["holds", "violated", "walked", "inconclusive", "failed"]
 SuiteVerdict: TypeAlias = Literal["expected", "unexpected", "inconclusive", "nothing"]
 
 
-@dataclass(frozen=True)
-class SuiteViolation:
+class SuiteViolation(Record, frozen=True):
     """A property that breaks, or that should. because: why, from the suite; finding: its id, null by design.
 
     found: false if the suite expects the violation and the search did not find it. depth, trace: of the
@@ -41,8 +40,7 @@ class SuiteViolation:
         return self.found and self.expected
 
 
-@dataclass(frozen=True)
-class SuiteRun:
+class SuiteRun(Record, frozen=True):
     """One configuration. settings: what it adds to the scope; dead: required witnesses that are not reached.
 
     problems: what is not as expected, in words. recorded: the counts that a packaged configuration should
@@ -74,8 +72,7 @@ class SuiteRun:
     kept: Kept | None = None
 
 
-@dataclass(frozen=True)
-class SuiteReport:
+class SuiteReport(Report, frozen=True, tag="elrcheck.suite/1"):
     """The result of `elrcheck suite`. witnesses: those that no run reaches."""
 
     verdict: SuiteVerdict
@@ -89,21 +86,6 @@ class SuiteReport:
     run_dir: str | None = None
     kept: Kept | None = None
     """The oldest answer of an earlier run that was used."""
-    schema: Literal["elrcheck.suite/1"] = "elrcheck.suite/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        if self.interrupted:
-            return ExitCode.INTERRUPTED
-        match self.verdict:
-            case "expected":
-                return ExitCode.HOLDS
-            case "unexpected":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
-            case "nothing":
-                return ExitCode.NOTHING_CHECKED
 
     def count(self, verdict: RunVerdict) -> int:
         return sum(run.verdict == verdict for run in self.runs)

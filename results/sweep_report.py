@@ -8,10 +8,10 @@ is meaningless, so inconclusive rows are in the order of the grid.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import PropertyKind, PropertyVerdict
 from elrcheck.results.trace_view import Scalar
 
@@ -21,16 +21,14 @@ SweepVerdict: TypeAlias = Literal["violated", "inconclusive", "holds", "nothing"
 ROW_VERDICTS: tuple[RowVerdict, ...] = ("violated", "failed", "inconclusive", "holds", "skipped")
 
 
-@dataclass(frozen=True)
-class SweepAxis:
+class SweepAxis(Record, frozen=True):
     """A key that the grid varies, and its values as reports show them."""
 
     key: str
     values: tuple[Scalar, ...]
 
 
-@dataclass(frozen=True)
-class SweepProperty:
+class SweepProperty(Record, frozen=True):
     """The result of a check for one property. trace: path inside the run folder."""
 
     id: str
@@ -43,8 +41,7 @@ class SweepProperty:
     trace: str | None = None
 
 
-@dataclass(frozen=True)
-class SweepRow:
+class SweepRow(Record, frozen=True):
     """One configuration. number: its position in the grid; settings: the values that the grid varies.
 
     reason: why it was skipped, failed, or is inconclusive. property, depth: the violation with the shortest
@@ -74,8 +71,7 @@ class SweepRow:
     """Every size, knob and budget; null if the model refuses the configuration."""
 
 
-@dataclass(frozen=True)
-class SweepEngine:
+class SweepEngine(Record, frozen=True):
     """The engine of the sweep: processes on this machine or tasks on Spark."""
 
     name: Literal["local", "spark"]
@@ -86,8 +82,7 @@ class SweepEngine:
     detail: str | None = None
 
 
-@dataclass(frozen=True)
-class SweepReport:
+class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
     """The result of `elrcheck sweep`. keys: the keys of `settings` in the rows, the axes first.
 
     excluded: number of points that the grid file excludes; resumed: rows that an earlier run of the sweep
@@ -108,21 +103,6 @@ class SweepReport:
     interrupted: bool = False
     resumed: int = 0
     run_dir: str | None = None
-    schema: Literal["elrcheck.sweep/1"] = "elrcheck.sweep/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        if self.interrupted:
-            return ExitCode.INTERRUPTED
-        match self.verdict:
-            case "violated":
-                return ExitCode.FINDING
-            case "inconclusive":
-                return ExitCode.INCONCLUSIVE
-            case "holds":
-                return ExitCode.HOLDS
-            case "nothing":
-                return ExitCode.NOTHING_CHECKED
 
     def count(self, verdict: RowVerdict) -> int:
         return sum(row.verdict == verdict for row in self.rows)

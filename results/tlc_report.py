@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Argument as Argument
 from elrcheck.results.trace_view import Change as Change
 from elrcheck.results.trace_view import Scalar as Scalar
@@ -16,8 +16,7 @@ from elrcheck.results.trace_view import Truth as Truth
 TlcVerdict: TypeAlias = Literal["confirmed", "rejected", "no_violation", "same", "different", "failed"]
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(Record, frozen=True):
     """The counts of a model checker."""
 
     generated: int
@@ -25,8 +24,7 @@ class Counts:
     diameter: int | None = None
 
 
-@dataclass(frozen=True)
-class TlcReport:
+class TlcReport(Report, frozen=True, tag="elrcheck.tlc/1"):
     """The result of `elrcheck tlc`: TLC's verdict on a trace, or its counts next to ours."""
 
     verdict: TlcVerdict
@@ -39,14 +37,3 @@ class TlcReport:
     ours: Counts | None = None
     theirs: Counts | None = None
     output_tail: tuple[str, ...] = ()
-    schema: Literal["elrcheck.tlc/1"] = "elrcheck.tlc/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        match self.verdict:
-            case "confirmed" | "same":
-                return ExitCode.HOLDS
-            case "rejected" | "no_violation" | "different":
-                return ExitCode.FINDING
-            case "failed":
-                return ExitCode.ENVIRONMENT

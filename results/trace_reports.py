@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from elrcheck.base.errors import ExitCode
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView
 
 # ------------------------------------------------------------------------------------ shared
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(Record, frozen=True):
     """A property that a trace violates or reaches, and the number of steps to the first such place."""
 
     id: str
@@ -23,8 +24,7 @@ class Hit:
     witness: str | None = None
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(Record, frozen=True):
     """Where a trace comes from, and the model in which it was replayed.
 
     source: a file or ``--repro 0/3/1``; format: notation of the file; property: the one that the file names.
@@ -41,8 +41,7 @@ class Origin:
 # ------------------------------------------------------------------------------------ replay
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(Record, frozen=True):
     """One action, with arguments, considered for the refused step.
 
     guard: the guard that refused it; None if the action was enabled, and `differs` then lists where its
@@ -60,8 +59,7 @@ class Candidate:
         return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
 
 
-@dataclass(frozen=True)
-class Rejection:
+class Rejection(Record, frozen=True):
     """The step at which the model refuses the trace.
 
     step: number of the refused step, 0 if the first state is not the initial one; recorded: its name in the
@@ -76,8 +74,7 @@ class Rejection:
     candidates: tuple[Candidate, ...] = ()
 
 
-@dataclass(frozen=True)
-class ReplayReport:
+class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
     """The result of `elrcheck replay`. states: number recorded; accepted: number that the model accepts.
 
     trace: the accepted prefix; beyond: the first step that leaves the budgets of the scope.
@@ -91,18 +88,12 @@ class ReplayReport:
     rejection: Rejection | None = None
     violated: tuple[Hit, ...] = ()
     beyond: int | None = None
-    schema: Literal["elrcheck.replay/1"] = "elrcheck.replay/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.HOLDS if self.verdict == "accepted" else ExitCode.FINDING
 
 
 # ------------------------------------------------------------------------------------- trace
 
 
-@dataclass(frozen=True)
-class Shortened:
+class Shortened(Record, frozen=True):
     """The result of `trace minimise`: numbers of steps and brokers, before and after."""
 
     steps_before: int
@@ -113,8 +104,7 @@ class Shortened:
     searched: bool = False
 
 
-@dataclass(frozen=True)
-class Evaluated:
+class Evaluated(Record, frozen=True):
     """The value of an expression after `at` steps; None if it has no value there, for the reason in `why`."""
 
     at: int
@@ -126,8 +116,7 @@ class Evaluated:
     """It is another one than before."""
 
 
-@dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Record, frozen=True):
     """An expression (`--eval`) along a trace. step: True if it is evaluated on steps instead of states."""
 
     expression: str
@@ -135,8 +124,7 @@ class Evaluation:
     values: tuple[Evaluated, ...]
 
 
-@dataclass(frozen=True)
-class TraceReport:
+class TraceReport(Report, frozen=True, tag="elrcheck.trace-view/1"):
     """The result of `elrcheck trace show`, `sample` and `minimise`. steps: length of the whole trace.
 
     first, last: the steps shown; seed: seed of a sample; stored: where the trace was saved.
@@ -155,15 +143,9 @@ class TraceReport:
     stored: str | None = None
     evaluations: tuple[Evaluation, ...] = ()
     """Expressions given by --eval."""
-    schema: Literal["elrcheck.trace-view/1"] = "elrcheck.trace-view/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.HOLDS
 
 
-@dataclass(frozen=True)
-class DiffRow:
+class DiffRow(Record, frozen=True):
     """The difference after `step` steps: the steps that led there, and leaves (old: in A, new: in B)."""
 
     step: int
@@ -173,8 +155,7 @@ class DiffRow:
     """old is of A, new of B."""
 
 
-@dataclass(frozen=True)
-class TraceDiffReport:
+class TraceDiffReport(Report, frozen=True, tag="elrcheck.trace-diff/1"):
     """The result of `elrcheck trace diff`. common: number of initial steps that both share."""
 
     verdict: Literal["same", "different"]
@@ -185,26 +166,19 @@ class TraceDiffReport:
     common: int
     config: tuple[Change, ...] = ()
     rows: tuple[DiffRow, ...] = ()
-    schema: Literal["elrcheck.trace-diff/1"] = "elrcheck.trace-diff/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.HOLDS if self.verdict == "same" else ExitCode.FINDING
 
 
 # ----------------------------------------------------------------------------------- explain
 
 
-@dataclass(frozen=True)
-class Looked:
+class Looked(Record, frozen=True):
     """A value that a condition reads: an expression or a leaf of the state."""
 
     text: str
     value: str
 
 
-@dataclass(frozen=True)
-class Clause:
+class Clause(Record, frozen=True):
     """One part of a condition, in the notation of the source, with its truth value and what decided it.
 
     name: that of a conjunct or guard; witness: the bound variables of a quantifier that one element decides;
@@ -221,16 +195,14 @@ class Clause:
     parts: tuple[Clause, ...] = ()
 
 
-@dataclass(frozen=True)
-class Goal:
+class Goal(Record, frozen=True):
     """The goal of a wait, in a state where it is false."""
 
     state: int
     clause: Clause
 
 
-@dataclass(frozen=True)
-class Wait:
+class Wait(Record, frozen=True):
     """An endless wait. since: the state in which the premise starts it; goals: the goal along the cycle."""
 
     since: int
@@ -238,8 +210,7 @@ class Wait:
     goals: tuple[Goal, ...]
 
 
-@dataclass(frozen=True)
-class FairStep:
+class FairStep(Record, frozen=True):
     """A step with a fairness assumption, and how the cycle satisfies it.
 
     strong: the step must be taken if it is enabled infinitely often, not only if it stays enabled. taken:
@@ -274,8 +245,7 @@ class FairStep:
         return self.taken is not None or self.never or (self.idle is not None and not self.strong)
 
 
-@dataclass(frozen=True)
-class Cycle:
+class Cycle(Record, frozen=True):
     """The part that repeats forever: states `loop` to `last`. stops: it has no steps."""
 
     loop: int
@@ -289,8 +259,7 @@ class Cycle:
         return all(step.settled for step in self.steps)
 
 
-@dataclass(frozen=True)
-class Explained:
+class Explained(Record, frozen=True):
     """One property in one state, or one choice of an action's arguments.
 
     guard: the guard that refuses the action; clauses: conjuncts, or guards in evaluation order up to the
@@ -314,8 +283,7 @@ class Explained:
     wait: Wait | None = None
 
 
-@dataclass(frozen=True)
-class ExplainReport:
+class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
     """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state.
 
     at: number of the state, 0 for the initial one; led: the step that led there; cycle: for a liveness
@@ -330,11 +298,6 @@ class ExplainReport:
     explained: tuple[Explained, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
-    schema: Literal["elrcheck.explain/1"] = "elrcheck.explain/1"
-
-    @property
-    def exit_code(self) -> ExitCode:
-        return ExitCode.HOLDS if self.verdict in ("holds", "enabled") else ExitCode.FINDING
 
 
 TracingReport: TypeAlias = ReplayReport | TraceReport | TraceDiffReport | ExplainReport

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
+
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
 
 Scalar: TypeAlias = bool | int | float | str | None
 """A configuration value in a report."""
 
 
 CONTROLLER = "Controller"
-UNWRITTEN: Mapping[str, bool] = {"written": False}
-"""Metadata of a field that is for the renderers of this process, and in no JSON document."""
+UNWRITTEN = "-"
+"""The key of a field that is for the renderers of this process, and in no JSON document."""
 
 
-@dataclass(frozen=True)
-class Talk:
+class Talk(Record, frozen=True):
     """Between whom a message goes: each end is CONTROLLER or the number of a broker."""
 
     sender: str
@@ -24,16 +26,14 @@ class Talk:
     lost: bool = False
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(Record, frozen=True):
     """One argument of an action."""
 
     name: str
     value: str
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(Record, frozen=True):
     """One leaf of the state that a step changed."""
 
     path: str
@@ -41,8 +41,7 @@ class Change:
     new: str
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(Record, frozen=True):
     """One step of a trace; `because` says in one line why it was possible, `source` where its action is.
 
     talk: the message that the step is, if it is one.
@@ -54,7 +53,7 @@ class Step:
     because: str = ""
     changes: tuple[Change, ...] = ()
     source: str = ""
-    talk: Talk | None = field(default=None, metadata=UNWRITTEN)
+    talk: Talk | None = field(default=None, name=UNWRITTEN)
 
     @property
     def label(self) -> str:
@@ -62,8 +61,7 @@ class Step:
         return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
 
 
-@dataclass(frozen=True)
-class Truth:
+class Truth(Record, frozen=True):
     """Where a trace hits one property: an `always` property is false there, a `sometimes` one is true.
 
     hits: numbers of states, 0 for the first; for a property of steps (`step`), the states in which the steps
@@ -77,8 +75,7 @@ class Truth:
     hits: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class TraceView:
+class TraceView(Record, frozen=True):
     """A trace for people to read: its initial state, then the changes of each step.
 
     initial: leaf path -> value in the first state; repro: the action-index path (``0/4/1``) that re-executes

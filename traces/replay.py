@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec import structs
+
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -98,7 +100,7 @@ class Replayed:
         if not self.states:
             return TraceView()
         view = trace_view(self.model, self.states, self.labels, self.repro, self.loop)
-        return replace(view, truths=self.truths)
+        return structs.replace(view, truths=self.truths)
 
 
 def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool = False) -> Replayed:

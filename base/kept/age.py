@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from elrcheck.base.roundtrip import Record
 
-@dataclass(frozen=True)
-class Kept:
+
+class Kept(Record, frozen=True):
     """Where an answer comes from if it was not computed now. when: the time at which it was computed, in UTC
     (ISO 8601). digest: SHA-256 of the question that it answers."""
 

@@ -1,4 +1,4 @@
-"""One configuration as a task: JSON in, JSON out, checked by the code behind `elrcheck check`.
+"""One configuration as a task, checked by the code behind `elrcheck check`.
 
 A job carries every value of its configuration, so a process on another machine needs no scope file. Its
 answer is the check report and the trace files, or the reason why there is no report.
@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msgspec import field
+from msgspec import field, structs
 
 from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.progress import Progress
@@ -24,6 +24,7 @@ from elrcheck.base.typed.configuration import build_config, check_value, config_
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.object_code import ALONE
 from elrcheck.model.config import Config
+from elrcheck.results.check_report import CheckReport
 
 if TYPE_CHECKING:
     from elrcheck.explorer.search.family import Family
@@ -64,14 +65,14 @@ class Job(Record, frozen=True):
 
 
 class Answer(Record, frozen=True):
-    """What became of a job: a check report as JSON data, or why there is none.
+    """What became of a job: a check report, or why there is none.
 
     refused: the check refused the configuration. error: the check failed for a reason unrelated to the
     configuration. large: the configuration has more states than a job may have. traces: file name -> text.
     """
 
     number: int
-    report: dict[str, Any] | None = None
+    report: CheckReport | None = None
     refused: str | None = None
     error: str | None = None
     large: bool = False
@@ -92,7 +93,6 @@ def check_job(
     Every failure except an interrupt becomes part of the answer.
     """
     from elrcheck.checking.check import check_selected
-    from elrcheck.report.json_report import as_data
 
     limit = job.limits.max_states
     bounded = job.large is not None and (limit is None or job.large < limit)
@@ -117,7 +117,7 @@ def check_job(
         if bounded and (report.search.stopped_by or "").startswith("--max-states"):
             return Answer(job.number, large=True)
         traces = {p.name: p.read_text("utf-8") for p in sorted((folder / "run").glob("*.trace.json"))}
-        return Answer(job.number, report=as_data(replace(report, run_dir=None)), traces=traces)
+        return Answer(job.number, report=structs.replace(report, run_dir=None), traces=traces)
     except Interrupted:
         raise
     except UsageFault as fault:

@@ -7,8 +7,6 @@ trace to show: it is searched again, or taken from the kept searches, which repl
 
 from __future__ import annotations
 
-from typing import Any
-
 from msgspec import structs
 
 from elrcheck.base.kept import named_digests as digests
@@ -20,37 +18,7 @@ from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.batch.job import Answer
 from elrcheck.checking.suite.walked_case import WalkAnswer
-from elrcheck.results.check_report import PropertyVerdict, Verdict
-
-NUMBERS = ("distinct", "generated", "diameter", "seconds")
-"""What is kept of a search report."""
-
-
-class KeptProperty(Record, frozen=True):
-    """What was found of a property; see `PropertyReport`."""
-
-    id: str
-    name: str
-    verdict: PropertyVerdict
-    depth: int | None
-    conjunct: str | None
-
-
-class KeptCase(Record, frozen=True):
-    """The complete search of a configuration."""
-
-    verdict: Verdict
-    distinct: int
-    generated: int
-    diameter: int
-    seconds: float
-    properties: tuple[KeptProperty, ...]
-
-    @property
-    def sound(self) -> bool:
-        """Whether its parts fit together."""
-        broken = any(one.verdict == "violated" for one in self.properties)
-        return broken == (self.verdict == "violated") and self.diameter <= self.distinct <= self.generated
+from elrcheck.results.check_report import CheckReport
 
 
 class KeptWalks(Record, frozen=True):
@@ -63,7 +31,7 @@ class KeptWalks(Record, frozen=True):
 class KeptAnswer(Record, frozen=True):
     """Of a search or of walks."""
 
-    searched: KeptCase | None = None
+    searched: CheckReport | None = None
     walked: KeptWalks | None = None
 
 
@@ -88,24 +56,21 @@ class KeptAnswers:
             self.store.put(_key(case), KeptAnswer(walked=walks))
             return
         report = answer.report
-        if report is None or not report["search"]["complete"]:
+        if report is None or not report.search.complete or _unexplained(report, case):
             return
-        found = report["properties"]
-        if any(one["verdict"] == "violated" and one["id"] not in case.violates for one in found):
-            return
-        moment = None if (kept := kept_of(answer)) is None else kept.moment
-        names = [name.name for name in structs.fields(KeptProperty)]
-        numbers = {name: report["search"][name] for name in NUMBERS}
-        properties = tuple(KeptProperty(**{name: one[name] for name in names}) for one in found)
-        whole = KeptCase(report["verdict"], properties=properties, **numbers)
-        self.store.put(_key(case), KeptAnswer(searched=whole), moment)
+        moment = None if report.kept is None else report.kept.moment
+        properties = tuple(structs.replace(one, trace=None, counterexample=None) for one in report.properties)
+        plain = structs.replace(report, properties=properties, kept=None)
+        self.store.put(_key(case), KeptAnswer(searched=plain), moment)
 
 
 def kept_of(answer: Answer | WalkAnswer) -> Kept | None:
-    """Where the answer of a search comes from, if a process only looked it up."""
-    if isinstance(answer, WalkAnswer) or answer.report is None or answer.report["kept"] is None:
-        return None
-    return Kept(**answer.report["kept"])
+    """Return where the answer of a search comes from, if a process only looked it up."""
+    return None if isinstance(answer, WalkAnswer) or answer.report is None else answer.report.kept
+
+
+def _unexplained(report: CheckReport, case: SuiteCase) -> bool:
+    return any(one.verdict == "violated" and one.id not in case.violates for one in report.properties)
 
 
 def _answer(number: int, case: SuiteCase, kept: KeptAnswer) -> Answer | WalkAnswer | None:
@@ -113,21 +78,23 @@ def _answer(number: int, case: SuiteCase, kept: KeptAnswer) -> Answer | WalkAnsw
     if case.walk is not None:
         walks = kept.walked
         return None if walks is None or kept.searched else WalkAnswer(number, walks.counts, walks.seconds)
-    whole = kept.searched
-    if whole is None or kept.walked or not whole.sound:
+    report = kept.searched
+    if report is None or kept.walked or not _sound(report) or _unexplained(report, case):
         return None
-    if any(one.verdict == "violated" and one.id not in case.violates for one in whole.properties):
-        return None
-    search: dict[str, Any] = {"complete": True, "stopped_by": None}
-    search |= {name: getattr(whole, name) for name in NUMBERS}
-    properties = [structs.asdict(one) for one in whole.properties]
-    report = {"verdict": whole.verdict, "search": search, "properties": properties, "kept": None}
-    return Answer(number, report=report)
+    return Answer(number, report)
+
+
+def _sound(report: CheckReport) -> bool:
+    """Return whether the parts of a complete report fit together."""
+    search, broken = report.search, any(one.verdict == "violated" for one in report.properties)
+    counts = search.complete and search.diameter <= search.distinct <= search.generated
+    return counts and broken == (report.verdict == "violated")
 
 
 def _key(case: SuiteCase) -> str:
     walk = case.walk
     return digests.key(
+        answer="report",
         rules=digests.rules(),
         engine=digests.engine(),
         variant=case.selected.variant,

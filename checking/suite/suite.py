@@ -15,9 +15,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
@@ -39,7 +40,8 @@ from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
 from elrcheck.checking.suite.walked_case import WalkAnswer, WalkTask, task_of, walk_case
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
-from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun, SuiteVerdict, SuiteViolation
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteVerdict, SuiteViolation
 
 
 def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
@@ -206,31 +208,20 @@ def run_of(
         return _compared(run, recorded)
     if answer.report is None:
         return _judged(replace(plain, reason=answer.refused or answer.error))
-    search, found = answer.report["search"], answer.report["properties"]
-    violations = _violations(model, case, found, search["complete"])
-    violations = [_stored(one, case, answer, place) for one in violations]
-    unreached = tuple(one["id"] for one in found if one["verdict"] == "unreached")
-    verdict: RunVerdict = answer.report["verdict"]
-    if not search["complete"]:
-        verdict = "inconclusive" if verdict == "holds" else verdict
-    run = SuiteRun(
-        name=plain.name,
-        verdict=verdict,
-        as_expected=False,
-        variant=plain.variant,
-        scope=plain.scope,
-        settings=plain.settings,
-        distinct=search["distinct"],
-        generated=search["generated"],
-        diameter=search["diameter"],
-        seconds=search["seconds"],
-        searched=kept is None,
-        kept=kept,
-        violations=tuple(violations),
+    report, search = answer.report, answer.report.search
+    violations = _violations(case, report)
+    unreached = tuple(one.id for one in report.properties if one.verdict == "unreached")
+    run = replace(
+        plain,
+        verdict=report.verdict if search.complete or report.verdict != "holds" else "inconclusive",
+        distinct=search.distinct,
+        generated=search.generated,
+        diameter=search.diameter,
+        seconds=search.seconds,
+        violations=tuple(_stored(one, case, answer, place) for one in violations),
         dead=tuple(w for w in case.reaches if w in unreached),
         unreached=unreached,
-        reason=search["stopped_by"],
-        command=plain.command,
+        reason=search.stopped_by,
     )
     return _compared(run, recorded)
 
@@ -270,26 +261,26 @@ def _judged(run: SuiteRun) -> SuiteRun:
     return replace(run, as_expected=not said, problems=tuple(said))
 
 
-def _violations(model: Model, case: SuiteCase, found: Sequence[dict[str, Any]], complete: bool) -> list[SuiteViolation]:
-    """Violations that were found or expected; in an incomplete search an expected one may be missing."""
-    made = []
-    for one in found:
-        because = case.violates.get(one["id"])
-        hit = one["verdict"] == "violated"
-        if hit or (because is not None and complete):
-            made.append(
+def _violations(case: SuiteCase, report: CheckReport) -> list[SuiteViolation]:
+    """Return the violations found or expected; in an incomplete search an expected one may be missing."""
+    violations = []
+    for one in report.properties:
+        because = case.violates.get(one.id)
+        hit = one.verdict == "violated"
+        if hit or (because is not None and report.search.complete):
+            violations.append(
                 SuiteViolation(
-                    id=one["id"],
-                    name=one["name"],
+                    id=one.id,
+                    name=one.name,
                     found=hit,
                     expected=because is not None,
-                    depth=one["depth"],
-                    conjunct=one["conjunct"],
+                    depth=one.depth,
+                    conjunct=one.conjunct,
                     because=None if because is None else because.why,
                     finding=None if because is None else because.finding,
                 )
             )
-    return made
+    return violations
 
 
 def _stored(one: SuiteViolation, case: SuiteCase, answer: Answer, place: Path) -> SuiteViolation:
@@ -340,7 +331,7 @@ def _report_progress(
     started: float,
 ) -> None:
     reports = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
-    distinct = sum(report["search"]["distinct"] for report in reports if report is not None)
+    distinct = sum(report.search.distinct for report in reports if report is not None)
     progress.tell(
         PointsDone(
             done=len(answers),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from elrcheck.base.typed.record_text import natural
 from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Fired, Proof, Proved

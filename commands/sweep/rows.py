@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.commands.sweep.grid import Point
 from elrcheck.commands.sweep.ledger import Done, Ledger
+from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, SweepRow
 
 
 def row_of(point: Point, done: Done | None) -> SweepRow:
-    """The row of one configuration; `done` is None if it has no done."""
+    """The row of one configuration; `done` is None if it has no answer."""
     if point.selected is None:
         return _without_report(point, "skipped", point.refused, None)
     if done is None:
@@ -40,43 +38,42 @@ def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: S
     )
 
 
-def _with_report(point: Point, report: Mapping[str, Any], by: Searcher) -> SweepRow:
-    search = report["search"]
-    properties = tuple(_property(found, point.number) for found in report["properties"])
+def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
+    search = report.search
+    properties = tuple(_property(found, point.number) for found in report.properties)
     violated = [found for found in properties if found.verdict == "violated"]
     first = min(violated, key=lambda found: found.depth or 0, default=None)
     return SweepRow(
         number=point.number,
         settings=point.settings,
-        variant=report["variant"],
-        scope=report["scope"],
-        verdict=report["verdict"],
-        reason=search["stopped_by"] if report["verdict"] == "inconclusive" else None,
+        variant=report.variant,
+        scope=report.scope,
+        verdict=report.verdict,
+        reason=search.stopped_by if report.verdict == "inconclusive" else None,
         property=None if first is None else first.id,
         depth=None if first is None else first.depth,
         violated=tuple(found.id for found in violated),
         unreached=tuple(found.id for found in properties if found.verdict == "unreached"),
-        complete=search["complete"],
-        generated=search["generated"],
-        distinct=search["distinct"],
-        diameter=search["diameter"],
-        seconds=search["seconds"],
+        complete=search.complete,
+        generated=search.generated,
+        distinct=search.distinct,
+        diameter=search.diameter,
+        seconds=search.seconds,
         by=by,
         trace=None if first is None else first.trace,
         properties=properties,
-        config=report["config"],
+        config=report.config,
     )
 
 
-def _property(found: Mapping[str, Any], number: int) -> SweepProperty:
-    trace = found["trace"]
+def _property(found: PropertyReport, number: int) -> SweepProperty:
     return SweepProperty(
-        id=found["id"],
-        name=found["name"],
-        kind=found["kind"],
-        verdict=found["verdict"],
-        depth=found["depth"],
-        conjunct=found["conjunct"],
-        witness=found["witness"],
-        trace=None if trace is None else f"{Ledger.place(number)}/{trace}",
+        id=found.id,
+        name=found.name,
+        kind=found.kind,
+        verdict=found.verdict,
+        depth=found.depth,
+        conjunct=found.conjunct,
+        witness=found.witness,
+        trace=None if found.trace is None else f"{Ledger.place(number)}/{found.trace}",
     )

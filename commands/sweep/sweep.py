@@ -238,7 +238,7 @@ class _Run:
                 self.ledger.add(answer, by)
                 if not answer.large:
                     self.cost_done += self.costs[answer.number]
-                    self.states += (answer.report or {"search": {"distinct": 0}})["search"]["distinct"]
+                    self.states += 0 if answer.report is None else answer.report.search.distinct
 
     def _report_progress(self, running: Sequence[tuple[Job, int | None]]) -> None:
         seconds = time.monotonic() - self.started

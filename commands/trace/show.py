@@ -6,8 +6,10 @@ import fnmatch
 import random
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.catalogue.select import resolve

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.base.progress import Event, LevelDone, Progress, Silent

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked
 from elrcheck.base.kafka_requests import AuditRequest

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec.structs import replace
 
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings

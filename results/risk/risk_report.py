@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import Kept
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 
 RiskOutcome: TypeAlias = Literal["lost", "unavailable"]
 RiskVerdict: TypeAlias = Literal["lost", "unavailable", "safe", "inconclusive"]
@@ -15,8 +16,7 @@ CauseKind: TypeAlias = Literal["finding", "setting", "unknown"]
 EvidenceLevel: TypeAlias = Literal["model", "controller", "brokers"]
 
 
-@dataclass(frozen=True)
-class RiskSettings:
+class RiskSettings(Record, frozen=True):
     """What was asked, in Kafka's words."""
 
     kafka: str
@@ -32,8 +32,7 @@ class RiskSettings:
     """The partition is number 0 of its topic, which alone decides the effective min.insync.replicas."""
 
 
-@dataclass(frozen=True)
-class RiskCause:
+class RiskCause(Record, frozen=True):
     """Why it happens. finding: its id, empty unless `kind` is `finding`; page: in the documentation.
 
     confirmed: with this cause repaired, and nothing else, a search of the same events finds no such outcome;
@@ -47,8 +46,7 @@ class RiskCause:
     confirmed: bool = False
 
 
-@dataclass(frozen=True)
-class RiskAnswer:
+class RiskAnswer(Record, frozen=True):
     """A smallest set of events with an outcome: without any one of them it does not happen."""
 
     events: Mapping[str, int]
@@ -71,8 +69,7 @@ class RiskAnswer:
     """Where the trace is stored."""
 
 
-@dataclass(frozen=True)
-class RiskReach:
+class RiskReach(Record, frozen=True):
     """How far the search of an outcome came. events: up to this many events never cause the outcome.
 
     sets: how many sets of up to `most` events there are; undecided: those that a limit left open.
@@ -84,8 +81,7 @@ class RiskReach:
     undecided: int
 
 
-@dataclass(frozen=True)
-class OutsideFinding:
+class OutsideFinding(Record, frozen=True):
     """A finding known in the release that none of the answers shows."""
 
     finding: str
@@ -94,8 +90,7 @@ class OutsideFinding:
     page: str
 
 
-@dataclass(frozen=True)
-class RiskPart:
+class RiskPart(Record, frozen=True):
     """The answers about one group of settings. topics: those that have them, if a description was read."""
 
     settings: RiskSettings
@@ -129,8 +124,7 @@ class RiskPart:
         return ExitCode.INCONCLUSIVE if open_sets else ExitCode.HOLDS
 
 
-@dataclass(frozen=True)
-class RiskDifference:
+class RiskDifference(Record, frozen=True):
     """What one group of settings has and another has not."""
 
     events: Mapping[str, int]
@@ -140,8 +134,7 @@ class RiskDifference:
     there: str
 
 
-@dataclass(frozen=True)
-class RiskReport:
+class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
     """The result of `elrcheck risk`: of the first settings, then of `others`."""
 
     verdict: RiskVerdict
@@ -165,7 +158,6 @@ class RiskReport:
     run_dir: str | None = None
     kept: Kept | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
-    schema: Literal["elrcheck.risk/1"] = field(default="elrcheck.risk/1")
 
     @property
     def first(self) -> RiskPart:

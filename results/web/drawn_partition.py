@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from elrcheck.base.roundtrip import Record
 
 
-@dataclass(frozen=True)
-class Fact:
+class Fact(Record, frozen=True):
     """A value of the partition, and whether the last step changed it."""
 
     name: str
@@ -14,8 +13,7 @@ class Fact:
     changed: bool = False
 
 
-@dataclass(frozen=True)
-class DrawnRecord:
+class DrawnRecord(Record, frozen=True):
     """A record at its offset.
 
     role: `acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or
@@ -31,8 +29,7 @@ class DrawnRecord:
     change: str = ""
 
 
-@dataclass(frozen=True)
-class DrawnBroker:
+class DrawnBroker(Record, frozen=True):
     """The lane of a broker.
 
     role: what it is for the partition: leader, ISR, ELR, LastKnownELR, replica or none. status: what keeps it
@@ -49,8 +46,7 @@ class DrawnBroker:
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True)
-class DrawnPartition:
+class DrawnPartition(Record, frozen=True):
     """The whole picture.
 
     committed: the records below the highest watermark that any leader had. holders: the brokers that have

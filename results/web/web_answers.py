@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Argument, Change, Scalar, Step
 
 PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "not reached", "not judged"]
 SearchVerdict: TypeAlias = Literal["searching", "violated", "holds", "inconclusive", "cancelled", "failed"]
 
 
-@dataclass(frozen=True)
-class ChosenModel:
+class ChosenModel(Record, frozen=True):
     """A variant, a scope and what is set besides, as the options of a command."""
 
     variant: str
@@ -21,8 +23,7 @@ class ChosenModel:
     overrides: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Choice:
+class Choice(Record, frozen=True):
     """An enabled action. index: as in `--repro`; violates: properties that are false after it."""
 
     index: int
@@ -40,8 +41,7 @@ class Choice:
     """It leaves the budgets of the scope, where no search follows."""
 
 
-@dataclass(frozen=True)
-class Judged:
+class Judged(Record, frozen=True):
     """One property in the state, or in the step into it. conjunct, witness: what is false, and for which."""
 
     id: str
@@ -53,8 +53,7 @@ class Judged:
     witness: str | None = None
 
 
-@dataclass(frozen=True)
-class WebState:
+class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
     """A state and the path to it.
 
     path: the steps, by which the page names the state; repro: the same as action indices; at: after so many
@@ -74,11 +73,9 @@ class WebState:
     choices: tuple[Choice, ...]
     properties: tuple[Judged, ...]
     beyond: bool
-    schema: Literal["elrcheck.web-state/1"] = "elrcheck.web-state/1"
 
 
-@dataclass(frozen=True)
-class WebTrace:
+class WebTrace(Report, frozen=True, tag="elrcheck.web-trace/1"):
     """A trace that was read, as a path. refused: why the model follows it no further, with the step.
 
     loop: for a lasso, the state to which its last step leads back.
@@ -89,11 +86,9 @@ class WebTrace:
     property: str
     refused: str | None = None
     loop: int | None = None
-    schema: Literal["elrcheck.web-trace/1"] = "elrcheck.web-trace/1"
 
 
-@dataclass(frozen=True)
-class WebSearch:
+class WebSearch(Report, frozen=True, tag="elrcheck.web-search/1"):
     """A search for a violation from a state. path: the whole path to it, once it is found."""
 
     id: int
@@ -105,19 +100,16 @@ class WebSearch:
     seconds: float = 0.0
     property: str = ""
     path: tuple[str, ...] = ()
-    schema: Literal["elrcheck.web-search/1"] = "elrcheck.web-search/1"
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(Record, frozen=True):
     """A variant, a scope or a property that the page offers."""
 
     name: str
     about: str
 
 
-@dataclass(frozen=True)
-class WebStart:
+class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
     """What the page begins with. trace: the one given as --trace."""
 
     version: str
@@ -128,4 +120,3 @@ class WebStart:
     path: tuple[str, ...] = ()
     trace: WebTrace | None = None
     settings: Mapping[str, Scalar] = field(default_factory=dict)
-    schema: Literal["elrcheck.web-start/1"] = "elrcheck.web-start/1"

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import builtins
-import dataclasses
 import html
 import inspect
 import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
+from msgspec.structs import replace
 
 import elrcheck
 from elrcheck.api.result_types import as_result
@@ -189,7 +188,7 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
 def test_a_result_is_the_report_that_the_command_renders() -> None:
     result = as_result(elrcheck.CheckResult, CHECK)
     assert isinstance(result, type(CHECK))
-    assert all(getattr(result, f.name) is getattr(CHECK, f.name) for f in dataclasses.fields(CHECK))
+    assert all(getattr(result, name) is getattr(CHECK, name) for name in CHECK.__struct_fields__)
     assert json.loads(result.render("json")) == result.to_dict()
     assert result.to_dict()["schema"] == "elrcheck.report/1"
     assert "P-1 LeaderCompleteness" in str(result) and repr(result) == "<CheckResult: violated>"

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+from msgspec import structs
 
 from elrcheck.base.requests import CHECK_FAIL_ON, FAIL_ON, GATE_FAIL_ON, CheckRequest
 from elrcheck.catalogue.baseline_notation.baseline import Expected, Fired
@@ -56,7 +57,7 @@ def test_words_apply_to_what_a_complete_search_did_not_reach() -> None:
 
 
 def test_what_a_search_that_was_stopped_did_not_reach_is_undecided() -> None:
-    undecided = (replace(PROPERTIES[0], verdict="inconclusive"), PROPERTIES[1])
+    undecided = (structs.replace(PROPERTIES[0], verdict="inconclusive"), PROPERTIES[1])
     assert failures(("unreached-action", "inconclusive"), undecided, ACTIONS, False) == (
         Failure("inconclusive", ("P-1",)),
     )
@@ -102,7 +103,7 @@ def test_it_can_stand_in_the_settings(invoke: Invoke, tmp_path: Path, monkeypatc
 
     def stand_in(request: CheckRequest, *_: object) -> CheckReport:
         asked.append(request)
-        return replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
+        return structs.replace(REPORT, failures=(Failure("unreached-witness", ("W-2",)),))
 
     monkeypatch.setattr("elrcheck.checking.check.run_check", stand_in)
     (tmp_path / "elrcheck.toml").write_text('[check]\nfail-on = "unreached-witness, unreached-action"\n')
@@ -115,7 +116,9 @@ def test_it_can_stand_in_the_settings(invoke: Invoke, tmp_path: Path, monkeypatc
 
 
 def test_every_format_says_what_fails() -> None:
-    report = replace(REPORT, failures=failures(("unreached-action", "unreached-witness"), PROPERTIES, ACTIONS, True))
+    report = structs.replace(
+        REPORT, failures=failures(("unreached-action", "unreached-witness"), PROPERTIES, ACTIONS, True)
+    )
     assert report.exit_code == 1 and REPORT.exit_code == 0
     text = render(report, "text")
     assert "FAIL  --fail-on unreached-action: Crash, Late" in text

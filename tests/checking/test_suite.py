@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
+from msgspec import structs
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
@@ -56,7 +56,7 @@ def test_what_holds_is_as_expected_and_is_not_searched_again(tmp_path: Path) -> 
     alone = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet", ("fences=1",))), Silent())
     assert (run.distinct, run.generated) == (alone.search.distinct, alone.search.generated)
     (again,) = suite(tmp_path, ONE).runs
-    assert again == replace(run, searched=False, kept=again.kept) and again.kept is not None
+    assert again == structs.replace(run, searched=False, kept=again.kept) and again.kept is not None
     (fresh,) = suite(tmp_path, ONE, fresh=True).runs
     assert fresh.searched and fresh.distinct == run.distinct
 
@@ -68,7 +68,7 @@ def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
     (first,) = suite(tmp_path, ONE).runs
     monkeypatch.setattr(digests, "rules", lambda: "edited")
     (again,) = suite(tmp_path, ONE).runs
-    assert first.searched and again == replace(first, searched=False, kept=again.kept)
+    assert first.searched and again == structs.replace(first, searched=False, kept=again.kept)
     monkeypatch.setattr(digests, "rules", lambda: "edited twice")
     (other,) = suite(tmp_path, replaced(ONE, "fences = 1", "fences = 2")).runs
     assert other.searched and other.distinct > first.distinct
@@ -148,12 +148,12 @@ def test_the_witnesses_are_reached() -> None:
 def test_a_check_says_that_no_write_was_acknowledged() -> None:
     report = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet")), Silent())
     assert report.vacuous is None and vacuous(report.properties, 1) is None
-    unreached = tuple(replace(p, verdict="unreached") for p in report.properties if p.id == "W-11")
+    unreached = tuple(structs.replace(p, verdict="unreached") for p in report.properties if p.id == "W-11")
     said = vacuous(unreached, 1)
     assert said is not None and vacuous(unreached, 0) is None
-    text = render(replace(report, vacuous=said), "text")
+    text = render(structs.replace(report, vacuous=said), "text")
     assert "VACUOUS  no write was ever acknowledged" in text
-    assert "vacuous: no write was ever acknowledged" in render(replace(report, vacuous=said), "markdown")
+    assert "vacuous: no write was ever acknowledged" in render(structs.replace(report, vacuous=said), "markdown")
 
 
 def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +197,7 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
     assert read_counts(tmp_path / "counts.json")["small/large"].digest == run.digest
     assert "digest" in str(read_counts(tmp_path / "counts.json")["small/large"])
     (kept,) = suite(tmp_path, WALK).runs
-    assert kept == replace(run, searched=False, kept=kept.kept) and kept.kept is not None
+    assert kept == structs.replace(run, searched=False, kept=kept.kept) and kept.kept is not None
     (other,) = suite(tmp_path, replaced(WALK, "seed = 3", "seed = 4")).runs
     assert other.searched and other.digest != run.digest
     assert "1 walked" in render(report, "text")

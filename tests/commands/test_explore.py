@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import pytest
+from msgspec import structs
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -217,7 +217,7 @@ def test_violations_are_marked(model: Model, tmp_path: Path, ident: str) -> None
 def test_the_documents_follow_the_schema(report: ExploreReport) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((SCHEMAS / "elrcheck.exploration-1.schema.json").read_text(encoding="utf-8"))
-    for each in (report, replace(report, graph=None, components=None)):
+    for each in (report, structs.replace(report, graph=None, components=None)):
         jsonschema.Draft202012Validator(schema).validate(json.loads(to_json(each)))
 
 

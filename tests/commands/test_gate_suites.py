@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
@@ -113,7 +114,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, message: st
 
 def run_named(name: str, *violations: SuiteViolation, **more: object) -> SuiteRun:
     plain = SuiteRun(name, "violated" if violations else "holds", True, "kip_full", "s", {}, 4, 5, 3, 0.1, True)
-    return replace(plain, violations=violations, **more)  # type: ignore[arg-type]
+    return structs.replace(plain, violations=violations, **more)  # type: ignore[arg-type]
 
 
 def told(expected: dict[str, ExpectedRun], *runs: SuiteRun, fail_on: str = "drift") -> list[tuple[object, ...]]:
@@ -154,11 +155,11 @@ def test_each_kind_of_difference() -> None:
 
 
 def test_what_the_suite_does_not_explain_differs_from_any_baseline() -> None:
-    unexplained = replace(BY_DESIGN, expected=False, because=None)
+    unexplained = structs.replace(BY_DESIGN, expected=False, because=None)
     assert told({"a": BREAKS}, run_named("a", unexplained)) == [
         ("a: P-2", "explained", "violated at depth 2", "violated", True, True)
     ]
-    gone = replace(BY_DESIGN, found=False, depth=None)
+    gone = structs.replace(BY_DESIGN, found=False, depth=None)
     assert told({"a": replace(HOLDS, verdict="violated")}, run_named("a", gone, dead=("W-11",))) == [
         ("a: W-11", "reached", "unreached", "witness", True, True),
         ("a: P-2", "violated, as the suite explains", "holds", "verdict", True, True),

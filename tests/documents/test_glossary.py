@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-import dataclasses
 import importlib
 import pkgutil
 import re
 import typing
 from collections.abc import Iterator
+
+from msgspec import Struct
 
 from elrcheck import results
 from elrcheck.base.errors import ExitCode
@@ -46,7 +47,7 @@ def words_of_reports() -> set[str]:
     for module in pkgutil.iter_modules(results.__path__, f"{results.__name__}."):
         for value in vars(importlib.import_module(module.name)).values():
             found |= words_of(value)
-            if dataclasses.is_dataclass(value) and isinstance(value, type):
+            if isinstance(value, type) and issubclass(value, Struct):
                 hints = typing.get_type_hints(value)
                 found |= set().union(*(words_of(hint) for hint in hints.values()))
     return {word for word in found if not word.startswith("elrcheck.")} - set(cli.commands)

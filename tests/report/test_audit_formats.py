@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import signal
-from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.kafka_requests import AuditRequest

@@ -7,7 +7,6 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import jsonschema
 import pytest
 from junitparser import Failure, JUnitXml, Skipped
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.cli import cli
@@ -135,7 +135,7 @@ def test_fingerprints_tell_findings_apart_and_stay_the_same() -> None:
     def prints(report: Report) -> list[str]:
         return [result["partialFingerprints"]["elrcheckCase/v1"] for result in sarif(report)["results"]]
 
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     other = replace(CHECK, scope="three-brokers")
     later = replace(CHECK, search=replace(CHECK.search, distinct=99))
@@ -159,7 +159,7 @@ def test_one_annotation_for_each_finding() -> None:
 
 
 def test_a_run_that_decided_nothing_is_a_warning() -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     search = replace(CHECK.search, complete=False, stopped_by="--max-depth 3")
     open_ = replace(CHECK.properties[1], verdict="inconclusive")

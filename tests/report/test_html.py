@@ -6,9 +6,9 @@ import base64
 import hashlib
 import json
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.printable import printable

@@ -5,10 +5,10 @@ Needs `chromium` and `chromedriver` (Debian: chromium, chromium-driver); skipped
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection

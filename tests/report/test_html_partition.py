@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.commands.web.drawn_state import drawn

@@ -9,7 +9,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -17,6 +16,7 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
 from elrcheck.report.html.sweep_html import to_html

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.report.html.html_card import card_of
 from elrcheck.report.html.html_page import page_of

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -129,11 +130,11 @@ def test_a_picture_is_only_made_for_a_page_and_few_states(monkeypatch: pytest.Mo
     assert run_check(request, Silent()).small_graph is None
     for name in ("checking.check", "explorer.graph.small_graph", "report.html.html_exploration"):
         monkeypatch.setattr(f"elrcheck.{name}.MOST_STATES", 5)
-    report = run_check(replace(request, drawn=True), Silent())
+    report = run_check(dataclasses.replace(request, drawn=True), Silent())
     assert (report.small_graph, report.search.distinct) == (None, 6)
     assert "up to 5 states, and there are 6" in Page(html(report)).text()
     monkeypatch.setattr("elrcheck.checking.check.MOST_STATES", 6)
-    assert run_check(replace(request, drawn=True), Silent()).small_graph is None
+    assert run_check(dataclasses.replace(request, drawn=True), Silent()).small_graph is None
 
 
 def test_the_documents_follow_the_schemas(checked: CheckReport) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from elrcheck.report.formats import render
 from elrcheck.results.any_report import Report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditedLog, AuditFlag, AuditReport, AuditStep, AuditTimeline

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.results.check_report import (

@@ -13,6 +13,8 @@ from itertools import groupby
 from pathlib import Path
 from time import monotonic
 
+from msgspec import structs
+
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.java import find_java
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
@@ -99,7 +101,7 @@ def _merged(reports: Sequence[ConformReport]) -> ConformReport:
     compared = sum(report.compared for report in reports)
     unexplained = sum(report.unexplained for report in reports)
     groups = (group for report in reports for group in report.disagreements)
-    return replace(
+    return structs.replace(
         reports[0],
         verdict="violated" if unexplained else "holds" if compared else "nothing",
         kafka=", ".join(dict.fromkeys(version.kafka for version in versions)),

@@ -7,10 +7,10 @@ import random
 import signal
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import AuditRequest

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.audit.quiet import Quiet

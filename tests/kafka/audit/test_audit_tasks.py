@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.findings import report_of

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
@@ -166,7 +167,7 @@ def test_a_refresh_that_ends_early_is_taken_up_by_the_next(tmp_path: Path) -> No
     def compare_once(request: ConformRequest, progress: Progress) -> ConformReport:
         calls.append(request.kafka)
         report = compare(request, progress)
-        return report if len(calls) != 2 else replace(report, stopped_by="interrupted")
+        return report if len(calls) != 2 else structs.replace(report, stopped_by="interrupted")
 
     first = refresh(ConformRequest(refresh=True, record=path), compare_once, Silent())
     assert first.left == ("1.0.1",) and first.report is not None and first.report.exit_code == 130
