@@ -35,7 +35,7 @@ class Part:
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """What tells this part from the others, as `Script.subject` does."""
+        """The identity of this part, as `Script.subject` has it."""
         return self.script("", ()).subject
 
     def script(self, sha256: str, cells: Sequence[Cell]) -> Script:
@@ -51,15 +51,15 @@ def parts(text: SmtText, goals: Sequence[str]) -> Iterator[Part]:
     yield Part(IMPLICATION, states, text.implication)
     excluded = list(prover.ts.excluded)
     file_number = 0
-    for number, one in prover.ts.every_choice():
-        if isinstance(one, Excluded):
-            excluded.append(one)
+    for number, step in prover.ts.every_choice():
+        if isinstance(step, Excluded):
+            excluded.append(step)
             continue
-        given = given_arguments(action_of(prover, one), one.args)
-        file = step_file(file_number, one.action)
-        yield Part(file, tuple(goals), _steps(text, one), one.action, given, number)
+        values = {argument.name: argument.value for argument in arguments(action_of(prover, step), step.args)}
+        file = step_file(file_number, step.action)
+        yield Part(file, tuple(goals), _steps(text, step), step.action, values, number)
         file_number += 1
-    names = tuple(spelled(action_of(prover, one), one.args) for one in excluded)
+    names = tuple(spelled(action_of(prover, choice), choice.args) for choice in excluded)
     yield Part(IMPOSSIBLE, names, lambda cells: text.impossible(_named(cells, names, excluded)))
 
 
@@ -72,13 +72,8 @@ def _named(cells: Iterable[Cell], names: Sequence[str], excluded: Sequence[Exclu
     return (by_name[cell.name] for cell in cells)
 
 
-def action_of(prover: Prover, one: Instance | Excluded) -> Fn:
-    return prover.ts.model.fns[one.action]
-
-
-def given_arguments(fn: Fn, args: Sequence[object]) -> dict[str, str]:
-    """The arguments of an action as reports write them."""
-    return {given.name: given.value for given in arguments(fn, args)}
+def action_of(prover: Prover, step: Instance | Excluded) -> Fn:
+    return prover.ts.model.fns[step.action]
 
 
 def choices(model: Model, config: ModelConfig) -> tuple[Choices, ...]:

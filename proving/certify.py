@@ -1,4 +1,4 @@
-"""`elrcheck prove --certificate DIR`: what was proved, as text for another solver."""
+"""`elrcheck prove --certificate DIR`: the proved obligations as text for another solver."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from elrcheck.proving.certificate_parts import Part, action_of, choices, parts
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled
 
-Found = Mapping[int, Mapping[str, Discharge]]
+StepAnswers = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
 
 
@@ -47,12 +47,12 @@ def demand_room(folder: Path) -> None:
 
 
 def _ours(path: Path) -> bool:
-    """Whether a process that was killed may have left this of a certificate."""
+    """Return whether a process that was killed may have left this part of a certificate."""
     return path.name in (DRAFT, STEPS) or path.name.endswith(".smt2.gz")
 
 
 def certify(
-    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str], chosen: Sequence[Fn]
+    folder: Path, prover: Prover, report: ProveReport, answers: StepAnswers, goals: Sequence[str], chosen: Sequence[Fn]
 ) -> None:
     """Write a certificate of a finished proof.
 
@@ -62,7 +62,7 @@ def certify(
     draft = folder / DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _write(draft, prover, report, found, goals, chosen)
+        _write(draft, prover, report, answers, goals, chosen)
         (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
         sync_folder(folder)
         _remove_texts(folder)
@@ -72,13 +72,13 @@ def certify(
 
 
 def _write(
-    folder: Path, prover: Prover, report: ProveReport, found: Found, goals: Sequence[str], chosen: Sequence[Fn]
+    folder: Path, prover: Prover, report: ProveReport, answers: StepAnswers, goals: Sequence[str], chosen: Sequence[Fn]
 ) -> None:
     text = SmtText(prover, chosen)
     premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
     scripts = []
     for part in parts(text, goals):
-        cells = _cells(part, report, found)
+        cells = _cells(part, report, answers)
         scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
     manifest = Manifest(
         schema=SCHEMA,
@@ -92,8 +92,8 @@ def _write(
         actions=choices(prover.ts.model, prover.ts.config),
         premises=premises,
         scripts=tuple(scripts),
-        open=tuple(_open(prover, report, found)),
-        assumptions=tuple(one.name for one in report.assumptions),
+        open=tuple(_open(prover, report, answers)),
+        assumptions=tuple(assumption.name for assumption in report.assumptions),
         assumed=tuple(fn.name for fn in prover.ts.assumptions),
     )
     write_manifest(folder, manifest)
@@ -106,12 +106,12 @@ def _remove_texts(folder: Path) -> None:
             path.unlink()
 
 
-def _cells(part: Part, report: ProveReport, found: Found) -> tuple[Cell, ...]:
-    """What was proved of the goals of a part."""
+def _cells(part: Part, report: ProveReport, answers: StepAnswers) -> tuple[Cell, ...]:
+    """Return the goals of a part that were proved, each with the lemmas that its proof needed."""
     if part.file == IMPOSSIBLE:
         return tuple(Cell(name=name) for name in part.goals)
     if part.instance is not None:
-        return tuple(_step_cells(found[part.instance], part.goals))
+        return tuple(_step_cells(answers[part.instance], part.goals))
     return _proved(report.initiation if part.file == INITIATION else report.implication)
 
 
@@ -120,7 +120,7 @@ def _proved(obligations: Sequence[ObligationReport]) -> tuple[Cell, ...]:
 
 
 def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[Cell]:
-    """The proved goals of a step. One that it cannot affect follows from the same lemma before it."""
+    """Yield the proved goals of a step. One that it cannot affect follows from the same lemma before it."""
     for goal in goals:
         answer = answers.get(goal)
         if answer is None:
@@ -129,9 +129,9 @@ def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Itera
             yield Cell(name=goal, core=tuple(sorted(answer.core)))
 
 
-def _open(prover: Prover, report: ProveReport, found: Found) -> Iterator[str]:
+def _open(prover: Prover, report: ProveReport, answers: StepAnswers) -> Iterator[str]:
     yield from (o.name for o in (*report.initiation, *report.implication) if o.verdict != "proved")
     for number, instance in enumerate(prover.ts.instances):
-        for goal, answer in found[number].items():
+        for goal, answer in answers[number].items():
             if answer.verdict != "proved":
                 yield f"{spelled(action_of(prover, instance), instance.args)} x {goal}"

@@ -1,4 +1,4 @@
-"""`elrcheck prove --check-certificate DIR`: does a certificate fit this source, and does a solver agree.
+"""`elrcheck prove --check-certificate DIR`: compare a certificate with this source, and ask a solver.
 
 Every text is made again from this source and compared, whatever the manifest says of the source that it was
 made from: a manifest is written by whoever sends the certificate. A text that is the same is still a proof of
@@ -39,7 +39,7 @@ from elrcheck.invariants.proof.certificate import (
 )
 from elrcheck.invariants.proof.consecution import goal_names
 from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.second_solver import Told, open_solver, solver_version
+from elrcheck.invariants.proof.second_solver import TimedAnswer, open_solver, solver_version
 from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.ir import Fn
@@ -61,7 +61,7 @@ DEFAULT_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True)
-class Task:
+class ScriptTask:
     """One script for one process to discharge."""
 
     folder: Path
@@ -116,7 +116,7 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
 
 @dataclass(frozen=True)
 class Compared:
-    """How each text of a certificate compares with what this source makes.
+    """The texts of a certificate, compared with those that this source makes.
 
     shared: premises and manifest, if they differ; fits: of each script, in order; new: parts of the proof of
     this source that have no script.
@@ -157,7 +157,7 @@ def _compared(folder: Path, manifest: Manifest) -> Compared:
 
 
 def _fit(script: Script, part: Part | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:
-    """Whether a script is what this source makes of the same part, for the lemmas that each proof needed."""
+    """Compare a script with what this source makes of the same part, for the lemmas that each proof needed."""
     if part is None:
         return "gone"
     names = [cell.name for cell in script.cells]
@@ -181,7 +181,7 @@ def _steps_of(chosen: Sequence[Fn]) -> list[str]:
 
 
 def _of_this_size(model: Model, config: Config, manifest: Manifest, premises: Sequence[str]) -> bool:
-    """Whether choices of arguments and variables are those of the settings, which is soon found out."""
+    """Return whether choices of arguments and variables are those of the settings; this takes little time."""
     declared = {line.split(" ", 2)[1].strip("|") for line in premises if line.startswith("(declare-fun ")}
     variables = {slot.path for slot in lower(model, config, ()).slots if slot.index is not None}
     plain = {name.rsplit(".", 1)[0] for name in declared} | declared  # a set has a variable for each broker
@@ -231,29 +231,29 @@ def _discharge(
 ) -> None:
     """Have every script discharged, and put the answers into its report."""
     progress.stage(f"discharging by {solver}")
-    tasks = [Task(folder, manifest, script, solver, timeout) for script in manifest.scripts]
+    tasks = [ScriptTask(folder, manifest, script, solver, timeout) for script in manifest.scripts]
     total, done = sum(len(script.cells) for script in manifest.scripts), 0
-    several = each(discharge_script, tasks, useful_workers(workers, len(tasks)))
-    for number, (script, told) in enumerate(zip(manifest.scripts, several, strict=True)):
-        done += len(told)
-        names = [cell.name for cell in script.cells]
-        unknown = tuple(name for name, one in zip(names, told, strict=True) if one.answer == "unknown")
-        refuted = tuple(name for name, one in zip(names, told, strict=True) if one.answer == "sat")
-        seconds = round(sum(one.seconds for one in told), 3)
-        good = len(told) - len(unknown) - len(refuted)
+    of_scripts = each(discharge_script, tasks, useful_workers(workers, len(tasks)))
+    for number, (script, answers) in enumerate(zip(manifest.scripts, of_scripts, strict=True)):
+        done += len(answers)
+        by_cell = list(zip((cell.name for cell in script.cells), answers, strict=True))
+        unknown = tuple(name for name, answer in by_cell if answer.verdict == "unknown")
+        refuted = tuple(name for name, answer in by_cell if answer.verdict == "sat")
+        seconds = round(sum(answer.seconds for answer in answers), 3)
+        good = len(answers) - len(unknown) - len(refuted)
         reports[number] = replace(reports[number], discharged=good, unknown=unknown, refuted=refuted, seconds=seconds)
         verdict = "refuted" if refuted else "unknown" if unknown else "proved"
         progress.tell(ObligationDone(solver, done, total, " ".join(script.subject), verdict, seconds))
 
 
-def discharge_script(task: Task) -> list[Told]:
+def discharge_script(task: ScriptTask) -> list[TimedAnswer]:
     """Put the questions of one script to a solver; runs in a worker process."""
     premises = read_premises(task.folder, task.manifest)
     questions = read_script(task.folder, task.script)
     solver = open_solver(task.solver, task.timeout)
-    solver.read((*premises, *questions.assumed))
+    solver.read((*premises, *questions.premises))
     answers = []
-    for *asked, closing in questions.asked:
-        answers.append(solver.ask(asked))
+    for *question, closing in questions.questions:
+        answers.append(solver.ask(question))
         solver.read((closing,))
     return answers

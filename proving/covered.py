@@ -1,4 +1,4 @@
-"""What the claim of a proof covers and what it leaves out: properties, actions, arguments, settings."""
+"""The claim of a proof: the properties, actions, arguments and settings that it covers and leaves out."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from enum import Enum
 from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from elrcheck.base.requests import ProofAssumption
@@ -57,19 +58,19 @@ ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
         "directory_losses": 0,
     }
 }
-"""What a proof under an assumption covers beside, or instead of, COVERED."""
+"""Settings of a proof under an assumption, beside or instead of COVERED."""
 PROOF_LOG_SLOTS = 2
 """Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
 ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
-"""Sizes, and how a search writes states down."""
+"""Sizes, and knobs about how a search represents states."""
 NEVER = "never enabled in this configuration"
 SILENT = "says nothing in this configuration: all that could break it is constant"
 SHOWN = ("unclean_recovery_strategy", "metadata")
-"""Knobs with values that are protocols of their own: the report always says which one is covered."""
+"""Knobs whose values are protocols of their own: the report always says which one is covered."""
 
 
-def widened(config: Config, given: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
-    """The configuration of a proof: the selected one, with the settings above that are not `given`."""
+def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
+    """Return the configuration of a proof: the selected one, with the settings above that are not overridden."""
     wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
     if not config.elr_enabled:
         wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
@@ -77,11 +78,11 @@ def widened(config: Config, given: Collection[str], assumed: Sequence[ProofAssum
         wide.pop("min_isr_changes")
     for name in assumed:
         wide |= ASSUMED[name]
-    return replace(config, **{name: to for name, to in wide.items() if name not in given})
+    return replace(config, **{name: to for name, to in wide.items() if name not in overrides})
 
 
 def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
-    """The settings of a search that no proof of the variant covers, as far as sizes do not matter."""
+    """Return the settings of a search that no proof of the variant covers; sizes do not count."""
     own = config_values(build_config(Config, find_variant(variant).knobs))
     used = config_values(config)
     changed = {name for name, value in used.items() if value != own[name]}
@@ -96,48 +97,46 @@ def skipped(
 
     silent: the names of properties that say nothing in this configuration.
     """
-    why = {fn.name: fn.note or SILENT for fn in chosen if fn.name in silent}
-    properties = [Skipped(fn.ident, fn.name, why[fn.name]) for fn in chosen if fn.name in why]
+    properties = (Skipped(fn.ident, fn.name, fn.note or SILENT) for fn in chosen if fn.name in silent)
     return (*properties, *_actions(model, transitions))
 
 
 def _actions(model: Model, transitions: Transitions) -> Iterator[Skipped]:
     inside = {instance.action for instance in transitions.instances}
-    by_name = {fn.name: fn for fn in model.actions}
     excluded: dict[str, list[Excluded]] = {}
-    for one in transitions.excluded:
-        excluded.setdefault(one.action, []).append(one)
+    for choice in transitions.excluded:
+        excluded.setdefault(choice.action, []).append(choice)
     for action, dropped in excluded.items():
-        fn = by_name[action]
         if action not in inside:
-            why = " or ".join(f"`{guard}`" for guard in dict.fromkeys(one.guard for one in dropped))
+            why = " or ".join(f"`{guard}`" for guard in dict.fromkeys(choice.guard for choice in dropped))
             yield Skipped("action", action, f"{NEVER}: {why}")
             continue
-        kept = [args for one in transitions.instances if one.action == action for args in one.alike]
-        for guard, group in groupby(sorted(dropped, key=lambda one: one.guard), lambda one: one.guard):
-            which = _which(fn, [one.args for one in group], kept)
+        covered = [args for step in transitions.instances if step.action == action for args in step.alike]
+        by_guard = attrgetter("guard")
+        for guard, group in groupby(sorted(dropped, key=by_guard), by_guard):
+            which = _which(model.fns[action], [choice.args for choice in group], covered)
             yield Skipped("arguments", f"{action}({which})", f"{NEVER}: `{guard}`")
 
 
-def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], kept: Sequence[tuple[Any, ...]]) -> str:
+def _which(fn: Fn, dropped: Sequence[tuple[Any, ...]], covered: Sequence[tuple[Any, ...]]) -> str:
     """Name choices of arguments: by a value that no other choice has, or by their number and an example."""
     for position, (name, _) in enumerate(fn.params):
         values = {args[position] for args in dropped}
-        if not values & {args[position] for args in kept}:
-            shown = [arguments(fn, args)[position].value for args in dropped]
-            return f"{name}={' or '.join(dict.fromkeys(shown))}"
-    example = ", ".join(f"{given.name}={given.value}" for given in arguments(fn, dropped[0]))
-    return f"{example}: one of {len(dropped)} choices of {len(dropped) + len(kept)}"
+        if not values & {args[position] for args in covered}:
+            texts = [arguments(fn, args)[position].value for args in dropped]
+            return f"{name}={' or '.join(dict.fromkeys(texts))}"
+    example = ", ".join(f"{argument.name}={argument.value}" for argument in arguments(fn, dropped[0]))
+    return f"{example}: one of {len(dropped)} choices of {len(dropped) + len(covered)}"
 
 
 def assumptions(model: Model, names: Iterable[str]) -> tuple[Assumption, ...]:
-    """What the proof assumes of steps, as reports say it."""
+    """Return the assumptions on steps, as reports have them."""
     functions = zip(names, assumptions_of(model, names), strict=True)
     return tuple(Assumption(name, " ".join((fn.doc or "").split()), fn.place) for name, fn in functions)
 
 
 def coverage(model: Model, transitions: Transitions, properties: int, variant: str) -> Coverage:
-    """What the proof of so many properties is about."""
+    """Return what a proof of this number of properties covers."""
     config: Any = transitions.config
     slots = [slot for slot in transitions.slots if slot.path.startswith("partition.replicas")]
     fixed = all(slot.index is None for slot in slots)
@@ -163,11 +162,11 @@ def coverage(model: Model, transitions: Transitions, properties: int, variant: s
 def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
     """The knobs of SHOWN, and every other that differs from the variant. Budgets only exclude actions."""
     own = config_values(build_config(Config, find_variant(variant).knobs))
-    here = config_values(config)
+    used = config_values(config)
     rules = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
     for part in fields(Config):
         name = part.name
-        if name in SHOWN or (name in rules and own[name] != here[name]):
+        if name in SHOWN or (name in rules and own[name] != used[name]):
             kind = type(part.default)
-            values = tuple(one.name for one in kind) if issubclass(kind, Enum) else ()
-            yield SettingCovered(name, here[name], own[name], values)
+            values = tuple(member.name for member in kind) if issubclass(kind, Enum) else ()
+            yield SettingCovered(name, used[name], own[name], values)

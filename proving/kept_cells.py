@@ -46,7 +46,7 @@ class KeptCell(Record, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether it says how it was proved: without lemmas only if it says so."""
+        """Return whether the proof says what it needs: it has lemmas exactly if it claims to need some."""
         return bool(self.core) == (self.how == "lemmas") and self.seconds >= 0
 
 

@@ -1,4 +1,4 @@
-"""What is possible where the lemmas hold, compared with plain Python: a part of `elrcheck prove`.
+"""The phase of `elrcheck prove` that asks what is possible where the lemmas hold, and asks plain Python too.
 
 The solver's steps are replayed by the functions of the model themselves, with the brokers renamed as well,
 and its guards and lemmas are compared in the states of these steps. A difference is a fault of what makes the
@@ -46,10 +46,10 @@ def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:
         why = f"{fn.name} can never fire: no state satisfies `{guard}`, whatever the configuration"
         impossible.append(Impossible("action", fn.name, why, "never", fn.place))
         total += 1
-    for one in possible.allowed():
+    for allowed in possible.allowed():
         total += 1
-        if one.answer != "possible":
-            impossible.append(_not_allowed(one))
+        if allowed.answer != "possible":
+            impossible.append(_not_allowed(allowed))
     return PossibleReport(total, replays.steps, tuple(impossible), round(time.perf_counter() - started, 3))
 
 
@@ -60,15 +60,15 @@ def _never_fires(prover: Prover, instance: Instance, name: str, answer: Answer) 
     return Impossible("action", name, why, _word(answer), prover.ts.model.fns[instance.action].place)
 
 
-def _not_allowed(one: Allowed) -> Impossible:
-    fn, what = one.fn, " ".join((one.fn.doc or "").split())
-    if one.answer == "unknown":
+def _not_allowed(allowed: Allowed) -> Impossible:
+    fn, what = allowed.fn, " ".join((allowed.fn.doc or "").split())
+    if allowed.answer == "unknown":
         why = f"it was not decided whether this is possible where the lemmas hold: {what}"
-    elif one.assumption is not None:
-        why = f"the assumption {one.assumption.name} excludes what it must allow: {what}"
+    elif allowed.assumption is not None:
+        why = f"the assumption {allowed.assumption.name} excludes what it must allow: {what}"
     else:
         why = f"this is impossible where the lemmas hold, and must not be: {what}"
-    return Impossible("step" if fn.is_step else "state", fn.name, why, _word(one.answer), fn.place)
+    return Impossible("step" if fn.is_step else "state", fn.name, why, _word(allowed.answer), fn.place)
 
 
 def _word(answer: Answer) -> Literal["never", "unknown"]:
@@ -89,17 +89,17 @@ class Replays:
         label, before = Label(instance.action, instance.args), fired.before
         self._lemmas(fired)
         for other, enabled in (fired.enabled or {}).items():
-            there = self.ts.instances[other]
-            if (self._step(before, Label(there.action, there.args)) is not None) != enabled:
-                raise ReplayError(f"the solver and plain Python disagree on the guards of {there.action}")
+            neighbour = self.ts.instances[other]
+            if (self._step(before, Label(neighbour.action, neighbour.args)) is not None) != enabled:
+                raise ReplayError(f"the solver and plain Python disagree on the guards of {neighbour.action}")
         after = self._step(before, label)
         if fired.after is None:
             return
         if after != fired.after:
             raise ReplayError(f"the solver's step {label} is not the model's")
-        if fired.then is not None:
-            given: Any = self.ts.config
-            if seen_after(given, before, after, fired.seen) != fired.then:
+        if fired.seen_after is not None:
+            config: Any = self.ts.config
+            if seen_after(config, before, after, fired.seen) != fired.seen_after:
                 raise ReplayError(f"the solver's history after {label} is not the model's")
         self.steps += 1
         self._renamed(instance, before, after)
@@ -110,9 +110,9 @@ class Replays:
                 raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
         if fired.seen is None:
             return
-        given: Any = self.ts.config
+        config: Any = self.ts.config
         for lemma in LEMMAS:
-            if not lemma(given, fired.before, fired.seen):
+            if not lemma(config, fired.before, fired.seen):
                 raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
 
     def _renamed(self, instance: Instance, before: Any, after: Any) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -39,12 +38,11 @@ from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import assumptions, coverage, skipped, widened
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
-from elrcheck.proving.properties_left import lemma_need, surviving
+from elrcheck.proving.properties_left import surviving
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
-    InductionFailure,
     LemmaNeed,
     ObligationReport,
     PhaseReport,
@@ -61,30 +59,8 @@ from elrcheck.traces.describe import leaves
 PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
 LITTLE = 150
-"""Obligations that this process asks itself: others would take as long to build the terms of them."""
+"""Obligations that one process discharges: other processes would take as long to build their terms."""
 RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
-
-
-@dataclass
-class _Cell:
-    """All obligations of one action and one lemma."""
-
-    action: str
-    lemma: str
-    verdict: CellVerdict = "proved"
-    seconds: float = 0.0
-    core: set[str] = field(default_factory=set)
-    reason: str | None = None
-    failure: InductionFailure | None = None
-    source: str | None = None
-    kept: bool = True
-
-    def report(self) -> CellReport:
-        core = tuple(sorted(self.core))
-        seconds = round(self.seconds, 3)
-        return CellReport(
-            self.action, self.lemma, self.verdict, seconds, core, self.reason, self.failure, self.source, self.kept
-        )
 
 
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
@@ -110,18 +86,21 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
         return report
     with tempfile.TemporaryDirectory() as scratch:
         folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate")
-        asked = CertificateRequest(folder, request.solver, request.workers, request.timeout)
-        return with_second(report, second_solver(run_check_certificate(asked, progress)))
+        check = CertificateRequest(folder, request.solver, request.workers, request.timeout)
+        return with_second(report, second_solver(run_check_certificate(check, progress)))
 
 
 def _certified(proof: Proof, report: ProveReport, folder: Path) -> Path:
     chosen = [*proof.step_properties, *proof.state_properties]
-    certify(folder, proof.prover, report, proof.found, proof.goals, chosen)
+    certify(folder, proof.prover, report, proof.answers, proof.goals, chosen)
     return folder
 
 
 class Proof:
-    """The proof of one configuration."""
+    """The proof of one configuration.
+
+    answers: number of an instance -> goal -> the answer; goals that a step cannot affect are missing.
+    """
 
     def __init__(
         self,
@@ -139,16 +118,16 @@ class Proof:
         self.prover = Prover(self.transitions, lemmas_of(model), timeout)
         silent = [fn for fn in chosen if self.prover.says_nothing(fn)]
         self.silent = frozenset(fn.name for fn in silent)
-        asked = [fn for fn in chosen if fn.name not in self.silent]
-        self.state_properties = [fn for fn in asked if not fn.is_step]
-        self.step_properties = [fn for fn in asked if fn.is_step]
+        to_prove = [fn for fn in chosen if fn.name not in self.silent]
+        self.state_properties = [fn for fn in to_prove if not fn.is_step]
+        self.step_properties = [fn for fn in to_prove if fn.is_step]
         self.goals = goal_names(model, [fn.name for fn in self.step_properties])
-        self.found: dict[int, dict[str, Discharge]] = {}
+        self.answers: dict[int, dict[str, Discharge]] = {}
         self.digests = Digests(self.prover)
         self.kept: KeptCells | None = None
 
     def keep(self, fresh: bool) -> None:
-        """Take over what earlier runs have proved, unless `fresh`, and keep what this one proves."""
+        """Use the stored answers of earlier runs, unless `fresh`, and store those of this one."""
         self.kept = KeptCells(self.digests, fresh)
 
     def run(self, variant: str, workers: int = 1) -> ProveReport:
@@ -160,7 +139,7 @@ class Proof:
             *(self._obligation("initiation", fn, self.prover.initiation(fn)) for fn in self.prover.lemmas),
         ]
         self.progress.stage("[2/4] consecution")
-        cells = [cell.report() for cell in self._consecution(workers)]
+        cells = self._consecution(workers)
         self.progress.stage("[3/4] implication")
         implication = [self._implication(fn) for fn in self.state_properties]
         self.progress.stage("[4/4] what is possible")
@@ -186,95 +165,103 @@ class Proof:
         )
 
     def surviving(self) -> Surviving:
-        """What the lemmas prove that every step preserves; `run` need not come before."""
+        """Find the lemmas that every step preserves, and what they prove; `run` need not come before."""
         self.progress.stage("what survives")
-        asked = (*self.state_properties, *self.step_properties)
-        properties = sorted(asked, key=lambda fn: number_of(fn.ident))
-        found = self.found or self._kept_before()
-        return surviving(self.model, self.transitions, properties, self.timeout, found)
+        properties = sorted((*self.state_properties, *self.step_properties), key=lambda fn: number_of(fn.ident))
+        answers = self.answers or self._stored_answers()
+        return surviving(self.model, self.transitions, properties, self.timeout, answers)
 
     def needs(self) -> tuple[LemmaNeed, ...]:
-        """What is open without each lemma, after a `run` that left nothing open."""
+        """Find an obligation that is open without each lemma, after a `run` that left nothing open."""
         self.progress.stage("what needs each lemma")
         cores = {
-            (number, goal): answer.core for number, answers in self.found.items() for goal, answer in answers.items()
+            (number, goal): answer.core for number, answers in self.answers.items() for goal, answer in answers.items()
         }
-        found = needs(self.prover, cores, self.state_properties)
-        return tuple(lemma_need(fn.name, found.get(fn.name)) for fn in self.prover.lemmas)
+        return needs(self.prover, cores, self.state_properties)
 
-    def _kept_before(self) -> dict[int, dict[str, Discharge]]:
-        """What earlier runs have proved."""
+    def _stored_answers(self) -> dict[int, dict[str, Discharge]]:
+        """Return the answers that earlier runs have stored."""
         if self.kept is None:
             return {}
-        known = (self.kept.find(instance, self.goals) for instance in self.transitions.instances)
+        stored = (self.kept.find(instance, self.goals) for instance in self.transitions.instances)
         return {
             number: {name: answer for name, answer in answers.items() if answer is not None}
-            for number, answers in enumerate(known)
+            for number, answers in enumerate(stored)
         }
 
     # ------------------------------------------------------------------------- phases
 
     def _implication(self, fn: Fn) -> ObligationReport:
         condition = condition_of(self.model, fn, self.transitions.config)
-        done = self._obligation("implication", fn, self.prover.implication(fn))
-        return done if condition is None else structs.replace(done, condition=condition.doc)
+        report = self._obligation("implication", fn, self.prover.implication(fn))
+        return report if condition is None else structs.replace(report, condition=condition.doc)
 
-    def _obligation(self, phase: PhaseName, fn: Fn | None, done: Discharge) -> ObligationReport:
+    def _obligation(self, phase: PhaseName, fn: Fn | None, answer: Discharge) -> ObligationReport:
         name = TYPES if fn is None else fn.name
-        self.progress.tell(ObligationDone(phase, 1, 1, name, done.verdict, done.seconds))
-        witness = None if done.before is None else dict(leaves(done.before, self.model.state_ty))
+        self.progress.tell(ObligationDone(phase, 1, 1, name, answer.verdict, answer.seconds))
+        witness = None if answer.before is None else dict(leaves(answer.before, self.model.state_ty))
         return ObligationReport(
             name,
-            done.verdict,
-            round(done.seconds, 3),
+            answer.verdict,
+            round(answer.seconds, 3),
             fn.ident or None if fn is not None else None,
-            tuple(sorted(done.core)),
-            done.reason,
+            tuple(sorted(answer.core)),
+            answer.reason,
             witness,
             None if fn is None else fn.place,
         )
 
-    def _consecution(self, workers: int) -> list[_Cell]:
-        goals = {fn.name: fn for fn in (*self.prover.lemmas, *self.step_properties)}
-        instances = self.transitions.instances
-        names, total = self.goals, len(instances) * len(self.goals)
-        found = self.found = {number: {} for number in range(len(instances))}
-        for decided, (number, name, answer) in enumerate(self._answers(names, workers), start=1):
+    def _consecution(self, workers: int) -> list[CellReport]:
+        instances, total = self.transitions.instances, len(self.transitions.instances) * len(self.goals)
+        self.answers = {number: {} for number in range(len(instances))}
+        for decided, (number, goal, answer) in enumerate(self._ask(workers), start=1):
             if answer is not None:
-                found[number][name] = answer
-                subject = f"{instances[number].action} x {name}"
+                self.answers[number][goal] = answer
+                subject = f"{instances[number].action} x {goal}"
                 self.progress.tell(
                     ObligationDone("consecution", decided, total, subject, answer.verdict, answer.seconds)
                 )
-        merged: dict[tuple[str, str], _Cell] = {}
+        cells: dict[tuple[str, str], list[tuple[Instance, Discharge]]] = {}
         for number, instance in enumerate(instances):
-            for name in names:
-                if name in found[number]:
-                    fn = goals.get(name)
-                    shown = name if fn is None else fn.ident or name
-                    into = merged.setdefault((instance.action, shown), _Cell(instance.action, shown))
-                    into.source = None if fn is None else fn.place
-                    self._merge(into, instance, fn, found[number][name])
-        return list(merged.values())
+            for goal in self.goals:
+                if goal in self.answers[number]:
+                    cells.setdefault((instance.action, goal), []).append((instance, self.answers[number][goal]))
+        return [self._cell(action, goal, answers) for (action, goal), answers in cells.items()]
 
-    def _answers(self, names: Sequence[str], workers: int) -> Iterator[tuple[int, str, Discharge | None]]:
-        """The answer to every obligation: number of the instance, goal, None where nothing is to prove."""
+    def _cell(self, action: str, goal: str, answers: Sequence[tuple[Instance, Discharge]]) -> CellReport:
+        """Report on an action and a goal: the first of the worst answers of the action's instances."""
+        fn = self.prover.goals.get(goal)
+        instance, worst = max(answers, key=lambda answer: RANK[answer[1].verdict])
+        return CellReport(
+            action,
+            goal if fn is None else fn.ident or goal,
+            worst.verdict,
+            round(sum(answer.seconds for _, answer in answers), 3),
+            tuple(sorted({lemma for _, answer in answers for lemma in answer.core})),
+            worst.reason,
+            None if worst.before is None else step_failure(self.model, self.config, instance, fn, worst),
+            None if fn is None else fn.place,
+            all(answer.kept for _, answer in answers),
+        )
+
+    def _ask(self, workers: int) -> Iterator[tuple[int, str, Discharge | None]]:
+        """Yield the answer to every obligation: number of the instance, goal, None where nothing is to prove."""
         work: list[Work] = []
         for number, instance in enumerate(self.transitions.instances):
-            known = self.kept.find(instance, names) if self.kept is not None else {}
-            yield from ((number, name, answer) for name, answer in known.items())
-            if left := tuple(name for name in names if name not in known):
+            stored = self.kept.find(instance, self.goals) if self.kept is not None else {}
+            yield from ((number, goal, answer) for goal, answer in stored.items())
+            if left := tuple(goal for goal in self.goals if goal not in stored):
                 work.append(Work(number, left, self.digests.work(instance, left)))
-        for number, answers in self._done(work, min(workers, len(work))):
+        for number, answers in self._discharge(work, min(workers, len(work))):
             new: dict[str, Discharge | None] = {}
-            for name, answer in answers:
-                new[name] = answer
-                yield number, name, answer
+            for goal, answer in answers:
+                new[goal] = answer
+                yield number, goal, answer
             if self.kept is not None:
                 self.kept.add(self.transitions.instances[number], new)
 
-    def _done(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
-        """The answers of each piece of work; in this process, as they are asked for, if it is little."""
+    def _discharge(self, work: Sequence[Work], workers: int) -> Iterator[tuple[int, Iterable[Obligation]]]:
+        """Yield the answers of each piece of work; in this process, as the caller takes them, if it is little."""
         if workers > 1 and sum(len(part.goals) for part in work) > LITTLE:
             yield from in_processes(self.config, self.timeout, work, workers, self.assumed)
             return
@@ -282,25 +269,16 @@ class Proof:
             instance = self.transitions.instances[part.number]
             yield part.number, obligations(self.prover, instance, part.goals)
 
-    def _merge(self, cell: _Cell, instance: Instance, fn: Fn | None, done: Discharge) -> None:
-        cell.seconds += done.seconds
-        cell.core |= done.core
-        cell.kept = cell.kept and done.kept
-        if RANK[done.verdict] > RANK[cell.verdict]:
-            cell.verdict, cell.reason = done.verdict, done.reason
-            if done.before is not None:
-                cell.failure = step_failure(self.model, self.config, instance, fn, done)
 
-
-def _phase(name: PhaseName, done: Sequence[CellReport | ObligationReport]) -> PhaseReport:
-    count = {verdict: sum(d.verdict == verdict for d in done) for verdict in RANK}
-    seconds = round(sum(d.seconds for d in done), 3)
-    kept = sum(isinstance(d, CellReport) and d.kept for d in done)
+def _phase(name: PhaseName, reports: Sequence[CellReport | ObligationReport]) -> PhaseReport:
+    count = {verdict: sum(report.verdict == verdict for report in reports) for verdict in RANK}
+    seconds = round(sum(report.seconds for report in reports), 3)
+    kept = sum(isinstance(report, CellReport) and report.kept for report in reports)
     return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, kept)
 
 
-def _verdict(done: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:
-    """The verdict over all obligations; a proof that is about less than it seems shows nothing."""
-    worst = max((RANK[d.verdict] for d in done), default=0)
+def _verdict(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:
+    """Return the verdict over all obligations; a proof that is about less than it seems is inconclusive."""
+    worst = max((RANK[report.verdict] for report in reports), default=0)
     worst = max(worst, RANK["unknown"] if possible.impossible else 0)
     return ("proved", "inconclusive", "refuted")[worst]

@@ -83,8 +83,8 @@ def prove_events(batch: Batch) -> Iterator[EventResult]:
         step = prover.open_step(kind)
         answer, seconds = prover.possible(step)
         possible: Possibility = "possible" if answer == z3.sat else "impossible" if answer == z3.unsat else "unknown"
-        asked = () if possible == "impossible" else rules
-        cells = tuple(_cell(model, kind, fn, prover.keeps(step, fn)) for fn in asked)
+        to_prove = () if possible == "impossible" else rules
+        cells = tuple(_cell(model, kind, fn, prover.keeps(step, fn)) for fn in to_prove)
         event = EventReport(kind.name, kind.value, possible, round(seconds, 3))
         yield EventResult(batch.variant, kind, event, cells)
 
@@ -102,25 +102,25 @@ def _cell(model: Model, kind: EventKind, fn: Fn, answer: Answer) -> StepReport:
 # ---------------------------------------------------------------------------- counterexamples
 
 
-def replayed(model: Model, rule: Fn, found: Counterexample) -> StepFailure:
-    """The counterexample for the report, once plain Python has confirmed it."""
-    fns, config = model.fns, found.config
-    given = (config, found.before, found.event)
-    if not fns["legal"].source(config, found.before) or not fns["possible"].source(*given):
+def replayed(model: Model, rule: Fn, example: Counterexample) -> StepFailure:
+    """Report a counterexample; ReplayError unless plain Python confirms it."""
+    fns, config = model.fns, example.config
+    step = (config, example.before, example.event)
+    if not fns["legal"].source(config, example.before) or not fns["possible"].source(*step):
         raise ReplayError(f"the solver's counterexample to {rule.ident} is not a legal event")
-    if fns["after"].source(*given) != found.after:
-        raise ReplayError(f"the solver's result of {found.event.kind.name} is not the model's")
-    holds = rule.source(*given, found.after)
+    if fns["after"].source(*step) != example.after:
+        raise ReplayError(f"the solver's result of {example.event.kind.name} is not the model's")
+    holds = rule.source(*step, example.after)
     if holds:
         raise ReplayError(f"{rule.ident} holds after the solver's counterexample")
     broken = ", ".join(holds.broken) if isinstance(holds, Conjunction) else None
     ty = type_of(Controller)
     return StepFailure(
         knobs={name: getattr(config, name) for name in OPEN},
-        brokers={str(b): in_words(r) for b, r in enumerate(found.before.registration)},
-        before={path: v for path, v in leaves(found.before, ty) if not path.startswith("registration")},
-        arguments=tuple(_arguments(found.event)),
-        changes=tuple(FieldChange(x.path, x.old, x.new) for x in changes(found.before, found.after, ty)),
+        brokers={str(b): in_words(r) for b, r in enumerate(example.before.registration)},
+        before={path: v for path, v in leaves(example.before, ty) if not path.startswith("registration")},
+        arguments=tuple(_arguments(example.event)),
+        changes=tuple(FieldChange(x.path, x.old, x.new) for x in changes(example.before, example.after, ty)),
         conjunct=broken,
         replayed=True,
     )
@@ -178,16 +178,16 @@ def run_controller(request: ControllerRequest, progress: Progress) -> Controller
 
 def _results(batches: Sequence[Batch], workers: int, total: int, progress: Progress) -> list[EventResult]:
     progress.stage(f"proving {total} events, {workers} at a time")
-    done: list[EventResult] = []
+    results: list[EventResult] = []
     parts = map(prove_events, batches) if workers == 1 else each(prove_batch, batches, workers)
     for part in parts:
         for result in part:
-            done.append(result)
+            results.append(result)
             worst = _worst([_TOTAL[cell.verdict] for cell in result.cells])
             seconds = sum(cell.seconds for cell in result.cells)
             subject = f"{result.variant}: {result.kind.name}"
-            progress.tell(ObligationDone("controller", len(done), total, subject, worst, seconds))
-    return done
+            progress.tell(ObligationDone("controller", len(results), total, subject, worst, seconds))
+    return results
 
 
 _TOTAL: dict[str, TotalVerdict] = {"proved": "proved", "refuted": "refuted", "unknown": "inconclusive"}

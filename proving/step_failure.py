@@ -20,28 +20,28 @@ from elrcheck.traces.violation import explain
 
 
 def step_failure(
-    model: Model, config: ModelConfig, instance: Instance, goal: Fn | None, done: Discharge
+    model: Model, config: ModelConfig, instance: Instance, goal: Fn | None, answer: Discharge
 ) -> InductionFailure:
-    """The solver's step that breaks the goal, or the types; ReplayError if plain Python says otherwise."""
+    """Report the solver's step that breaks the goal, or the types; ReplayError if plain Python says otherwise."""
     label = Label(instance.action, instance.args)
-    after = done.after
-    if done.broken:
+    after = answer.after
+    if answer.broken:
         # A value outside its type may not survive the way back from the solver.
-        after = PlainModel(model, config).step(done.before, label)
-    behaviour = Behaviour(Origin(), (done.before, after), (label,))
+        after = PlainModel(model, config).step(answer.before, label)
+    behaviour = Behaviour(Origin(), (answer.before, after), (label,))
     if replay(model, config, behaviour, anywhere=True).rejection is not None:
         raise ReplayError(f"the solver's step {label} is not the model's")
     ty = model.state_ty
     action = next(a for a in model.actions if a.name == instance.action)
-    given = arguments(action, instance.args)
+    with_arguments = arguments(action, instance.args)
     return InductionFailure(
-        before=dict(leaves(done.before, ty)) | _history(goal, done),
-        arguments=given,
-        changes=changes(done.before, after, ty),
-        conjunct=_broken_part(model, config, goal, done, after),
+        before=dict(leaves(answer.before, ty)) | _history(goal, answer),
+        arguments=with_arguments,
+        changes=changes(answer.before, after, ty),
+        conjunct=_broken_part(model, config, goal, answer, after),
         replayed=True,
         source=action.place,
-        talk=talk(action, given),
+        talk=talk(action, with_arguments),
     )
 
 
@@ -49,18 +49,18 @@ def _about_history(goal: Fn | None) -> bool:
     return goal is not None and any(ty.cls is Seen for _, ty in goal.params)
 
 
-def _history(goal: Fn | None, done: Discharge) -> dict[str, str]:
-    return dict(leaves(done.seen, type_of(Seen), "seen")) if _about_history(goal) else {}
+def _history(goal: Fn | None, answer: Discharge) -> dict[str, str]:
+    return dict(leaves(answer.seen, type_of(Seen), "seen")) if _about_history(goal) else {}
 
 
-def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, done: Discharge, after: Any) -> str | None:
+def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Discharge, after: Any) -> str | None:
     if goal is None:
-        return f"outside its type: {', '.join(done.broken)}" if done.broken else None
-    states = (done.before, after) if goal.is_step else (after,)
+        return f"outside its type: {', '.join(answer.broken)}" if answer.broken else None
+    states = (answer.before, after) if goal.is_step else (after,)
     if _about_history(goal):
-        given: Any = config
-        then = seen_after(given, done.before, after, done.seen)
-        if goal.source(given, after, then):
+        plain_config: Any = config
+        history = seen_after(plain_config, answer.before, after, answer.seen)
+        if goal.source(plain_config, after, history):
             raise ReplayError(f"{goal.name} holds after the solver's counterexample")
         return None
     if PlainModel(model, config).holds(goal, *states):

@@ -8,10 +8,10 @@
     impossible.smt2.gz          the choices of arguments that no state enables
 
 Each choice of an action's arguments has its own script or is impossible, also those that the proof left out
-because renaming the brokers makes them of others: nobody who reads a certificate need believe in renamings.
+because renaming the brokers makes them of others: a reader of a certificate need not believe in renamings.
 
 The manifest is written last, so a folder with one is whole. Texts are compressed without a time stamp:
-the same proof gives the same bytes. A certificate that somebody sends is data: its names must stay inside
+the same proof gives the same bytes. A certificate from elsewhere is data: its names must stay inside
 the folder, its texts must have the digests of the manifest and only commands that ask.
 """
 
@@ -44,7 +44,7 @@ COMMANDS = ("(set-logic ", "(declare-fun ", "(define-fun ", "(assert ", "(push "
 QUERY = 4
 """Lines of a question: push, the negated obligation, check, pop."""
 TEXT_LIMIT = 256 * 2**20
-"""Bytes of one text, so that a small file does not become a large one."""
+"""Greatest size of one text in bytes, so that a small file cannot unpack to a huge one."""
 HELP = "write it again with `elrcheck prove --certificate DIR`"
 
 
@@ -69,7 +69,7 @@ class Script(Record, frozen=True):
 
     @property
     def subject(self) -> tuple[str, ...]:
-        """What tells a script from the others: the phase, or the action with its arguments."""
+        """The identity of a script: its phase, or the action with its arguments."""
         if not self.action:
             return (self.file,)
         return (self.action, *(f"{name}={value}" for name, value in self.arguments.items()))
@@ -90,7 +90,7 @@ class Text(Record, frozen=True):
 
 
 class Manifest(Record, frozen=True):
-    """What a certificate says of itself.
+    """The claim of a certificate, and the digests of its texts.
 
     config: every setting, by its name in a scope; solver: name and version of the one that made the proof;
     source: digest of the model, its properties and the language they are read by; properties: function names
@@ -118,11 +118,10 @@ class Manifest(Record, frozen=True):
 
 @dataclass(frozen=True)
 class Questions:
-    """A script that was read and checked: what it assumes, and the lines of each question."""
+    """A script that was read and checked: its lines before the first question, and those of each question."""
 
-    script: Script
-    assumed: tuple[str, ...]
-    asked: tuple[tuple[str, ...], ...]
+    premises: tuple[str, ...]
+    questions: tuple[tuple[str, ...], ...]
 
 
 def digest(text: str) -> str:
@@ -142,7 +141,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of a certificate; UsageFault if it is none, or of another version."""
+    """Read the manifest of a certificate; UsageFault if the file is not one, or is of another version."""
     path = folder / MANIFEST
     text = read_text(path, CODES, JSON_LIMIT)
     try:
@@ -182,12 +181,12 @@ def read_script(folder: Path, script: Script) -> Questions:
     first = len(lines) - QUERY * len(script.cells)
     if first < 0 or any(line.startswith(("(push ", "(pop ", "(check-")) for line in lines[:first]):
         raise _damaged(path, f"{len(script.cells)} questions expected")
-    asked = tuple(lines[at : at + QUERY] for at in range(first, len(lines), QUERY))
-    for question in asked:
+    questions = tuple(lines[at : at + QUERY] for at in range(first, len(lines), QUERY))
+    for question in questions:
         heads = tuple(line.split(" ", 1)[0] for line in question)
         if heads != ("(push", "(assert", "(check-sat-assuming", "(pop"):
             raise _damaged(path, f"{' '.join(heads)} is not a question")
-    return Questions(script, lines[:first], asked)
+    return Questions(lines[:first], questions)
 
 
 def _lines(folder: Path, name: str, expected: str) -> tuple[str, ...]:

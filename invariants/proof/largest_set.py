@@ -8,7 +8,6 @@ properties of states are candidates as well, because one may still be preserved 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import z3
@@ -16,15 +15,7 @@ import z3
 from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, Prover, core_of
 from elrcheck.invariants.proof.transition import Instance
 from elrcheck.lang.ir import Fn
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """A lemma that is not preserved. action: whose step breaks it, empty if the initial state does."""
-
-    lemma: str
-    action: str
-    unknown: bool = False
+from elrcheck.results.prove_report import LemmaDropped
 
 
 class Survivors:
@@ -37,8 +28,8 @@ class Survivors:
     def __init__(self, prover: Prover) -> None:
         self.prover = prover
         self.kept = {fn.name for fn in prover.lemmas}
-        self.dropped: list[Dropped] = []
-        self.void: list[Dropped] = []
+        self.dropped: list[LemmaDropped] = []
+        self.void: list[LemmaDropped] = []
         self._cores: dict[tuple[int, str], frozenset[str]] = {}
 
     def assume(self, cores: Iterable[tuple[int, str, frozenset[str]]]) -> None:
@@ -108,7 +99,7 @@ class Survivors:
         if answer == z3.unsat:
             self._cores[number, goal] = core_of(solver)
         elif goal in ALWAYS_ASKED:
-            self.void.append(Dropped(goal, instance.action, answer == z3.unknown))
+            self.void.append(LemmaDropped(goal, instance.action, answer == z3.unknown))
         elif answer == z3.unknown:
             self._drop(goal, instance.action, unknown=True)
         else:
@@ -125,7 +116,7 @@ class Survivors:
     def _drop(self, lemma: str, action: str, unknown: bool = False) -> None:
         if lemma in self.kept:
             self.kept.remove(lemma)
-            self.dropped.append(Dropped(lemma, action, unknown))
+            self.dropped.append(LemmaDropped(lemma, action, unknown))
 
     def _open(self, instance: Instance | None) -> Any:
         return self.prover.with_lemmas(*(() if instance is None else (instance.guard,)))

@@ -7,34 +7,21 @@ premise less for all others. So only obligations that needed the lemma may be op
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import z3
 
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.lang.ir import Fn
+from elrcheck.results.prove_report import LemmaNeed
 
 Cores = Mapping[tuple[int, str], frozenset[str]]
 """(number of an instance, goal) -> the lemmas that its proof needed."""
 
 
-@dataclass(frozen=True)
-class Need:
-    """An obligation that is open without a lemma. action: empty for a property that no longer follows.
-
-    unknown: the solver could not decide, so that the lemma may not be needed after all.
-    """
-
-    lemma: str
-    action: str
-    goal: str
-    unknown: bool = False
-
-
-def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> dict[str, Need]:
-    """For each lemma that is needed, an obligation that is open without it; properties: of states."""
-    needed: dict[str, Need] = {}
+def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> tuple[LemmaNeed, ...]:
+    """Return for each lemma an obligation that is open without it, if there is one; properties: of states."""
+    needed: dict[str, LemmaNeed] = {}
     for fn in properties:
         left = [lemma for lemma in sorted(prover.implication(fn).core) if _undecided(needed, lemma)]
         solver = prover.with_lemmas(z3.Not(prover.claim(fn)))
@@ -50,16 +37,18 @@ def needs(prover: Prover, cores: Cores, properties: Iterable[Fn]) -> dict[str, N
             solver.add(z3.Not(prover.formula(instance, goal)))
             for lemma in left:
                 _note(needed, lemma, instance.action, goal, _ask(prover, solver, lemma))
-    return needed
+    return tuple(needed.get(fn.name, LemmaNeed(fn.name, needed=False)) for fn in prover.lemmas)
 
 
-def _undecided(needed: Mapping[str, Need], lemma: str) -> bool:
-    return lemma not in needed or needed[lemma].unknown
+def _undecided(needed: Mapping[str, LemmaNeed], lemma: str) -> bool:
+    return lemma not in needed or needed[lemma].needed is None
 
 
-def _note(needed: dict[str, Need], lemma: str, action: str, goal: str, answer: Any) -> None:
-    if answer == z3.sat or (answer == z3.unknown and lemma not in needed):
-        needed[lemma] = Need(lemma, action, goal, answer == z3.unknown)
+def _note(needed: dict[str, LemmaNeed], lemma: str, action: str, goal: str, answer: Any) -> None:
+    if answer == z3.sat:
+        needed[lemma] = LemmaNeed(lemma, True, action, goal)
+    elif answer == z3.unknown and lemma not in needed:
+        needed[lemma] = LemmaNeed(lemma, None, action, goal)
 
 
 def _ask(prover: Prover, solver: Any, without: str) -> Any:

@@ -41,15 +41,15 @@ OTHERS = 5
 class Fired:
     """A step from a state with all lemmas, as the solver reads it.
 
-    after: None if the step leaves a type, which is for `Types` to refute. seen, then: the history before and
-    after it. enabled: number of an instance -> whether its guards hold in `before`.
+    after: None if the step leaves a type, which is for `Types` to refute. seen, seen_after: the history before
+    and after it. enabled: number of an instance -> whether its guards hold in `before`.
     """
 
     answer: Answer
     before: Any = None
     after: Any = None
     seen: Any = None
-    then: Any = None
+    seen_after: Any = None
     enabled: Mapping[int, bool] | None = None
 
 
@@ -85,11 +85,11 @@ class Possible:
             after = self.ts.read(solved, instance.after)
         except (ValueError, IndexError, KeyError):
             after = None
-        then = None
+        seen_after = None
         if self.ts.has_history:
-            then = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
+            seen_after = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
         before = self.ts.read(solved, self.ts.now)
-        return Fired(answer, before, after, self.ts.read_seen(solved), then, enabled)
+        return Fired(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
 
     def allowed(self) -> Iterator[Allowed]:
         """Each step and state that must be possible in this configuration, with the answer."""
@@ -105,7 +105,7 @@ class Possible:
         if not fn.is_step:
             return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
         over = self.ts.holds(fn, self.ts.now, self.ts.next)
-        steps = [one for one in self.ts.instances if one.action in STEPS[fn.name]]
+        steps = [step for step in self.ts.instances if step.action in STEPS[fn.name]]
         answer = self._some((instance.guard, over, instance) for instance in steps)
         if answer != "never" or (assumption is None and steps):
             return answer
@@ -140,28 +140,29 @@ class Possible:
         free = (variable(f"anywhere!{slot.path}", slot.ty, brokers) for slot in self.ts.slots)
         anywhere = self.ts.structure.rebuild(free, ty)
         for fn in self.ts.model.actions:
-            excluded = [one for one in self.ts.excluded if one.action == fn.name]
+            excluded = [choice for choice in self.ts.excluded if choice.action == fn.name]
             if fn.name in inside or not excluded or brokers == 1:
                 continue
             if all(
-                not _reads_config(self.ts.model, fn, one.guard) and self._never(fn, one, anywhere) for one in excluded
+                not _reads_config(self.ts.model, fn, choice.guard) and self._never(fn, choice, anywhere)
+                for choice in excluded
             ):
                 yield fn, excluded[0].guard
 
-    def _never(self, fn: Fn, one: Excluded, state: Any) -> bool:
+    def _never(self, fn: Fn, choice: Excluded, state: Any) -> bool:
         """Return whether no state satisfies the guard that fails, by itself."""
         lift = self.ts.structure.lift
-        given = {name: lift(value, ty) for (name, ty), value in zip(fn.params, one.args, strict=True)}
-        outcome = self.ts.evaluator.action(fn, state, given)
+        args = {name: lift(value, ty) for (name, ty), value in zip(fn.params, choice.args, strict=True)}
+        outcome = self.ts.evaluator.action(fn, state, args)
         solver = z3.Solver()
         solver.set("timeout", 1000)
-        solver.add(*(formula(guard) for name, guard in outcome.guards if name == one.guard))
+        solver.add(*(formula(guard) for name, guard in outcome.guards if name == choice.guard))
         return bool(solver.check() == z3.unsat)
 
 
 def _reads_config(model: Model, fn: Fn, guard: str) -> bool:
     """Return whether a guard, or an operator or local name in it, reads the configuration."""
-    roots: list[Expression] = [one.condition for one in requires(fn.body) if one.name == guard]
+    roots: list[Expression] = [own.condition for own in requires(fn.body) if own.name == guard]
     if any(free_names(root) - {name for name, _ in fn.params} for root in roots):
         roots += _lets(fn)
     return any(_reads(model, root, set()) for root in roots)

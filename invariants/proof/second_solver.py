@@ -16,15 +16,15 @@ from typing import Any, Literal, Protocol, TypeAlias
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.requests import ProofSolver
 
-Answer: TypeAlias = Literal["unsat", "sat", "unknown"]
+SatVerdict: TypeAlias = Literal["unsat", "sat", "unknown"]
 EXTRA = "pip install 'cvc5>=1.2'"
 
 
 @dataclass(frozen=True)
-class Told:
+class TimedAnswer:
     """The answer to one question."""
 
-    answer: Answer
+    verdict: SatVerdict
     seconds: float
 
 
@@ -34,7 +34,7 @@ class TextSolver(Protocol):
     def read(self, lines: Sequence[str]) -> None:
         """Take in commands that ask nothing."""
 
-    def ask(self, lines: Sequence[str]) -> Told:
+    def ask(self, lines: Sequence[str]) -> TimedAnswer:
         """Take in commands, the last of which is the question."""
 
 
@@ -52,15 +52,15 @@ class Cvc5:
         self._smtlib = library.InputLanguage.SMT_LIB_2_6
 
     def read(self, lines: Sequence[str]) -> None:
-        for _ in self._said(lines):
+        for _ in self._run(lines):
             pass
 
-    def ask(self, lines: Sequence[str]) -> Told:
+    def ask(self, lines: Sequence[str]) -> TimedAnswer:
         started = time.perf_counter()
-        *_, said = self._said(lines)
-        return Told(_answer(said), time.perf_counter() - started)
+        *_, output = self._run(lines)
+        return TimedAnswer(_verdict(output), time.perf_counter() - started)
 
-    def _said(self, lines: Sequence[str]) -> Iterator[str]:
+    def _run(self, lines: Sequence[str]) -> Iterator[str]:
         self._parser.setStringInput(self._smtlib, "\n".join(lines), "certificate")
         while not (command := self._parser.nextCommand()).isNull():
             yield command.invoke(self._solver, self._symbols)
@@ -74,16 +74,16 @@ class Z3:
 
         self._evaluate = z3.Z3_eval_smtlib2_string
         self._context = z3.Context()
-        self._said(f"(set-option :timeout {max(1, int(timeout * 1000))})")
+        self._run(f"(set-option :timeout {max(1, int(timeout * 1000))})")
 
     def read(self, lines: Sequence[str]) -> None:
-        self._said("\n".join(lines))
+        self._run("\n".join(lines))
 
-    def ask(self, lines: Sequence[str]) -> Told:
+    def ask(self, lines: Sequence[str]) -> TimedAnswer:
         started = time.perf_counter()
-        return Told(_answer(self._said("\n".join(lines))), time.perf_counter() - started)
+        return TimedAnswer(_verdict(self._run("\n".join(lines))), time.perf_counter() - started)
 
-    def _said(self, text: str) -> str:
+    def _run(self, text: str) -> str:
         return str(self._evaluate(self._context.ref(), text))
 
 
@@ -111,8 +111,8 @@ def cvc5_library() -> Any:
         ) from fault
 
 
-def _answer(said: str) -> Answer:
-    word = said.split()[0] if said.split() else ""
+def _verdict(output: str) -> SatVerdict:
+    word = output.split()[0] if output.split() else ""
     if word == "unsat":
         return "unsat"
     return "sat" if word == "sat" else "unknown"

@@ -87,7 +87,7 @@ def test_an_undecided_question_is_inconclusive(folder: Path, monkeypatch: pytest
         def read(self, lines: Any) -> None: ...
 
         def ask(self, lines: Any) -> Any:
-            return second_solver.Told("unknown", 0.0)
+            return second_solver.TimedAnswer("unknown", 0.0)
 
     monkeypatch.setattr(check_certificate, "open_solver", lambda *_: Silent_())
     report = check(folder, "z3")

@@ -228,5 +228,5 @@ def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: py
             solver = Z3(60.0)
             *assumed, push, goal, question, _ = text.consecution(one, [Cell(name=TYPES)]).splitlines()
             solver.read((*text.premises().splitlines(), *assumed))
-            answers.append(solver.ask((push, goal, question)).answer)
+            answers.append(solver.ask((push, goal, question)).verdict)
     assert answers == ["unsat", "sat"]
