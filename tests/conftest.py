@@ -67,28 +67,6 @@ settings.load_profile("noisy")
 
 TABLE = "tests/slow_tests.csv"
 
-# The files that take longest, the longest first. Each file is for one of the workers (`--dist loadfile`), in
-# this order, so that what is started last is short and all workers end at about the same time.
-LONGEST = (
-    "proving/test_prove.py",
-    "agreement/test_differential.py",
-    "agreement/test_counts.py",
-    "catalogue/test_hazards.py",
-    "explorer/test_checkpoints.py",
-    "documents/test_findings.py",
-    "spark/test_spark_audit.py",
-    "checking/test_liveness.py",
-    "mutation/test_mutate.py",
-    "explorer/test_spaces.py",
-    "proving/test_controller_total.py",
-    "agreement/test_tlc_counts.py",
-    "model/test_model_coverage.py",
-    "commands/sweep/test_sweep.py",
-    "console/test_odd_files.py",
-    "console/test_ways_out.py",
-    "agreement/test_tla_agrees.py",
-)
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
@@ -113,16 +91,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
+    """Leaves out slow tests whose turn it is not, and puts the files with slow tests first, the longest first.
+
+    Each worker begins with one half of the list, and one that has finished takes over tests from the end of what the
+    other has left (`--dist worksteal`): what runs last is short, so both end at about the same time.
+    """
     seconds = slow_tests_taken(config, items)
     left_out = [item for item in items if item.get_closest_marker("slow") and item not in seconds]
     config.hook.pytest_deselected(items=left_out)
-    items[:] = [item for item in items if item not in set(left_out)]
-    order = {here / name: number for number, name in enumerate(LONGEST)}
-    minutes: dict[Path, float] = {}
-    for item, long in seconds.items():
-        minutes[item.path] = minutes.get(item.path, 0.0) + long / 60
-    items.sort(key=lambda item: (-int(minutes.get(item.path, 0)), order.get(item.path, len(order))))
+    of_file = dict.fromkeys((item.path for item in items), 0.0)
+    for item, expected in seconds.items():
+        of_file[item.path] += expected
+    skipped = set(left_out)
+    items[:] = sorted((item for item in items if item not in skipped), key=lambda item: -of_file[item.path])
 
 
 def slow_tests_taken(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, float]:

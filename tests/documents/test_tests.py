@@ -70,13 +70,3 @@ def test_no_test_module_imports_another() -> None:
             elif isinstance(node, ast.ImportFrom) and node.module in names:
                 found.append((file.name, node.module))
     assert found == []
-
-
-def test_the_longest_files_exist() -> None:
-    """They are named in conftest.py, which starts them first."""
-    tree = ast.parse((TESTS / "conftest.py").read_text(encoding="utf-8"))
-    (value,) = [
-        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "LONGEST"
-    ]
-    named = ast.literal_eval(value)
-    assert len(named) > 5 and all((TESTS / name).is_file() for name in named)

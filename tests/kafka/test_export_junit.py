@@ -27,7 +27,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import Behaviour, Origin
 from support.edits import replaced
-from support.junit_runs import run_tests
+from support.junit_runs import compile_tests, run_compiled, run_tests
 from support.kafka_jars import jars_or_skip
 from support.patched_classes import jars_needed, patched_classes
 
@@ -318,24 +318,42 @@ PATCHED = [
 """Each patch with the newest release that it is for."""
 
 
+def tests_of(version: str) -> dict[str, JunitTest]:
+    """The tests that a release was tried with."""
+    return {what: made(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Jars], Path]:
+    """The tests of a release, compiled once for all patches: a folder of classes."""
+
+    @cache
+    def compile_once(version: str, jars: Jars) -> Path:
+        texts = [test.text for test in tests_of(version).values() if jars_of(test) is jars]
+        return compile_tests(texts, jars_or_skip(version, jars), tmp_path_factory.mktemp("tests") / "all")
+
+    return compile_once
+
+
 @pytest.mark.slow
 @pytest.mark.kafka
 @pytest.mark.parametrize(("ident", "version"), PATCHED)
-def test_a_patch_makes_the_tests_of_its_finding_pass(ident: str, version: str, tmp_path: Path) -> None:
+def test_a_patch_makes_the_tests_of_its_finding_pass(
+    ident: str, version: str, compiled: Callable[[str, Jars], Path], tmp_path: Path
+) -> None:
     patch = FINDINGS[ident].patch
     assert patch is not None
-    every = {what: made(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
-    wanted = next(jars_of(test) for test in every.values() if test.finding == ident)
-    every = {what: test for what, test in every.items() if jars_of(test) is wanted}
-    kafka = jars_or_skip(version, wanted)
+    every = tests_of(version)
+    jars = next(jars_of(test) for test in every.values() if test.finding == ident)
+    every = {what: test for what, test in every.items() if jars_of(test) is jars}
     edits = patch.edits_of(version)
     patched = patched_classes(ident, edits, jars_or_skip(version, jars_needed(edits)))
-    found = run_tests([test.text for test in every.values()], kafka, tmp_path / "run", patched)
+    outcomes = run_compiled(compiled(version, jars), jars_or_skip(version, jars), tmp_path / "reports", patched)
     for what, test in every.items():
         finding = what.split()[0]
         passed = version in RUNS[what].passes and finding not in patch.brings
         green = finding in (ident, *patch.mends) or passed
-        assert (found[test.name] == "") == green, (what, found[test.name])
+        assert (outcomes[test.name] == "") == green, (what, outcomes[test.name])
 
 
 def test_every_finding_of_the_controller_has_a_patch_that_was_tried() -> None:
