@@ -23,7 +23,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.events import not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.checking.engines import explore
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.explorer.search.outcome import Outcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
@@ -201,7 +201,7 @@ def _explore(
         shards = open_run if request.engine == "spark" else None
         return explore_liveness(model, config, chosen, request, progress, shards)
 
-    outcome = explore(model, config, chosen, request, progress, open_run, family)
+    outcome = explore(SearchSubject(model, config, chosen, family), request, progress, open_run)
     if outcome.resumable is None:
         for folder in opened:
             ending.enter_context(folder.closing())

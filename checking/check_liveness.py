@@ -10,7 +10,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.checking.engines import OpenRun, run_search
+from elrcheck.checking.engines import OpenRun, SearchSubject, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import Outcome
@@ -95,7 +95,7 @@ def _graph(
             new_states=built.new_states,
         )
         return outcome, built.graph
-    ended = run_search(model, config, (), replace(request, limits=limits), progress, open_run)
+    ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, open_run)
     try:
         outcome = ended.outcome()
         if not outcome.complete:

@@ -22,10 +22,9 @@ from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
     from elrcheck.checking.runs.checkpoint import RunFolder, Saved
-    from elrcheck.explorer.runs.kept_searches import Asked
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import Family
-    from elrcheck.explorer.search.result import SearchResult
+    from elrcheck.explorer.search.result import LevelStats, SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lowered import Lowered
     from elrcheck.lang.lowering.program import Program
@@ -40,74 +39,89 @@ OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
 """Opens the run folder for a lowered program; also returns the checkpoint of an earlier run, if any."""
 
 
-def explore(
-    model: Model,
-    config: ModelConfig,
-    chosen: Sequence[Fn],
-    request: CheckRequest,
-    progress: Progress,
-    open_run: OpenRun | None = None,
-    family: Family | None = None,
-    start: object = None,
-    lowered: Lowered | None = None,
-) -> Outcome:
-    """Run the engine that the request names. Only the local engine keeps its run in a folder.
+@dataclass
+class SearchSubject:
+    """What is searched: a configuration of a model, the properties to look for, and where its program comes from.
 
-    family: one that the configuration is in, whose kernel the local engine then uses. start: for the local
-    engine, a reachable state to search from instead of the initial one. lowered: the program for the compiled
-    engines, if there is one already. The caller ends the run that `open_run` opened (`RunFolder.closing`).
+    family: one that the configuration is in, whose kernel the local engine uses. start: for the compiled engines,
+    a reachable state to search from instead of the initial one. lowered: the program, once there is one.
     """
-    if request.engine not in ("local", "spark") and request.fingerprint:
-        raise UsageFault("engine-option", "--fingerprint needs the engine local or spark", help="leave out --engine")
-    if request.engine not in ("local", "spark") and request.resume is not None:
-        raise UsageFault("engine-option", "--resume needs the engine local or spark", help="leave out --engine")
+
+    model: Model
+    config: ModelConfig
+    checks: Sequence[Fn]
+    family: Family | None = None
+    start: object = None
+    lowered: Lowered | None = None
+
+    def program(self, progress: Progress) -> Lowered:
+        """Return the program, which is lowered when it is first needed."""
+        if self.lowered is None:
+            from elrcheck.explorer.kernel.kept_program import kept_lowering
+
+            progress.stage("compiling the model")
+            with no_collection():
+                if self.family is None:
+                    lowered = kept_lowering(self.model, self.config, self.checks)
+                else:
+                    lowered = self.family.member(self.config)
+                self.lowered = lowered if self.start is None else lowered.started(self.start)
+        return self.lowered
+
+
+def explore(
+    subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
+) -> Outcome:
+    """Search with the engine that the request names, unless the answer of an earlier search is known.
+
+    Only the local engine keeps its run in a folder; the caller ends the run that `open_run` opened
+    (`RunFolder.closing`).
+    """
+    if request.engine not in ("local", "spark"):
+        for option, value in (("--fingerprint", request.fingerprint), ("--resume", request.resume)):
+            if value:
+                help = "leave out --engine"
+                raise UsageFault("engine-option", f"{option} needs the engine local or spark", help=help)
     if request.engine == "reference":
-        return _reference(model, config, chosen, request)
-    return _compiled(model, config, chosen, request, progress, open_run, family, start, lowered)
+        return _reference(subject, request)
+    from elrcheck.checking.kept_outcomes import find_outcome, keep_outcome, question_of
+    from elrcheck.explorer.search.retrace import Retrace
+
+    lowered = subject.program(progress)
+    question = question_of(request, lowered.program)
+    if question is not None:
+        known = find_outcome(question, lowered, subject.checks, request)
+        if known is not None:
+            return known
+    ended = run_search(subject, request, progress, open_run)
+    progress.stage("rebuilding traces")
+    checks = lowered.program.checks
+    hit = [check for check in ended.result.first if checks[check].kind == "always" or request.run_dir is not None]
+    with no_collection():
+        order = subject.family.order(subject.config) if subject.family is not None and hit else None
+    traces = Retrace(ended.search, order).traces(hit)
+    outcome = ended.outcome()
+    if question is not None:
+        keep_outcome(question, outcome, traces)
+    outcome.traces = {checks[check].name: tuple(lowered.decode(row) for row in rows) for check, rows in traces.items()}
+    if ended.folder is not None and ended.folder.saved and not ended.result.complete:
+        outcome.resumable = str(ended.folder.folder)
+    return outcome
 
 
 def run_search(
-    model: Model,
-    config: ModelConfig,
-    chosen: Sequence[Fn],
-    request: CheckRequest,
-    progress: Progress,
-    open_run: OpenRun | None = None,
-    family: Family | None = None,
-    start: object = None,
-    lowered: Lowered | None = None,
-) -> Ended:
-    """Run the local or the numpy engine. lowered: the program, if there is one already."""
+    subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
+) -> FinishedSearch:
+    """Run the local, the numpy or the Spark engine. Raises Interrupted if it was stopped by a signal."""
     from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings, default_workers
-    from elrcheck.explorer.search.result import LevelStats
     from elrcheck.explorer.search.vector import VectorSearch
 
-    if lowered is None:
-        lowered = _lowered(model, config, chosen, progress, family, start)
+    lowered, family = subject.program(progress), subject.family
     search: Search | VectorSearch
     folder: RunFolder | None = None
     interrupts = Interrupts()
-
-    sizes: dict[int, int] = {}
-
-    def tell(level: LevelStats) -> None:
-        sizes[level.depth] = level.frontier
-        seen = list(sizes.values())
-        guess = project(seen)
-        progress.tell(
-            LevelDone(
-                level.depth,
-                level.frontier,
-                level.generated,
-                level.distinct,
-                level.seconds,
-                level.remark,
-                growth_of(seen),
-                None if guess is None else max(guess.states, level.distinct),
-            )
-        )
 
     with contextlib.ExitStack() as stack:
         if request.engine == "numpy":
@@ -143,23 +157,36 @@ def run_search(
                 search.resume(saved.levels, saved.tally)
         progress.stage("searching")
         stack.enter_context(interrupts)
-        result = search.run(tell, "first" if request.stop_at_first else "complete")
+        result = search.run(_level_reporter(progress), "first" if request.stop_at_first else "complete")
         about = search.about() if isinstance(search, Search) else ""
     size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)
-    return Ended(lowered, search, result, f"{size}, {how}{about}", folder)
+    return FinishedSearch(lowered, search, result, f"{size}, {how}{about}", folder)
 
 
-def _lowered(
-    model: Model, config: ModelConfig, chosen: Sequence[Fn], progress: Progress, family: Family | None, start: object
-) -> Lowered:
-    from elrcheck.explorer.kernel.kept_program import kept_lowering
+def _level_reporter(progress: Progress) -> Callable[[LevelStats], None]:
+    """Return what reports each level of a search, with an estimate of its final size."""
+    sizes: dict[int, int] = {}
 
-    progress.stage("compiling the model")
-    with no_collection():
-        lowered = kept_lowering(model, config, chosen) if family is None else family.member(config)
-        return lowered if start is None else lowered.started(start)
+    def report(level: LevelStats) -> None:
+        sizes[level.depth] = level.frontier
+        frontiers = list(sizes.values())
+        guess = project(frontiers)
+        progress.tell(
+            LevelDone(
+                level.depth,
+                level.frontier,
+                level.generated,
+                level.distinct,
+                level.seconds,
+                level.remark,
+                growth_of(frontiers),
+                None if guess is None else max(guess.states, level.distinct),
+            )
+        )
+
+    return report
 
 
 @contextlib.contextmanager
@@ -198,50 +225,7 @@ def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
     )
 
 
-def _compiled(
-    model: Model,
-    config: ModelConfig,
-    chosen: Sequence[Fn],
-    request: CheckRequest,
-    progress: Progress,
-    open_run: OpenRun | None,
-    family: Family | None,
-    start: object,
-    lowered: Lowered | None,
-) -> Outcome:
-    from elrcheck.checking.kept_outcomes import find_outcome, keep_outcome, may_be_kept, mode_of
-    from elrcheck.explorer.search.retrace import Retrace
-
-    lowered = lowered or _lowered(model, config, chosen, progress, family, start)
-    asked: Asked | None = None
-    if may_be_kept(request):
-        from elrcheck.explorer.runs.kept_searches import Asked
-
-        asked = Asked(lowered.program, mode_of(request), request.fresh)
-        known = find_outcome(asked, lowered, chosen, request)
-        if known is not None:
-            return known
-    ended = run_search(model, config, chosen, request, progress, open_run, family, start, lowered)
-    progress.stage("rebuilding traces")
-    program = ended.lowered.program
-    wanted = [
-        check for check in ended.result.first if program.checks[check].kind == "always" or request.run_dir is not None
-    ]
-    with no_collection():
-        order = family.order(config) if family is not None and wanted else None
-    traces = Retrace(ended.search, order).traces(wanted)
-    outcome = ended.outcome()
-    if asked is not None:
-        keep_outcome(asked, outcome, traces)
-    outcome.traces = {
-        program.checks[check].name: tuple(ended.lowered.decode(row) for row in rows) for check, rows in traces.items()
-    }
-    if ended.folder is not None and ended.folder.saved and not ended.result.complete:
-        outcome.resumable = str(ended.folder.folder)
-    return outcome
-
-
-def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request: CheckRequest) -> Outcome:
+def _reference(subject: SearchSubject, request: CheckRequest) -> Outcome:
     from elrcheck.explorer.search.reference import search
 
     limits = request.limits
@@ -252,8 +236,8 @@ def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request:
             help="use the local engine for the other limits",
         )
     deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
-    result = search(model, config, max_states=limits.max_states, deadline=deadline)
-    idents = {fn.ident for fn in chosen}
+    result = search(subject.model, subject.config, max_states=limits.max_states, deadline=deadline)
+    idents = {fn.ident for fn in subject.checks}
     reason = None
     if not result.complete:
         by_states = limits.max_states is not None and result.distinct >= limits.max_states
@@ -276,7 +260,7 @@ def _reference(model: Model, config: ModelConfig, chosen: Sequence[Fn], request:
 
 
 @dataclass(frozen=True)
-class Ended:
+class FinishedSearch:
     """A finished compiled or vectorised search with everything it stored."""
 
     lowered: Lowered

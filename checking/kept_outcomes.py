@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import CheckRequest
-from elrcheck.explorer.runs.kept_searches import STOPPED, Asked, KeptCheck, KeptSearch, Mode
+from elrcheck.explorer.runs.kept_searches import STOPPED, Asked, KeptCheck, KeptSearch
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
@@ -21,20 +21,17 @@ from elrcheck.lang.lowering.program import Program
 Rows: TypeAlias = Sequence[tuple[int, ...]]
 
 
-def mode_of(request: CheckRequest) -> Mode:
-    """Whether the search that a request asks for goes on after the level of a violation."""
-    return "first" if request.stop_at_first else "complete"
-
-
-def may_be_kept(request: CheckRequest) -> bool:
-    """Whether a kept answer can be that of the request: whole states, from the start, without a depth."""
-    return (
-        request.kept
-        and request.engine == "local"
-        and not request.fingerprint
-        and request.resume is None
-        and request.limits.max_depth is None
-    )
+def question_of(request: CheckRequest, program: Program) -> Asked | None:
+    """Return the question that a kept answer may answer: whole states, from the start, without a depth."""
+    if (
+        not request.kept
+        or request.engine != "local"
+        or request.fingerprint
+        or request.resume is not None
+        or request.limits.max_depth is not None
+    ):
+        return None
+    return Asked(program, "first" if request.stop_at_first else "complete", request.fresh)
 
 
 def find_outcome(asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:

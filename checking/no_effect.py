@@ -16,7 +16,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import setting_of
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.checking.engines import explore
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.budgets import Spent
@@ -64,7 +64,7 @@ def _same_without(
     chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
     plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())
-    return _summary(explore(model, without.config, chosen, plain, progress)) == (
+    return _summary(explore(SearchSubject(model, without.config, chosen), plain, progress)) == (
         report.search.generated,
         report.search.levels,
         {each.id: each.depth for each in report.properties if each.depth is not None},

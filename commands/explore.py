@@ -22,7 +22,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
-from elrcheck.checking.engines import Ended, run_search
+from elrcheck.checking.engines import FinishedSearch, SearchSubject, run_search
 from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
@@ -64,7 +64,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     wanted = form is not None or request.drawn
     marks = _marks(select_properties(model, request.properties)) if wanted else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
-    ended = run_search(model, selected.config, judged, _search_request(request, form), progress)
+    ended = run_search(SearchSubject(model, selected.config, judged), _search_request(request, form), progress)
     outcome, search = ended.outcome(), ended.search
     assert isinstance(search, Search), "the local engine was asked for"
     if form is not None:
@@ -190,7 +190,7 @@ def _components(graph: Graph) -> ComponentsReport:
 
 
 def _write(
-    graph: Graph, ended: Ended, marks: Sequence[Fn], path: Path, form: GraphFormat, drawn: SmallGraph | None
+    graph: Graph, ended: FinishedSearch, marks: Sequence[Fn], path: Path, form: GraphFormat, drawn: SmallGraph | None
 ) -> GraphReport:
     from elrcheck.base.atomic import write_file
     from elrcheck.explorer.graph.networkx_graph import compiled_marks, rendered, state_graph

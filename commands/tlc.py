@@ -10,7 +10,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.select import resolve
-from elrcheck.checking.engines import explore
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_checked_model
@@ -81,7 +81,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
     selected = resolve(request.selection)
     model = load_checked_model()
     chosen = (*model.always, *model.sometimes)
-    ours = explore(model, selected.config, chosen, CheckRequest(request.selection), progress)
+    ours = explore(SearchSubject(model, selected.config, chosen), CheckRequest(request.selection), progress)
     progress.stage("TLC counts the states of the exported module")
     name = module_name(selected.variant, selected.scope)
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:

@@ -25,7 +25,7 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.journal import Journal
-from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.runs.folders import RUNS

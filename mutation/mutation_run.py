@@ -9,7 +9,7 @@ from typing import Literal
 from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.checking.engines import explore
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
@@ -61,7 +61,7 @@ def outcome_of(
         fresh=searches.fresh,
     )
     levels = _Levels(searches.progress)
-    return _named_limit(explore(model, config, checks, request, levels, lowered=lowered))
+    return _named_limit(explore(SearchSubject(model, config, checks, lowered=lowered), request, levels))
 
 
 def lassos_of(

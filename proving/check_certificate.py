@@ -20,7 +20,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest
 from elrcheck.base.requests import ProofAssumption, ProofSolver
-from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields
 from elrcheck.base.version import __version__

@@ -14,7 +14,7 @@ import z3
 
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import ControllerRequest
-from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import choose, resolve

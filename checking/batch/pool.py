@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import Interrupted
 from elrcheck.base.progress import Event, LevelDone, Silent
-from elrcheck.base.runner.tasks import TICK, Processes, Tell
+from elrcheck.base.runner.runner import TICK, Processes, Tell
 from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
 from elrcheck.checking.batch.shared_kernels import Families, next_job
 

@@ -26,7 +26,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
-from elrcheck.base.runner.tasks import each, run_tasks
+from elrcheck.base.runner.runner import each, run_tasks
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts

@@ -189,13 +189,13 @@ def _searched(
     model: Model, config: Any, fn: Fn, run: Behaviour[Label], seconds: float, progress: Progress
 ) -> tuple[Behaviour[Label], bool]:
     """(a shorter run, if the engine finds one; whether there is certainly none shorter)."""
-    from elrcheck.checking.engines import explore
+    from elrcheck.checking.engines import SearchSubject, explore
 
     if len(run.labels) < 2:
         return run, True
     limits = Limits(max_depth=len(run.labels) - 1, time_budget=seconds)
     request = CheckRequest(limits=limits, stop_at_first=True)
-    outcome = explore(model, config, [fn], request, progress)
+    outcome = explore(SearchSubject(model, config, [fn]), request, progress)
     if fn.ident in outcome.traces:
         found = replay_finding(model, config, fn, outcome.traces[fn.ident])
         return replace(found.followed, origin=run.origin), True

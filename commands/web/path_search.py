@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.base.runner.tasks import Processes, Tell
+from elrcheck.base.runner.runner import Processes, Tell
 from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.lang.ir import Fn
 from elrcheck.results.web.web_answers import ChosenModel, WebSearch
@@ -112,7 +112,7 @@ def answer_search(job: SearchJob, tell: Tell) -> WebSearch:
 
 def search(job: SearchJob, progress: Progress) -> WebSearch:
     """Search from the end of the path until something is violated, all is seen or a limit is reached."""
-    from elrcheck.checking.engines import explore
+    from elrcheck.checking.engines import SearchSubject, explore
     from elrcheck.traces.behaviour import of_states
     from elrcheck.traces.replay import replay
 
@@ -127,7 +127,7 @@ def search(job: SearchJob, progress: Progress) -> WebSearch:
     request = CheckRequest(
         limits=Limits(max_states=job.max_states, time_budget=job.seconds, memory=MEMORY), stop_at_first=True
     )
-    outcome = explore(space.model, space.config, wanted, request, progress, start=start)
+    outcome = explore(SearchSubject(space.model, space.config, wanted, start=start), request, progress)
     depth = max(0, len(outcome.levels) - 1)
     counts = f"{outcome.distinct:,} states, {depth} steps from here"
     seconds = round(outcome.seconds, 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.runner import each
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Prover

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import ComparisonsDone, Progress
-from elrcheck.base.runner.tasks import each
+from elrcheck.base.runner.runner import each
 from elrcheck.kafka.conformance.block import BUILDER, Block, VersionResult, ask_block
 from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
 from elrcheck.model.config import Config

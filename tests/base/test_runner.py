@@ -15,7 +15,7 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.journal import Journal
-from elrcheck.base.runner.tasks import Processes, each, run_tasks
+from elrcheck.base.runner.runner import Processes, each, run_tasks
 from support.worker_tasks import DEADLY, ENDLESS, WRONG, Counting, square
 
 

@@ -15,7 +15,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.tasks import Crew, InProcess
+from elrcheck.base.runner.runner import Crew, InProcess
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.checking.batch.job import Answer, Job, check_job

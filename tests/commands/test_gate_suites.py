@@ -14,7 +14,7 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
-from elrcheck.base.runner.tasks import Crew, InProcess
+from elrcheck.base.runner.runner import Crew, InProcess
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite

@@ -15,7 +15,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.catalogue.select import select_properties
-from elrcheck.checking.engines import explore
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import variant_names
@@ -189,7 +189,7 @@ def searched(catalogue: dict[str, Replayed], ident: str, label: str, max_states:
         return {}
     limits = Limits(max_depth=max(hits[prop] for prop in wanted), max_states=max_states)
     request = CheckRequest(properties=tuple(wanted), workers=1, limits=limits)
-    found = explore(model, went.config, select_properties(model, wanted), request, Silent())
+    found = explore(SearchSubject(model, went.config, select_properties(model, wanted)), request, Silent())
     return {prop: (found.first.get(prop), hits[prop]) for prop in wanted}
 
 

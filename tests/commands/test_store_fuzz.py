@@ -27,7 +27,7 @@ from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.tasks import Crew, InProcess
+from elrcheck.base.runner.runner import Crew, InProcess
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.batch.job import Answer, Job, check_job
 from elrcheck.checking.check import run_check

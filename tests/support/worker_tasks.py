@@ -7,7 +7,7 @@ import signal
 import time
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.runner.tasks import Tell
+from elrcheck.base.runner.runner import Tell
 
 DEADLY, ENDLESS, WRONG = -1, -2, -3
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.runner.tasks import run_tasks
+from elrcheck.base.runner.runner import run_tasks
 from elrcheck.checking.batch.job import Answer, Job
 from elrcheck.commands.sweep.grid import job_of, make_grid
 from support.sweeps import SMALL, answer_of, separate_answers, sweep
