@@ -113,9 +113,10 @@ def run_search(
     subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
 ) -> FinishedSearch:
     """Run the local, the numpy or the Spark engine. Raises Interrupted if it was stopped by a signal."""
+    from elrcheck.base.runner.processors import processors
     from elrcheck.explorer.kernel.kept_program import kept_kernel
     from elrcheck.explorer.kernel.native_code import KernelCache
-    from elrcheck.explorer.search.compiled import Search, SearchSettings, default_workers
+    from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.search.vector import VectorSearch
 
     lowered, family = subject.program(progress), subject.family
@@ -138,7 +139,7 @@ def run_search(
                 native = kept_kernel(lowered, cache, words) if family is None else family.native
             settings = SearchSettings(
                 limits=replace(request.limits, memory=_room_for_states(request.limits.memory)),  # beside the kernel
-                workers=request.workers or default_workers(),
+                workers=request.workers or processors(),
                 cache=cache,
                 fingerprint=request.fingerprint,
                 keeper=folder,

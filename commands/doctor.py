@@ -15,7 +15,7 @@ from typing import Literal, TextIO, TypeAlias
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, ExitCode
 from elrcheck.base.roundtrip import Record, to_data
-from elrcheck.base.runner.worker import processors
+from elrcheck.base.runner.processors import processors
 from elrcheck.report.terminal import Page
 
 Status: TypeAlias = Literal["ok", "missing", "absent"]

@@ -15,12 +15,12 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress, WalksDone
 from elrcheck.base.requests import SimulateRequest
+from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.guided import Guided, GuidedResult
 from elrcheck.explorer.search.walk import MOST_WALKS, Place, Walks, WalkStats
 from elrcheck.explorer.search.walk import WalkResult as Result
@@ -52,7 +52,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     seed = secrets.randbits(32) if request.seed is None else request.seed
     if request.guided:
         return _guided(request, selected, model, chosen, seed, progress)
-    workers = request.workers or default_workers()
+    workers = request.workers or processors()
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
     walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())

@@ -6,8 +6,8 @@ import time
 
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.runner.processors import processors
 from elrcheck.catalogue.select import select_properties
-from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.laboratory.rule_survey import run_rules
 from elrcheck.mutation.hazard_run import reject_file
@@ -33,7 +33,7 @@ def run_changed_rules(request: MutateRequest, progress: Progress) -> MutateRepor
     return MutateReport(
         verdict=verdict,
         seconds=round(time.perf_counter() - started, 3),
-        workers=request.workers or default_workers(),
+        workers=request.workers or processors(),
         run_dir=str(ran.run_dir),
         rule_survey=ran.survey,
         rules=ran.mutants,

@@ -19,13 +19,13 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
+from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
 from elrcheck.catalogue.select import find_variant, select_properties
-from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.explorer.search.outcome import Outcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
@@ -64,7 +64,7 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
     return MutateReport(
         verdict=_verdict(hazards, surveyed, guards),
         seconds=round(time.perf_counter() - started, 3),
-        workers=request.workers or default_workers(),
+        workers=request.workers or processors(),
         hazards=hazards,
         survey=surveyed,
         guards=guards,

@@ -18,7 +18,7 @@ import numpy as np
 
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.judgement import Seen
+from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import Rows
@@ -157,8 +157,8 @@ class SparkSearch(Search):
             self.crew.forget()
             self.placement.stays = True
 
-    def _note(self, seen: Seen) -> None:
-        self.tally.note(seen, self._depth)
+    def _note(self, judgement: Judgement) -> None:
+        self.tally.note(judgement, self._depth)
 
     @property
     def _can_spill(self) -> bool:

@@ -8,6 +8,8 @@ search does not need.
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -18,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from elrcheck.base.atomic import write_bytes
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.java import Java, ask_version
 
@@ -114,23 +117,14 @@ def write_shim(java: Path, cache: Path) -> Path:
     The folder's name depends on the content, so two environments do not overwrite each other's script.
     Raise EnvironmentFault if the folder cannot be written.
     """
-    import hashlib
-    import tempfile
-
     text = SHIM.format(dropped=shlex.quote(MISSING_MODULE), java=shlex.quote(str(java)))
     place = cache / f"java-{hashlib.sha256(text.encode()).hexdigest()[:16]}" / "bin" / "java"
-    try:
+    with contextlib.suppress(OSError):
         if place.is_file() and os.access(place, os.X_OK) and place.read_text(encoding="utf-8") == text:
             return place
-        place.parent.mkdir(parents=True, exist_ok=True)
-        # Make it executable before it gets its name: another process may start it at once.
-        handle, draft = tempfile.mkstemp(dir=place.parent, prefix=".java.")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(draft, 0o755)
-        os.replace(draft, place)
-    except OSError as fault:
-        message = f"cannot write {place}: {fault.strerror or fault}"
-        help = "set ELRCHECK_CACHE_DIR to a writable folder"
-        raise EnvironmentFault("cannot-write", message, help=help) from fault
+    try:
+        write_bytes(place, text.encode(), 0o755)  # executable before it has its name: another process may start it
+    except EnvironmentFault as fault:
+        fault.help = "set ELRCHECK_CACHE_DIR to a writable folder"
+        raise
     return place

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import SparkRequest
-from elrcheck.explorer.search.compiled import SearchSettings, default_workers
+from elrcheck.base.runner.processors import processors
+from elrcheck.explorer.search.compiled import SearchSettings
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.conf import SparkChoice, parse_conf
 from elrcheck.spark.distributed_search import SparkSearch
@@ -51,7 +52,7 @@ def spark_choice(request: SparkRequest) -> SparkChoice:
     master = parse_master(request.master)
     url, threads = master.url, None
     if master.local:
-        threads = master.threads or default_workers()
+        threads = master.threads or processors()
         if re.fullmatch(r"local(\[[^,]*\])?", url):
             url = f"local[{threads},{TRIES}]"
     elif given.get("spark.executor.cores", "").isdecimal():

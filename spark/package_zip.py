@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.atomic import write_bytes
 from elrcheck.base.package_files import ROOT, files_of, rooms, root_files
 
 if TYPE_CHECKING:
@@ -32,13 +30,7 @@ def package_zip(folder: Path) -> Path:
     place = folder / f"{ROOT}-{hashlib.sha256(data).hexdigest()[:16]}.zip"
     if place.is_file() and place.stat().st_size == len(data):
         return place
-    try:
-        handle, draft = tempfile.mkstemp(dir=folder, prefix=f".{ROOT}.", suffix=".tmp")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(draft, place)
-    except OSError as fault:
-        raise EnvironmentFault("cannot-write", f"cannot write {place}: {fault.strerror or fault}") from fault
+    write_bytes(place, data)
     return place
 
 

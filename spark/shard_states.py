@@ -3,25 +3,24 @@
 Both kinds read a committed level from its files (`load`), yield the newest level for expansion (`frontier`),
 and take the states of the next one (`begin`, `states.insert`), which `close` evaluates and writes. A level of
 a shard with fingerprints that outgrows its buffer is evaluated and written as it comes in, and is expanded
-from its files, block by block, as in a local search (`store.spaces.Hashed`).
+from its files, block by block, as in a local search (`store.hashed`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from types import TracebackType
 
 import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.judgement import Seen, look, wide_leaves
+from elrcheck.explorer.search.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
-from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.new_level import NewLevel
 from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
@@ -41,68 +40,34 @@ def shard_name(depth: int, partition: int, partitions: int) -> str:
     return f"{depth:05d}-{partition}of{partitions}-{uuid.uuid4().hex[:12]}"
 
 
-class NewLevel:
-    """A partition's new level while it comes in: evaluated and written, whole or a part at a time.
+class ShardLevel(NewLevel):
+    """A partition's new level while it comes in, in files with names unique to this attempt.
 
-    kernel, crew: evaluate the states. seen: what they have shown. saved: the level's files, once it is
-    complete; nothing is left of them if the block raises. lap: is told what was done (`tasks.Clock`).
+    place: depth, partition, partitions. judgement: of the states so far. lap: receives the name of each kind of
+    work that was done (`tasks.Clock`).
     """
 
     def __init__(
         self, kernel: Kernel, crew: Crew, files: LevelFiles, place: tuple[int, int, int], lap: Callable[[str], None]
     ) -> None:
-        self.kernel, self.crew, self.files, self.lap = kernel, crew, files, lap
-        self.depth, self.partition, self.partitions = place
-        self.seen = Seen(
-            set(), np.zeros(kernel.counters.leaves, np.int64), {leaf: set() for leaf in wide_leaves(kernel)}
-        )
-        self.saved: SavedLevel | None = None
-        self._gathered: GatheredLevel | None = None
-        self._stack = contextlib.ExitStack()
+        super().__init__(files, place[0], len(crew.workers), self._judge, shard_name(*place))
+        self.kernel, self.crew, self.lap = kernel, crew, lap
+        self.judgement = Judgement.empty(kernel)
 
-    def __enter__(self) -> NewLevel:
-        return self
+    def _judge(self, address: int, first: int, last: int) -> None:
+        self.judgement.add(judge_rows(self.kernel, self.crew, address, first, last))
+        self.lap("judge")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._stack.__exit__(kind, fault, trace)
-
-    @property
-    def in_parts(self) -> bool:
-        return self._gathered is not None
-
-    def write(self, states: RowSet, first: int, last: int) -> None:
-        """Evaluate and write the whole level, which is in these rows of the set."""
-        self._look(states, first, last)
-        threads = len(self.crew.workers)
-        rows = states.view(first, last)
-        self.saved = write_shard(self.files, self.depth, self.partition, self.partitions, rows, threads)
+    def stored(self, rows: Rows) -> SavedLevel:
+        """Write a whole level, without a file if it is empty."""
+        level = super().stored(rows) if len(rows) else SavedLevel(self.depth, (), False)
         self.lap("write")
+        return level
 
     def append(self, states: RowSet) -> None:
-        """Evaluate and write a part of the level, all rows of the set; they may be dropped then."""
-        if self._gathered is None:
-            name = shard_name(self.depth, self.partition, self.partitions)
-            gathered = self.files.gathered(self.depth, len(self.crew.workers), name)
-            self._gathered = self._stack.enter_context(gathered)
-        self._look(states, 0, states.reserved)
-        self._gathered.append(states.view(0, states.reserved))
+        """See `NewLevel`."""
+        super().append(states)
         self.lap("write")
-
-    def finish(self) -> None:
-        """Complete a level that was written in parts."""
-        assert self._gathered is not None
-        self._stack.close()
-        self.saved = self._gathered.saved
-
-    def _look(self, states: RowSet, first: int, last: int) -> None:
-        found = look(self.kernel, self.crew, states.rows.address, first, last)
-        self.seen.hits |= found.hits
-        self.seen.narrow |= found.narrow
-        for leaf, values in found.wide.items():
-            self.seen.wide[leaf] |= values
-        self.lap("judge")
 
 
 class Shard(ABC):
@@ -120,11 +85,11 @@ class Shard(ABC):
         """Yield the states of the newest level, of these files: address, first row, row after the last."""
 
     @abstractmethod
-    def begin(self, new: NewLevel | None = None) -> None:
+    def begin(self, new: ShardLevel | None = None) -> None:
         """Begin a level, to which states inserted from now on belong; `new` takes those that are too many."""
 
     @abstractmethod
-    def close(self, new: NewLevel) -> Counts:
+    def close(self, new: ShardLevel) -> Counts:
         """Complete the new level. Return the number of its states by the instance credited with each."""
 
 
@@ -143,11 +108,11 @@ class WholeShard(Shard):
     def frontier(self, newest: SavedLevel, files: LevelFiles) -> Iterator[tuple[int, int, int]]:
         yield self.states.rows.address, self.states.base, self.states.reserved
 
-    def begin(self, new: NewLevel | None = None) -> None:
+    def begin(self, new: ShardLevel | None = None) -> None:
         self.states.begin_level()
         self.level += 1
 
-    def close(self, new: NewLevel) -> Counts:
+    def close(self, new: ShardLevel) -> Counts:
         states = self.states
         states.close_level()
         new.write(states, states.base, states.reserved)
@@ -172,20 +137,11 @@ class HashedShard(Shard):
             block = np.ascontiguousarray(rows)
             yield block.ctypes.data, 0, len(block)
 
-    def begin(self, new: NewLevel | None = None) -> None:
+    def begin(self, new: ShardLevel | None = None) -> None:
         states = self.states
         states.begin_level()
         states.overflow = None if new is None else lambda: new.append(states)
         self.level += 1
 
-    def close(self, new: NewLevel) -> Counts:
-        states = self.states
-        states.close_level()
-        if new.in_parts:
-            new.append(states)
-            states.drop()
-            new.finish()
-        else:
-            new.write(states, 0, states.reserved)
-        states.overflow = None
-        return states.settle()
+    def close(self, new: ShardLevel) -> Counts:
+        return new.complete(self.states)

@@ -16,7 +16,7 @@ import numpy as np
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.search.judgement import Seen
+from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
 from elrcheck.spark.exchange import Cancelled, Exchange
@@ -47,7 +47,7 @@ class LevelCost:
 class Distributed:
     """States partitioned over Spark's executors.
 
-    note: receives what the new states have shown. report_cost: receives the cost of every level.
+    note: receives the judgement of new states. report_cost: receives the cost of every level.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Distributed:
         files: LevelFiles,
         exchange: Exchange,
         run: Run,
-        note: Callable[[Seen], None],
+        note: Callable[[Judgement], None],
         report_cost: Callable[[LevelCost], None],
         tasks: type[Tasks] = Tasks,
     ) -> None:
@@ -146,7 +146,7 @@ class Distributed:
         for report in reports:
             self.crew.add(np.array(report.counters, np.int64), report.flags)
             credit += np.array(report.credit, np.int64)
-            self.note(_seen(report))
+            self.note(_judgement(report))
         if not self._shared:
             self._see(parts)
         self._add(tasks.depth, parts)
@@ -168,9 +168,9 @@ class Distributed:
         """Nothing to do: every level is written as soon as it is complete."""
 
 
-def _seen(report: Report) -> Seen:
+def _judgement(report: Report) -> Judgement:
     wide = {leaf: set(values) for leaf, values in report.wide.items()}
-    return Seen(set(report.hits), np.array(report.narrow, np.int64), wide)
+    return Judgement(set(report.hits), np.array(report.narrow, np.int64), wide)
 
 
 def _cost(depth: int, reports: list[Report], states: int, seconds: float) -> LevelCost:

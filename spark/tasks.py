@@ -34,7 +34,7 @@ from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet
-from elrcheck.spark.shard_states import NewLevel, Shard
+from elrcheck.spark.shard_states import Shard, ShardLevel
 from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Whos, by_owner
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     """A partition's report on its new level to the driver; `level` is None if memory did not suffice.
 
     counters, flags: of the expansion (`Crew`). credit: new states by instance. hits, narrow, wide: of the
-    new states (`judgement.Seen`). used, peak: size of the shard and peak memory of the process, in bytes.
+    new states (`Judgement`). used, peak: size of the shard and peak memory of the process, in bytes.
     read: levels that the shard lacked. sent: bytes sent to other partitions. seconds: by kind of work.
     """
 
@@ -221,7 +221,7 @@ class Tasks:
         clock.lap("route")
         report = Report(partition, None, [], [])
         files = self._files(kernel)
-        with NewLevel(kernel, crew, files, (self.depth, partition, self.run.partitions), clock.lap) as new:
+        with ShardLevel(kernel, crew, files, (self.depth, partition, self.run.partitions), clock.lap) as new:
             shard.begin(new)
             full = False
             for piece in own:
@@ -241,12 +241,12 @@ class Tasks:
         report.seconds = clock.seconds
         return report
 
-    def _close(self, shard: Shard, report: Report, new: NewLevel) -> None:
+    def _close(self, shard: Shard, report: Report, new: ShardLevel) -> None:
         """Evaluate the new states, write them, and keep the shard for the next level."""
         report.credit = shard.close(new).tolist()
-        seen = new.seen
-        report.hits, report.narrow = sorted(seen.hits), seen.narrow.tolist()
-        report.wide = {leaf: sorted(values) for leaf, values in seen.wide.items()}
+        judgement = new.judgement
+        report.hits, report.narrow = sorted(judgement.hits), judgement.narrow.tolist()
+        report.wide = {leaf: sorted(values) for leaf, values in judgement.wide.items()}
         report.level = new.saved
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()

@@ -16,13 +16,10 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection
 from typing import Any
 
+from elrcheck.base.runner.processors import processors
+
 GRACE = 2.0
 """Seconds a process has to stop before it is killed."""
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def useful_workers(requested: int | None, tasks: int) -> int:

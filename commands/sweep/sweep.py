@@ -21,8 +21,8 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
+from elrcheck.base.runner.processors import processors
 from elrcheck.base.runner.runner import Crew, InProcess, run_tasks
-from elrcheck.base.runner.worker import processors
 from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.batch.estimate import cost, largest_first
 from elrcheck.checking.batch.job import Answer, Job, check_job

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import operator
-import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,11 +24,6 @@ ALONE = 2048  # frontiers up to this size are not worth a second thread
 ROUND_SECONDS = 0.2
 LONGEST_ROUND = 1 << 24
 Counts = npt.NDArray[np.int64]
-
-
-def default_workers() -> int:
-    """Return the number of processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Worker:

@@ -25,6 +25,8 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from elrcheck.base.runner.processors import processors
+
 ALONE = "ELRCHECK_COMPILE_ALONE"
 HELP = 600_000
 """Characters of IR that make a helper worthwhile, which takes 0.2 s to start."""
@@ -70,9 +72,7 @@ def object_codes(texts: Sequence[str], machine: Any, processes: int | None = Non
 
 
 def _processors() -> int:
-    if os.environ.get(ALONE):
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if os.environ.get(ALONE) else processors()
 
 
 def _shares(texts: Sequence[str], count: int) -> list[list[int]]:

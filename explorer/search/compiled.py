@@ -11,6 +11,7 @@ the counts are rolled back to the start of the level.
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -20,21 +21,20 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.crew import Crew, default_workers
+from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.word_layout import Successors
-from elrcheck.explorer.search.judgement import look
+from elrcheck.explorer.search.judgement import judge_rows
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability
+from elrcheck.explorer.store.hashed import Hashed
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Hashed, Resident, Space
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, Space
 from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
-
-__all__ = ["Search", "SearchSettings", "default_workers"]
 
 Progress = Callable[[LevelStats], None]
 Rows = npt.NDArray[np.uint64]
@@ -254,10 +254,10 @@ class Search:
 
     def _snapshot(self) -> Tally:
         self.tally.counters, self.tally.seconds = self.crew.counters(), self.seconds
-        return self.tally.copy()
+        return copy.deepcopy(self.tally)
 
     def _set_back(self, begun: Tally) -> None:
-        self.tally = begun.copy()
+        self.tally = copy.deepcopy(begun)
         self.crew.restore(begun.counters)
 
     def _save(self, depth: int, begun: Tally) -> None:
@@ -299,7 +299,7 @@ class Search:
 
     def _judge(self, address: int, first: int, last: int) -> None:
         """Run the state checks over new rows and record the values of their leaves."""
-        self.tally.note(look(self.native, self.crew, address, first, last), self._depth)
+        self.tally.note(judge_rows(self.native, self.crew, address, first, last), self._depth)
 
     # -- stored states
 

@@ -14,8 +14,8 @@ from elrcheck.explorer.kernel.kernel import Kernel, Shapes
 
 
 @dataclass
-class Seen:
-    """What new states have shown.
+class Judgement:
+    """The checks that new states have hit, and the values of their leaves.
 
     hits: indices of the state checks that were hit. narrow: for each leaf, the set of its values as a bit
     mask. wide: the values of leaves too wide for a mask.
@@ -25,29 +25,41 @@ class Seen:
     narrow: npt.NDArray[np.int64]
     wide: dict[int, set[int]]
 
+    @classmethod
+    def empty(cls, shapes: Shapes) -> Judgement:
+        narrow = np.zeros(shapes.counters.leaves, np.int64)
+        return cls(set(), narrow, {leaf: set() for leaf in wide_leaves(shapes)})
+
+    def add(self, other: Judgement) -> None:
+        """Add the judgement of other states."""
+        self.hits |= other.hits
+        self.narrow |= other.narrow
+        for leaf, values in other.wide.items():
+            self.wide[leaf] |= values
+
 
 def wide_leaves(shapes: Shapes) -> list[int]:
     """Return the leaves with too many values for a bit mask of one word."""
     return [leaf for leaf, slot in enumerate(shapes.layout.slots) if slot.bits > NARROW]
 
 
-def look(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> Seen:
+def judge_rows(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> Judgement:
     """Evaluate the rows first..last of the array at the address."""
     checks = kernel.state_checks
     hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]
-    seen = [np.zeros(kernel.counters.leaves, np.int64) for _ in crew.workers]
+    values_of = [np.zeros(kernel.counters.leaves, np.int64) for _ in crew.workers]
     check, values = kernel.functions["check"], kernel.functions["values"]
 
     def part(worker: int, a: int, b: int) -> None:
         if checks:
             check(address, a, b, hits[worker].ctypes.data, 0)
-        values(address, a, b, seen[worker].ctypes.data)
+        values(address, a, b, values_of[worker].ctypes.data)
 
     crew.split(first, last, part)
     rows = rows_at(address, first, last, kernel.layout.words)
-    return Seen(
-        hits={index for place, index in enumerate(checks) if any(found[place] for found in hits)},
-        narrow=np.bitwise_or.reduce(seen),
+    return Judgement(
+        hits={index for place, index in enumerate(checks) if any(own[place] for own in hits)},
+        narrow=np.bitwise_or.reduce(values_of),
         wide={leaf: set(_distinct(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)},
     )
 

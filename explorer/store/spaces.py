@@ -1,12 +1,11 @@
-"""State spaces: all states in memory, or fingerprints in memory and levels on disk.
+"""State spaces, and the one with all states in memory.
 
-A space computes one level after another and can reproduce the states of any level. `Spilled`
-(spilled.py) is the third kind. A search starts in one of the first two and may move to the third.
+A space computes one level after another and can reproduce the states of any level. A search starts in
+`Resident` or `Hashed` and may move to `Spilled`.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -15,8 +14,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import Crew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.store.fingerprints import FingerprintSet
-from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
 Rows = npt.NDArray[np.uint64]
@@ -135,99 +133,3 @@ class Resident:
             first, last_row = self.level(depth)
             rows = self.visited.view(first, last_row)
             self.written.append(self.files.write(depth, rows, len(self.crew.workers)))
-
-
-class Hashed:
-    """Fingerprints of all states in memory; all levels on disk, a small newest level in memory, too."""
-
-    whole_levels = False
-
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles) -> None:
-        self.kernel, self.crew, self.files = kernel, crew, files
-        self.visited = FingerprintSet(kernel, crew, budget)
-        self.sizes: list[int] = []
-        self.written: list[SavedLevel] = []
-
-    @property
-    def distinct(self) -> int:
-        return self.visited.count
-
-    @property
-    def used_bytes(self) -> int:
-        return self.visited.used_bytes
-
-    def start(self, rows: Rows, judge: Judge) -> None:
-        self.visited.start(rows)
-        self._close(judge, 0, None)
-
-    def load(self, written: list[SavedLevel]) -> bool:
-        """Load the levels from their files; return False if memory does not suffice."""
-        for level in written:
-            before = self.visited.count
-            if not self.visited.read_level(self.files.read(level)):
-                return False
-            self.sizes.append(self.visited.count - before)
-        self.written = list(written)
-        return True
-
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        """See `Space`. A level that outgrows its buffer is judged and written as it is built."""
-        visited, gathered = self.visited, None
-        in_memory, before = visited.reserved, visited.count
-        with contextlib.ExitStack() as stack:
-
-            def overflow() -> None:
-                nonlocal gathered
-                if gathered is None:
-                    depth, threads = len(self.written), len(self.crew.workers)
-                    gathered = stack.enter_context(self.files.gathered(depth, threads))
-                self._append(judge, gathered)
-
-            visited.begin_level()
-            visited.overflow = overflow
-            if in_memory == self.sizes[-1]:
-                reason, _ = self.crew.expand(visited, 0, in_memory, pause)
-            else:
-                reason = self._expand_stored(pause)
-            visited.close_level()
-            if gathered is not None:
-                self._append(judge, gathered)
-        return reason, self._close(judge, before, gathered)
-
-    def _expand_stored(self, pause: Pause) -> str | None:
-        """Expand the newest level from its files."""
-        done = 0
-        for rows in ahead(self.files.read(self.written[-1])):
-            block = np.ascontiguousarray(rows)
-            self.visited.source = block.ctypes.data
-            reason, _ = self.crew.expand(self.visited, 0, len(block), lambda at: pause(done + at))  # noqa: B023
-            if reason is not None:
-                return reason
-            done += len(block)
-        return None
-
-    def _append(self, judge: Judge, gathered: GatheredLevel) -> None:
-        """Judge and write the rows in memory."""
-        visited = self.visited
-        judge(visited.rows.address, 0, visited.reserved)
-        gathered.append(visited.view(0, visited.reserved))
-
-    def _close(self, judge: Judge, before: int, gathered: GatheredLevel | None) -> Counts:
-        """Complete a level; `before` is the number of states before it."""
-        visited = self.visited
-        self.sizes.append(visited.count - before)
-        if gathered is None:
-            judge(visited.rows.address, 0, visited.reserved)
-            rows = visited.view(0, visited.reserved)
-            self.written.append(self.files.write(len(self.written), rows, len(self.crew.workers)))
-        else:
-            visited.drop()
-            self.written.append(gathered.saved)
-        visited.overflow = None
-        return visited.settle()
-
-    def batches(self, depth: int) -> Iterator[Rows]:
-        return self.files.read(self.written[depth])
-
-    def save(self, last: int) -> None:
-        """Nothing to do: every level is written as soon as it is complete."""

@@ -13,9 +13,9 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits
+from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.compiled import default_workers
 from elrcheck.kafka.risk.asked_settings import Asked
 from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
 from elrcheck.kafka.risk.event_search import EventSearch
@@ -61,7 +61,7 @@ class RiskSearch:
     ) -> None:
         self.model, self.asked, self.sets, self.keeper = model, asked, sets, keeper
         self.request, self.progress, self.stop = request, progress, stop
-        self.workers = request.workers or default_workers()
+        self.workers = request.workers or processors()
         self.cache = KernelCache()
         self.traces: dict[tuple[Events, str], tuple[int, ...]] = {}
         self.prevented: dict[str, bool | None] = {}

@@ -12,8 +12,8 @@ from elrcheck.explorer.search.compiled import INTERRUPTED, Search, SearchSetting
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.store import fingerprints
 from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.hashed import Hashed
 from elrcheck.explorer.store.levels import LevelFiles
-from elrcheck.explorer.store.spaces import Hashed
 from elrcheck.lang.lowering.program import Program
 from support.level_folder import Folder
 from support.searches import search

@@ -17,7 +17,7 @@ from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.spark.shard_states import HashedShard, NewLevel, Shard, WholeShard
+from elrcheck.spark.shard_states import HashedShard, Shard, ShardLevel, WholeShard
 from support.spark_runs import lowered
 
 DEPTH = 14
@@ -61,7 +61,7 @@ class Levels:
 
     def add(self, pieces: list[Any]) -> None:
         place = (len(self.written), 0, 1)
-        with NewLevel(self.kernel, self.crew, self.files, place, lambda _: None) as new:
+        with ShardLevel(self.kernel, self.crew, self.files, place, lambda _: None) as new:
             self.shard.begin(new)
             for rows, whos in pieces:
                 assert self.shard.states.insert(rows, whos)
@@ -69,7 +69,7 @@ class Levels:
         assert new.saved is not None
         self.written.append(new.saved)
         self.in_parts += new.in_parts
-        seen = dataclasses.replace(new.seen, narrow=new.seen.narrow.tolist())
+        seen = dataclasses.replace(new.judgement, narrow=new.judgement.narrow.tolist())
         self.facts.append((credit.tolist(), seen, self.rows(new.saved)))
 
     def rows(self, level: SavedLevel) -> list[bytes]:
@@ -117,7 +117,7 @@ def test_a_level_that_fails_leaves_no_file(program: Lowered, tmp_path: Path) -> 
     states = ExactSet(kernel, crew)
     states.start(kernel.layout.pack_rows(sorted(set(program.program.init))))
     files = LevelFiles(tmp_path, kernel.layout.words)
-    with pytest.raises(RuntimeError), NewLevel(kernel, crew, files, (0, 0, 1), lambda _: None) as new:
+    with pytest.raises(RuntimeError), ShardLevel(kernel, crew, files, (0, 0, 1), lambda _: None) as new:
         new.append(states)
         raise RuntimeError
     assert not list(tmp_path.iterdir())

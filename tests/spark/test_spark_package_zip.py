@@ -70,8 +70,9 @@ def test_equal_sources_give_one_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
     with pytest.raises(EnvironmentFault, match="cannot write"):
-        package_zip(tmp_path / "missing")
+        package_zip(tmp_path / "file")
 
 
 @pytest.mark.slow

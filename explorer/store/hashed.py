@@ -1,0 +1,91 @@
+"""The space with fingerprints of all states in memory, and the levels on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
+from elrcheck.explorer.store.new_level import NewLevel
+from elrcheck.explorer.store.spaces import Counts, Judge, Pause, Rows
+
+
+class Hashed:
+    """Fingerprints of all states in memory; all levels on disk, a small newest level in memory, too."""
+
+    whole_levels = False
+
+    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles) -> None:
+        self.kernel, self.crew, self.files = kernel, crew, files
+        self.visited = FingerprintSet(kernel, crew, budget)
+        self.sizes: list[int] = []
+        self.written: list[SavedLevel] = []
+
+    @property
+    def distinct(self) -> int:
+        return self.visited.count
+
+    @property
+    def used_bytes(self) -> int:
+        return self.visited.used_bytes
+
+    def start(self, rows: Rows, judge: Judge) -> None:
+        self.visited.start(rows)
+        with self._new_level(judge) as new:
+            self._add(new, 0)
+
+    def _new_level(self, judge: Judge) -> NewLevel:
+        return NewLevel(self.files, len(self.written), len(self.crew.workers), judge)
+
+    def _add(self, new: NewLevel, before: int) -> Counts:
+        """Complete a level; `before` is the number of states before it."""
+        credit = new.complete(self.visited)
+        assert new.saved is not None
+        self.sizes.append(self.visited.count - before)
+        self.written.append(new.saved)
+        return credit
+
+    def load(self, written: list[SavedLevel]) -> bool:
+        """Load the levels from their files; return False if memory does not suffice."""
+        for level in written:
+            before = self.visited.count
+            if not self.visited.read_level(self.files.read(level)):
+                return False
+            self.sizes.append(self.visited.count - before)
+        self.written = list(written)
+        return True
+
+    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+        """See `Space`. A level that outgrows its buffer is judged and written as it is built."""
+        visited = self.visited
+        in_memory, before = visited.reserved, visited.count
+        with self._new_level(judge) as new:
+            visited.begin_level()
+            visited.overflow = lambda: new.append(visited)
+            if in_memory == self.sizes[-1]:
+                reason, _ = self.crew.expand(visited, 0, in_memory, pause)
+            else:
+                reason = self._expand_stored(pause)
+            return reason, self._add(new, before)
+
+    def _expand_stored(self, pause: Pause) -> str | None:
+        """Expand the newest level from its files."""
+        done = 0
+        for rows in ahead(self.files.read(self.written[-1])):
+            block = np.ascontiguousarray(rows)
+            self.visited.source = block.ctypes.data
+            reason, _ = self.crew.expand(self.visited, 0, len(block), lambda at: pause(done + at))  # noqa: B023
+            if reason is not None:
+                return reason
+            done += len(block)
+        return None
+
+    def batches(self, depth: int) -> Iterator[Rows]:
+        return self.files.read(self.written[depth])
+
+    def save(self, last: int) -> None:
+        """Nothing to do: every level is written as soon as it is complete."""

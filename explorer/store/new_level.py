@@ -1,0 +1,66 @@
+"""A level while it comes in: judged and written, whole or a part at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from types import TracebackType
+from typing import Self
+
+from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, Rows, SavedLevel
+from elrcheck.explorer.store.row_set import Counts, RowSet
+from elrcheck.explorer.store.spaces import Judge
+
+
+class NewLevel:
+    """A new level of a visited set; a context manager: nothing is left of a level if its block raises.
+
+    judge: evaluates the new rows. name: see `LevelFiles.write`. saved: the level's files, once it is complete.
+    """
+
+    def __init__(self, files: LevelFiles, depth: int, threads: int, judge: Judge, name: str | None = None) -> None:
+        self.files, self.depth, self.threads, self.judge, self.name = files, depth, threads, judge, name
+        self.saved: SavedLevel | None = None
+        self._gathered: GatheredLevel | None = None
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, fault, trace)
+
+    @property
+    def in_parts(self) -> bool:
+        return self._gathered is not None
+
+    def write(self, states: RowSet, first: int, last: int) -> None:
+        """Judge and write the whole level, which is in these rows of the set."""
+        self.judge(states.rows.address, first, last)
+        self.saved = self.stored(states.view(first, last))
+
+    def stored(self, rows: Rows) -> SavedLevel:
+        """Write a whole level."""
+        return self.files.write(self.depth, rows, self.threads, self.name)
+
+    def append(self, states: RowSet) -> None:
+        """Judge and write a part of the level, all rows of the set; they may be dropped then."""
+        if self._gathered is None:
+            self._gathered = self._stack.enter_context(self.files.gathered(self.depth, self.threads, self.name))
+        self.judge(states.rows.address, 0, states.reserved)
+        self._gathered.append(states.view(0, states.reserved))
+
+    def complete(self, states: FingerprintSet) -> Counts:
+        """Complete a level that overflows into this one; return the number of new states by instance."""
+        states.close_level()
+        if self._gathered is None:
+            self.write(states, 0, states.reserved)
+        else:
+            self.append(states)
+            states.drop()
+            self._stack.close()
+            self.saved = self._gathered.saved
+        states.overflow = None
+        return states.settle()
