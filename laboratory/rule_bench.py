@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from msgspec import structs
 
 from elrcheck.base.requests import Limits
-from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
@@ -28,9 +27,10 @@ from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.laboratory.rule_answers import RULE_FAULTS, AnswerBench
+from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.laboratory.rule_scenarios import ScenarioBench
+from elrcheck.laboratory.rule_task import UNDEFINED, MutantAnswer, MutantTask, Verdict
 from elrcheck.laboratory.rule_walks import WalkBench
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
@@ -42,8 +42,8 @@ from elrcheck.lang.lowering.relower import relower
 from elrcheck.mutation.rule_mutants import Changed, RuleMutants
 from elrcheck.mutation.rule_proof import ProofBench
 from elrcheck.proving.covered import outside
-from elrcheck.results.mutation_report import MutantVerdict, ProofAnswer
-from elrcheck.traces.replay import ReplayError, replay_finding
+from elrcheck.results.mutation_report import MutantVerdict
+from elrcheck.traces.replay import replay_finding
 
 KEPT = 256
 """Configurations whose programs and states stay in memory."""
@@ -53,70 +53,8 @@ MANY = 9
 """Configurations in which a change leads to as many other steps; after them it is told apart in none."""
 PATIENCE = 30.0
 """Seconds after which a change that many rules depend on is compared in no more configurations."""
-TOLD: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
-"""What a search that finds nothing says of a change; the later says more."""
-UNDEFINED = (ReplayError, *RULE_FAULTS)
-"""What a step or its replay may raise when the rule that protected it is changed."""
-
-
-class MutantTask(Record, frozen=True):
-    """One change to judge. wider: configurations for a change that shows in none of the others; walks: those
-    that are walked through, for one that shows in none of these either.
-
-    proof: put what a property catches to the proof by induction as well.
-    seconds: limit of each search; controller: also by `prove --controller`; answers: first by the packaged
-    answers of Kafka.
-    """
-
-    function: str
-    name: str
-    configurations: tuple[str, ...]
-    wider: tuple[str, ...]
-    walks: tuple[str, ...]
-    seconds: float
-    controller: bool
-    answers: bool = True
-    proof: bool = False
-
-
-class MutantAnswer(Record, frozen=True):
-    """The result for one change. typed: false if the types refuse it, so that it was not compared.
-
-    differs: configurations in which some step or property differs, as far as they were compared. same: those
-    in which even the program is the same.
-    """
-
-    name: str
-    function: str
-    place: str
-    kind: str
-    before: str
-    after: str
-    typed: bool = True
-    verdict: MutantVerdict = "unaffected"
-    by: str | None = None
-    configuration: str | None = None
-    depth: int | None = None
-    reason: str | None = None
-    compared: int = 0
-    differs: int = 0
-    same: int = 0
-    seconds: float = 0.0
-    proof: ProofAnswer | None = None
-    open: str | None = None
-    hole: bool = False
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """How a change shows in one configuration; None for `by` if only counts tell."""
-
-    verdict: MutantVerdict
-    by: str | None = None
-    depth: int | None = None
-    reason: str | None = None
-
-
+BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
+"""Verdicts of a search that finds nothing about a change; a later one says more."""
 SAME = Verdict("unaffected", reason="the same program")
 
 
@@ -154,7 +92,6 @@ class RuleBench:
         self.mutants = RuleMutants(self.model)
         self.cases: Mapping[str, SuiteCase] = {case.name: case for family in packaged_suites() for case in family.cases}
         self.bases: OrderedDict[str, Base] = OrderedDict()
-        self.controller: ControllerBench | None = None
 
     @cached_property
     def walks(self) -> WalkBench:
@@ -172,18 +109,22 @@ class RuleBench:
         return ProofBench()
 
     @cached_property
+    def controller(self) -> ControllerBench:
+        """The proof of the controller's rules, made when it is first needed."""
+        return ControllerBench()
+
+    @cached_property
     def answers(self) -> AnswerBench:
         """Kafka's answers, read when they are first needed."""
-        return AnswerBench(frozenset(self.mutants.functions))
+        return AnswerBench({name: self.mutants.fns[name].source for name in self.mutants.functions})
 
     def base(self, name: str) -> Base:
-        found = self.bases.get(name)
-        if found is None:
-            found = self.bases[name] = self._searched(self.cases[name])
+        if name not in self.bases:
+            self.bases[name] = self._searched(self.cases[name])
             if len(self.bases) > KEPT:
                 self.bases.popitem(last=False)
         self.bases.move_to_end(name)
-        return found
+        return self.bases[name]
 
     def _searched(self, case: SuiteCase) -> Base:
         lowered = lower(self.model, case.selected.config)
@@ -208,83 +149,59 @@ class RuleBench:
         )
         changed = self.mutants.make(variation)
         if changed is None:
-            return _with(plain, typed=False)
-        other = self.answers.other_answer(changed) if task.answers else None
-        if other is not None:
-            return _with(
-                plain,
-                verdict="found",
-                by=f"Kafka {other.kafka}",
-                configuration=f"conform, {other.event}",
-                seconds=round(time.perf_counter() - started, 3),
-            )
+            return structs.replace(plain, typed=False)
+        answer = self._judged(plain, changed, task)
+        return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
+
+    def _judged(self, plain: MutantAnswer, changed: Changed, task: MutantTask) -> MutantAnswer:
+        """Judge a change by one means after the other, until it shows."""
+        verdict = self.answers.judge(changed) if task.answers else None
+        if verdict is not None:
+            return plain.shows(verdict)
         answer = self._over_suite(plain, changed, task.configurations, task.seconds)
         if answer.verdict == "unaffected":
             answer = _both(answer, self._over_suite(plain, changed, task.wider, task.seconds))
-        if answer.verdict == "unaffected":
-            answer = self._over_walks(answer, changed, task.walks)
+        for name in task.walks:
+            if answer.verdict == "unaffected":
+                verdict = _defined("a step", self.walks.judge, name, changed)
+                answer = structs.replace(answer, compared=answer.compared + 1)
+                if verdict is not None:
+                    answer = structs.replace(answer.shows(verdict), configuration=name, differs=answer.differs + 1)
         if answer.verdict == "unaffected" and task.walks:
-            answer = self._over_scenarios(answer, changed)
+            verdict = _defined("a step", self.scenarios.judge, changed)
+            answer = answer if verdict is None else answer.shows(verdict)
         if answer.verdict in ("unaffected", "counted") and task.controller:
-            answer = self._by_proof(answer, changed)
+            verdict = _defined("a controller step", self.controller.judge, changed.variation)
+            answer = answer if verdict is None else answer.shows(verdict)
         if task.proof and answer.verdict == "found" and answer.depth is not None:
-            answer = self._by_induction(answer, variation)
-        return _with(answer, seconds=round(time.perf_counter() - started, 3))
+            answer = self._by_induction(answer, changed.variation)
+        return answer
 
     def _over_suite(self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float) -> MutantAnswer:
         started = time.perf_counter()
-        compared = differing = same = tried = 0
-        kept: MutantAnswer | None = None
+        compared = differing = same = searches = 0
+        strongest: MutantAnswer | None = None
         for name in names:
-            if tried == SEARCHED or differing == MANY or time.perf_counter() - started > PATIENCE:
+            if searches == SEARCHED or differing == MANY or time.perf_counter() - started > PATIENCE:
                 break
-            try:
-                verdict = self._in(self.base(name), changed, seconds)
-            except UNDEFINED as fault:
-                verdict = Verdict("undefined", reason=f"a step is undefined: {fault}")
+            verdict = _defined("a step", self._in_suite, name, changed, seconds)
             compared += 1
             if verdict is None or verdict is SAME:
                 same += verdict is SAME
                 continue
             differing += 1
-            tried += verdict.verdict != "unaffected"  # as many steps here may be more of them elsewhere
-            answer = _with(
-                plain,
-                verdict=verdict.verdict,
-                by=verdict.by,
-                depth=verdict.depth,
-                reason=verdict.reason,
-                configuration=name,
-                compared=compared,
-                differs=differing,
+            searches += verdict.verdict != "unaffected"  # as many steps here may be more of them elsewhere
+            answer = structs.replace(
+                plain.shows(verdict), configuration=name, compared=compared, differs=differing, same=same
             )
             if verdict.verdict == "found":
-                return _with(answer, same=same)
-            if kept is None or TOLD.index(answer.verdict) > TOLD.index(kept.verdict):
-                kept = answer
-        return _with(kept or plain, compared=compared, differs=differing, same=same)
+                return answer
+            if strongest is None or BY_STRENGTH.index(answer.verdict) > BY_STRENGTH.index(strongest.verdict):
+                strongest = answer
+        return structs.replace(strongest or plain, compared=compared, differs=differing, same=same)
 
-    def _over_walks(self, answer: MutantAnswer, changed: Changed, names: Sequence[str]) -> MutantAnswer:
-        for name in names:
-            try:
-                told, verdict = self.walks.told(name, changed), TOLD[-1]
-            except UNDEFINED as fault:
-                told, verdict = f"a step is undefined: {fault}", "undefined"
-            answer = _with(answer, compared=answer.compared + 1)
-            if told is not None:
-                differs = answer.differs + 1
-                return _with(answer, verdict=verdict, configuration=name, reason=told, differs=differs)
-        return answer
-
-    def _over_scenarios(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
-        try:
-            told = self.scenarios.told(changed)
-        except UNDEFINED as fault:
-            return _with(answer, verdict="undefined", reason=f"a step is undefined: {fault}")
-        if told is None:
-            return answer
-        ident, said = told
-        return _with(answer, verdict="found", by=ident, configuration=f"scenario {ident}", reason=said)
+    def _in_suite(self, name: str, changed: Changed, seconds: float) -> Verdict | None:
+        return self._in(self.base(name), changed, seconds)
 
     def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
         """How the change shows in a configuration.
@@ -308,9 +225,9 @@ class RuleBench:
             lowered = base.lowered
             search = ChangedSearch(base.search, change, limits=limits, broken=broken)
         result = search.run(None, "first" if not broken or change is not None else "complete")
-        return self._told(base, changed, lowered, search, result)
+        return self._verdict(base, changed, lowered, search, result)
 
-    def _told(
+    def _verdict(
         self, base: Base, changed: Changed, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
     ) -> Verdict:
         program: Program = search.program
@@ -333,43 +250,33 @@ class RuleBench:
         if not result.complete:
             out_of_range = (result.reason or "").startswith("values out of range")
             return Verdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
-        found = set(names.values())
-        gone = sorted(name for name in before if name in always and name not in found)
-        dead = [ident for ident in base.case.reaches if ident not in found]
+        hit = set(names.values())
+        gone = sorted(name for name in before if name in always and name not in hit)
+        dead = [ident for ident in base.case.reaches if ident not in hit]
         if gone or dead:
             ident = (gone or dead)[0]
             why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
             return Verdict("found", ident, None, why)
-        was, now = _counts(old), _counts(result)
-        if was != now:
-            return Verdict("counted", reason=f"{now}; without the change: {was}")
+        counts_before, counts = _counts(old), _counts(result)
+        if counts != counts_before:
+            return Verdict("counted", reason=f"{counts}; without the change: {counts_before}")
         return Verdict("unaffected", reason="other steps, as many as without the change")
-
-    def _by_proof(self, answer: MutantAnswer, changed: Changed) -> MutantAnswer:
-        if self.controller is None:
-            self.controller = ControllerBench()
-        try:
-            broken = self.controller.broken_rule(changed.variation)
-        except UNDEFINED as fault:
-            return _with(answer, verdict="undefined", reason=f"a controller step is undefined: {fault}")
-        if broken is None:
-            return answer
-        return _with(
-            answer,
-            verdict="found",
-            by=broken.rule,
-            configuration=f"prove --controller, {broken.event}",
-            depth=None,
-            reason=None,
-        )
 
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
         """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
-        found = self.induction.judge(variation)
+        by_proof = self.induction.judge(variation)
         case = self.cases.get(answer.configuration or "")
         covered = case is not None and not outside(case.selected.config)
-        hole = covered and found.answer in ("proved", "outside")
-        return _with(answer, proof=found.answer, open=found.open, hole=hole)
+        hole = covered and by_proof.answer in ("proved", "outside")
+        return structs.replace(answer, proof=by_proof.answer, open=by_proof.open, hole=hole)
+
+
+def _defined(what: str, judge: Callable[..., Verdict | None], *arguments: object) -> Verdict | None:
+    """Return a verdict; one about a step that is undefined under the change, if a rule raises."""
+    try:
+        return judge(*arguments)
+    except UNDEFINED as fault:
+        return Verdict("undefined", reason=f"{what} is undefined: {fault}")
 
 
 def _counts(result: SearchResult) -> Counts:
@@ -377,13 +284,9 @@ def _counts(result: SearchResult) -> Counts:
 
 
 def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:
-    """What is known of a change that does not show in the first configurations."""
-    shown = first if wider.differs == 0 else wider
+    """Return what is known of a change that does not show in the first configurations."""
+    answer = first if wider.differs == 0 else wider
     compared, same = first.compared + wider.compared, first.same + wider.same
     if same == compared > 0:
-        shown = _with(shown, reason=f"the same program in all {same} configurations")
-    return _with(shown, compared=compared, differs=first.differs + wider.differs, same=same)
-
-
-def _with(answer: MutantAnswer, **changes: object) -> MutantAnswer:
-    return structs.replace(answer, **changes)
+        answer = structs.replace(answer, reason=f"the same program in all {same} configurations")
+    return structs.replace(answer, compared=compared, differs=first.differs + wider.differs, same=same)

@@ -7,7 +7,6 @@ most events need no solver.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.requests import Selection
@@ -16,6 +15,7 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
 from elrcheck.invariants.proof.z3_algebra import formula
+from elrcheck.laboratory.rule_task import Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.mutation.rule_mutants import RuleMutants
@@ -23,14 +23,6 @@ from elrcheck.proving.prove_controller import replayed
 
 SECONDS = 20.0
 """Limit of each obligation; a change that the solver cannot judge in time is not found by it."""
-
-
-@dataclass(frozen=True)
-class BrokenRule:
-    """A controller event after which a rule no longer holds."""
-
-    event: str
-    rule: str
 
 
 class ControllerBench:
@@ -43,8 +35,8 @@ class ControllerBench:
         self.prover = StepProver(self.model, self.config, SECONDS)
         self.terms = {kind: dict(_terms(self.prover, self.model, kind)) for kind in EventKind}
 
-    def broken_rule(self, variation: Variation) -> BrokenRule | None:
-        """A rule that the change breaks, replayed in plain Python; None if every event preserves all."""
+    def judge(self, variation: Variation) -> Verdict | None:
+        """Return a rule that the change breaks, replayed in plain Python; None if every event preserves all."""
         if variation.function not in self.mutants.fns:
             return None
         changed = self.mutants.make(variation)
@@ -64,7 +56,7 @@ class ControllerBench:
                     answer = prover.keeps(step, fn)
                     if answer.counterexample is not None and self._held(kind, fn.ident):
                         replayed(changed.model, fn, answer.counterexample)
-                        return BrokenRule(kind.name, fn.ident)
+                        return Verdict("found", fn.ident, configuration=f"prove --controller, {kind.name}")
         return None
 
     def _held(self, kind: EventKind, ident: str) -> bool:

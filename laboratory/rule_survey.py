@@ -30,7 +30,8 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.suite import run_suite, selected_cases
-from elrcheck.laboratory.rule_bench import MutantAnswer, MutantTask, judge
+from elrcheck.laboratory.rule_bench import judge
+from elrcheck.laboratory.rule_task import MutantAnswer, MutantTask
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
@@ -143,30 +144,11 @@ def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
 
 
 def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
-    verdict, reason = answer.verdict, answer.reason
     because = reasons.get(answer.name)
-    if because is not None:
-        caught = verdict in ("found", "counted", "undefined")
-        verdict, reason = ("contradicted", because) if caught else ("equivalent", because)
-    return RuleMutant(
-        name=answer.name,
-        function=answer.function,
-        place=answer.place,
-        kind=answer.kind,
-        before=answer.before,
-        after=answer.after,
-        verdict=verdict,
-        by=answer.by,
-        configuration=answer.configuration,
-        depth=answer.depth,
-        reason=reason,
-        compared=answer.compared,
-        differs=answer.differs,
-        seconds=answer.seconds,
-        proof=answer.proof,
-        open=answer.open,
-        hole=answer.hole,
-    )
+    if because is None:
+        return answer.report()
+    caught = answer.verdict in ("found", "counted", "undefined")
+    return answer.report(verdict="contradicted" if caught else "equivalent", reason=because)
 
 
 def _report_progress(

@@ -15,6 +15,7 @@ from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import Walked
+from elrcheck.laboratory.rule_task import Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -50,19 +51,19 @@ class WalkBench:
             self.bases[name] = WalkBase(case, case.walk, lowered, walks_of(lowered.program, case.walk))
         return self.bases[name]
 
-    def told(self, name: str, changed: Changed) -> str | None:
-        """What the walks of a configuration say of a change; None if their steps are the same."""
+    def judge(self, name: str, changed: Changed) -> Verdict | None:
+        """Return how a change shows in the walks of a configuration; None if their steps are the same."""
         base = self.base(name)
         change = relower(base.lowered, changed.model, changed.affected)
         if change is None:
             with planted(changed.original, changed.plain):
                 program = lower(changed.model, base.case.selected.config, ()).program
-            was, now = counts_of_walks(base.met), counts_of_walks(walks_of(program, base.walk))
-            return None if was == now else f"{now}; without the change: {was}"
+            before, after = counts_of_walks(base.met), counts_of_walks(walks_of(program, base.walk))
+            return None if before == after else Verdict("counted", reason=f"{after}; without the change: {before}")
         if change.same:
             return None
         for start in range(0, base.met.distinct, CHUNK):
             part = [column[start : start + CHUNK].astype(np.int64) for column in base.met.columns]
             if differs_in(base.lowered.program, change, part, min(CHUNK, base.met.distinct - start)):
-                return f"another step in one of the first {start + CHUNK:,} states"
+                return Verdict("counted", reason=f"another step in one of the first {start + CHUNK:,} states")
         return None

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from elrcheck.catalogue.hazard import Hazard
-from elrcheck.laboratory.rule_bench import MutantTask, RuleBench
+from elrcheck.laboratory.rule_bench import RuleBench
+from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.model.choices import CleanCheck
 from elrcheck.mutation.hazard_proof import HazardProofs

@@ -64,13 +64,13 @@ def test_a_change_of_a_rule_is_another_answer() -> None:
         for one in packaged_releases()
         if one.answers.kafka == "3.9.1" and one.answers.level == "controller"
     ]
-    bench = AnswerBench(frozenset({"fence_target"}), few)
-    assert bench.asked("fence_target") > 100
+    bench = AnswerBench({"fence_target": mutants.fns["fence_target"].source}, few)
+    assert bench.cases_of("fence_target") > 100
     judged = {
-        variation.name: bench.other_answer(changed)
+        variation.name: bench.judge(changed)
         for variation in mutants.of("fence_target")
         if (changed := mutants.make(variation)) is not None
     }
-    caught = [found for found in judged.values() if found is not None]
+    caught = [verdict for verdict in judged.values() if verdict is not None]
     assert len(caught) >= 6  # the others change what a knob decides that no release has
-    assert {found.kafka for found in caught} == {"3.9.1"}
+    assert {verdict.by for verdict in caught} == {"Kafka 3.9.1"}
