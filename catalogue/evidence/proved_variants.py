@@ -17,7 +17,6 @@ from elrcheck.base.typed.configuration import build_config, check_value, config_
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
-from elrcheck.catalogue.finding_text import command
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
@@ -107,7 +106,6 @@ class Breach:
 
     finding: str
     properties: tuple[str, ...]
-    command: str
     outside: tuple[str, ...]
 
 
@@ -118,7 +116,7 @@ def packaged_proofs() -> tuple[ProvedVariant, ...]:
 def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
     """The findings whose recorded searches break properties of the variant, with nothing else to blame."""
     found = [
-        Breach(ident, properties, command(run), tuple(_outside(proof, run)))
+        Breach(ident, properties, tuple(_outside(proof, run)))
         for ident, run, properties in _recorded()
         if find_variant(run.variant).knobs == find_variant(proof.variant).knobs and not _other_rules(run)
     ]

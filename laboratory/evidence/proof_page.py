@@ -29,15 +29,20 @@ ELR members staler. The command of a variant says what it covers.
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-In brackets: findings whose searches break the property with sizes or operations that the proof leaves out. A row made
-before that of `kip_full` has the lemmas and actions of its day.
+Below, of each variant: what its proof drops; what random walks break; and the findings whose searches break its
+properties, in brackets the sizes and operations that the proof leaves out. A row made before that of `kip_full` has the
+lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats both; the walks of the first are
+`{walks}`.
 """
 
 
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
     """Return the page. properties: id -> name, in the order of the table."""
     known = {proof.variant: breaches(proof) for proof in proofs}
-    lines = [HEAD, *table(COUNTED, map(_counts, proofs))]
+    lines = [
+        HEAD.format(walks=proofs[0].walked.replace(proofs[0].variant, "NAME")),
+        *table(COUNTED, map(_counts, proofs)),
+    ]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
         rows = (
@@ -66,18 +71,10 @@ def _counts(proof: ProvedVariant) -> Sequence[str]:
 
 def _cell(proof: ProvedVariant, ident: str, known: Sequence[Breach]) -> str:
     standing = proof.standing(ident)
-    inside = _findings(known, ident, outside=False)
-    outside = [name for name in _findings(known, ident, outside=True) if name not in inside]
-    if inside and standing == "open":
-        standing = "refuted"
-    words = {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}
-    word = words.get(standing, " ".join(["**refuted**", *inside]))
-    return " ".join(filter(None, (word, f"({', '.join(outside)})" if outside else "")))
-
-
-def _findings(known: Sequence[Breach], ident: str, *, outside: bool) -> list[str]:
-    names = (one.finding for one in known if ident in one.properties and bool(one.outside) is outside)
-    return list(dict.fromkeys(names))
+    inside = [one.finding for one in known if ident in one.properties and not one.outside]
+    if standing == "refuted" or (inside and standing == "open"):
+        return " ".join(["**refuted**", *dict.fromkeys(inside)])
+    return {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}[standing]
 
 
 def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
@@ -90,10 +87,10 @@ def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
         )
     if proof.broken:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
-        yield from paragraphs(f"Walks break {broken} steps: `{proof.walked}`")
+        yield from paragraphs(f"Walks break {broken} steps.")
     for one in known:
-        outside = f"outside the proof by {', '.join(one.outside)}" if one.outside else "inside the proof"
-        yield f"* [{one.finding}](findings/{one.finding}.md) breaks {', '.join(one.properties)}, {outside}"
+        outside = ", ".join(one.outside) or "inside the proof"
+        yield f"* [{one.finding}](findings/{one.finding}.md): {', '.join(one.properties)} ({outside})"
     if known:
         yield ""
 
