@@ -15,21 +15,23 @@ from typing import Any, NoReturn
 import click
 
 from elrcheck.base.version import __version__
+from elrcheck.console.config_verbs import config
 from elrcheck.console.export_verbs import export, tlc
 from elrcheck.console.gate_verbs import gate, init
 from elrcheck.console.global_options import use_settings
 from elrcheck.console.help import Commands
 from elrcheck.console.kafka_verbs import audit, conform, reproduce
-from elrcheck.console.options import EXIT_CODES
 from elrcheck.console.proof_verbs import mutate, prove
 from elrcheck.console.reference_verbs import completion, doctor, list_, scenario, show, what_if
+from elrcheck.console.replay_verbs import explain, replay
 from elrcheck.console.risk_verbs import risk
-from elrcheck.console.run_verbs import config, runs
+from elrcheck.console.run_verbs import runs
 from elrcheck.console.search_verbs import check, explore, simulate
 from elrcheck.console.shell import Shell, end_as_interrupted, run
 from elrcheck.console.suite_verbs import suite
 from elrcheck.console.sweep_verbs import sweep
-from elrcheck.console.trace_verbs import explain, replay, traces
+from elrcheck.console.trace_verbs import traces
+from elrcheck.console.verb import EXIT_CODES
 from elrcheck.console.web_verbs import web
 
 

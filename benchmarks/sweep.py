@@ -73,7 +73,7 @@ def main() -> int:
     parser.add_argument("--cold", action="store_true", help="empty the kernel cache before each measurement")
     parser.add_argument("--rounds", type=int, default=1, help="number of measurements of both sweeps")
     options = parser.parse_args()
-    request = SweepRequest(Selection(scope=options.scope), tuple(options.sweep or AXES))
+    request = SweepRequest(tuple(options.sweep or AXES), selection=Selection(scope=options.scope))
     result: dict[str, Any] = {"scope": options.scope, "axes": list(request.sweeps), "cold": options.cold}
     with tempfile.TemporaryDirectory(prefix="elrcheck-sweep-") as name:
         folder = Path(name)

@@ -6,34 +6,16 @@ A test parses every example, so none can use an option that no longer exists.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import get_args
 
 import click
 
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.option import Group
 from elrcheck.console.global_options import late_options
 
-HELP = "help"
-GROUPS: Mapping[str, Sequence[str]] = {
-    "Model": ("variant", "scope", "overrides"),
-    "Kafka": ("kafka", "home", "homes", "classes", "patched"),
-    "Properties": ("properties", "liveness", "stop_at_first", "fail_on"),
-    "Limits": ("max_depth", "max_states", "time_budget", "memory", "timeout", "fresh"),
-    "Engine": (
-        "engine",
-        "workers",
-        "reduce",
-        "fingerprint",
-        "large",
-        "master",
-        "partitions",
-        "handover",
-        "storage",
-        "spark_conf",
-    ),
-    "Run folder": ("run_dir", "resume", "checkpoint_every"),
-    "Output": ("form", "outputs", "html", "every", "exit_zero", HELP),
-}
-"""Title -> parameter names. A parameter in no group is specific to its command and comes first."""
+GROUPS = tuple(title for title in get_args(Group) if title)
+"""Headings over options, in order; options without one are specific to their verb and come first."""
 MANY = 12
 """Commands with at least this many options show them in groups."""
 
@@ -157,7 +139,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
 """Command -> example lines for a shell; text before `elrcheck` or after `|` and `<` is shell syntax."""
 
 
-class Verb(click.Command):
+class CommandPage(click.Command):
     """A command whose help groups the options and shows examples.
 
     The environment variable of an option is named after the option (ELRCHECK_CHECK_FORMAT for
@@ -177,22 +159,19 @@ class Verb(click.Command):
         return [*own, *late_options(frozenset(name for param in own for name in param.opts))]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        asked = self.get_help_option(ctx)
-        records = [
-            (HELP if param is asked else param.name, param.get_help_record(ctx)) for param in self.get_params(ctx)
-        ]
-        shown = [(name, record) for name, record in records if record is not None]
-        if len(shown) < MANY:
+        rows: dict[str, list[tuple[str, str]]] = {"": [], **{title: [] for title in GROUPS}}
+        help_option = self.get_help_option(ctx)
+        for param in self.get_params(ctx):
+            group = "Output" if param is help_option else getattr(param, "group", "")
+            if (row := param.get_help_record(ctx)) is not None:
+                rows[group].append(row)
+        if sum(map(len, rows.values())) < MANY:
             super().format_options(ctx, formatter)
             return
-        grouped = {name for names in GROUPS.values() for name in names}
-        sections = {"Options": [record for name, record in shown if name not in grouped]}
-        for title, names in GROUPS.items():
-            sections[title] = [record for name, record in shown if name in names]
-        for title, found in sections.items():
-            if found:
-                with formatter.section(title):
-                    formatter.write_dl(found)
+        for title, section in rows.items():
+            if section:
+                with formatter.section(title or "Options"):
+                    formatter.write_dl(section)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         write_examples(ctx, formatter)
@@ -222,7 +201,7 @@ def _choices(param: click.Parameter) -> Sequence[str]:
 class Commands(click.Group):
     """A group that lists its commands in declaration order and suggests a command for a typo."""
 
-    command_class = Verb
+    command_class = CommandPage
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -1,4 +1,4 @@
-"""What a value of an option may look like: durations, sizes, numbers of workers, output files."""
+"""What a value of an option may look like: durations, sizes, numbers of workers, words, run folders, output files."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from elrcheck.base.common_options import FAIL_ON
+from elrcheck.base.option import location
 from elrcheck.report.formats import EVERY, SUFFIXES
+
+NEWEST = ".elrcheck/runs/*"
+"""The value of --resume without a folder."""
 
 _SECONDS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _LONGEST = 10_000 * _SECONDS["d"]  # waiting functions overflow beyond a few hundred years
@@ -67,6 +73,52 @@ class WorkerCount(click.ParamType):  # type: ignore[type-arg]  # generic since c
         return int(word)
 
 
+class WordList(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.3
+    """Words of `FAIL_ON` separated by commas, as a tuple."""
+
+    name = "list of words"
+
+    def __init__(self, choices: Sequence[str]) -> None:
+        self.choices = choices
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        words = tuple(word.strip() for word in value.split(",")) if value else ()
+        for word in words:
+            if word not in self.choices:
+                self.fail(f"{word!r} is not one of {', '.join(self.choices)}", param, ctx)
+        return words
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+        before, comma, last = incomplete.rpartition(",")
+        matches = [word for word in self.choices if word.startswith(last)]
+        return [CompletionItem(before + comma + word, help=FAIL_ON[word]) for word in matches]
+
+
+class RunFolder(click.Path):
+    """A run folder, by default the newest that can be resumed; a note on stderr names it."""
+
+    def __init__(self) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        folder = super().convert(value, param, ctx)
+        if folder != Path(NEWEST) or ctx is None or ctx.resilient_parsing:
+            return folder
+        from elrcheck.commands.run_list import newest_resumable
+
+        newest = newest_resumable(Path(NEWEST).parent)
+        if ctx.obj is not None:
+            ctx.obj.note(f"resuming {newest}")
+        return newest
+
+
+class Location(click.Path):
+    """A path, or the URI of a storage."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return location(str(super().convert(value, param, ctx)))
+
+
 def output_file(
     forms: Sequence[str], text: str, every: Sequence[str] = EVERY, endings: Mapping[str, str] = SUFFIXES
 ) -> tuple[str, Path]:
@@ -86,3 +138,8 @@ def output_file(
     if form not in forms:
         raise click.BadParameter(f"{text!r}: no format {form} here; choose from {', '.join(forms)}")
     return form, path
+
+
+def as_duration(seconds: float) -> str:
+    """Return a number of seconds as one types it: in minutes from five of them on."""
+    return f"{seconds / 60:g}m" if seconds >= 300 and seconds % 60 == 0 else f"{seconds:g}s"

@@ -5,46 +5,50 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import click
 
+from elrcheck.base.common_options import run_dir
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.option import Option
 from elrcheck.base.requests import KINDS
-from elrcheck.console.completion import completer, everything, scenarios, script
-from elrcheck.console.help import Verb
-from elrcheck.console.options import format_option
-from elrcheck.console.run_verbs import config
+from elrcheck.console.completion import script
+from elrcheck.console.config_verbs import config
+from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell
+from elrcheck.console.verb import Verb, verb
 
 
-@click.command(name="list", cls=Verb)
-@click.argument("kind", type=click.Choice(KINDS), metavar="|".join(KINDS))
-@click.option(
-    "--by-version", is_flag=True, help="Of findings: what was shown in which release of Kafka, and what repeats it."
-)
-@format_option
-@click.pass_obj
-def list_(shell: Shell, /, kind: str, by_version: bool, form: str) -> ExitCode:
+@verb(name="list")
+def list_(
+    shell: Shell,
+    kind: Annotated[str, Option(metavar="|".join(KINDS), choices=KINDS, argument=True)],
+    by_version: Annotated[
+        bool, Option("Of findings: what was shown in which release of Kafka, and what repeats it.")
+    ] = False,
+    form: Form = "text",
+) -> ExitCode:
     """List names of one kind with one-line summaries."""
+    return _list_findings(shell, kind, form) if by_version else _list_entries(shell, kind, form)
+
+
+def _list_entries(shell: Shell, kind: str, form: str) -> ExitCode:
     import json
 
     from elrcheck.catalogue.lookup import entries
 
-    if by_version:
-        return _by_version(shell, kind, form)
-
-    found = entries(kind)
+    rows = entries(kind)
     if form == "json":
-        shell.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+        shell.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
     else:
         possible = ("id", "name", "summary", "compared")
-        columns = [column for column in possible if any(column in entry for entry in found)]
-        shell.page().table(columns, (tuple(str(entry.get(c, "")) for c in columns) for entry in found))
+        columns = [column for column in possible if any(column in row for row in rows)]
+        shell.page().table(columns, (tuple(str(row.get(column, "")) for column in columns) for row in rows))
     return ExitCode.HOLDS
 
 
-def _by_version(shell: Shell, kind: str, form: str) -> ExitCode:
+def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
     import json
 
     from elrcheck.catalogue.evidence.by_version import finding_table
@@ -83,23 +87,23 @@ def _with_value(word: str) -> bool:
     return any(word.startswith(option) and word != option for option in FORMAT)
 
 
-@click.command(cls=Show)
-@click.argument("name", shell_complete=completer(everything, "file"))
-@click.option("--kind", type=click.Choice(KINDS), help="Look only here, when a name is ambiguous.")
-@click.option(
-    "--run-dir",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the traces of a scenario's runs.",
-)
-@format_option
-@click.pass_obj
-def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None, form: str) -> ExitCode:
+@verb(cls=Show)
+def show(
+    shell: Shell,
+    name: Annotated[str, Option(complete="everything", otherwise="file", argument=True)],
+    kind: Annotated[str | None, Option("Look only here, when a name is ambiguous.", choices=KINDS)] = None,
+    run_dir: Annotated[Path | None, run_dir("Folder for the traces of a scenario's runs.")] = None,
+    form: Form = "text",
+) -> ExitCode:
     """Show everything known about one name.
 
     NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
     replayed; the exit code is 1 when the model contradicts it. `show config` is `elrcheck config`.
     """
+    return _show_entry(shell, name, kind, run_dir, form)
+
+
+def _show_entry(shell: Shell, name: str, kind: str | None, run_dir: Path | None, form: str) -> ExitCode:
     import json
 
     from elrcheck.catalogue.lookup import find
@@ -108,7 +112,7 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None, for
     if entry.get("list") == "scenarios":
         from elrcheck.commands.show_scenario import run_scenario
 
-        return shell.deliver(run_scenario(entry["source"], run_dir), form)
+        return shell.deliver(run_scenario(entry["source"], run_dir), Output(form))
     if run_dir is not None:
         raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="see `elrcheck list scenarios`")
     if form == "json":
@@ -120,17 +124,13 @@ def show(shell: Shell, /, name: str, kind: str | None, run_dir: Path | None, for
     return ExitCode.HOLDS
 
 
-@click.command(cls=Verb)
-@click.argument("name", required=False, shell_complete=completer(scenarios, "file"))
-@click.option(
-    "--run-dir",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the traces of its runs.",
-)
-@format_option
-@click.pass_context
-def scenario(ctx: click.Context, /, name: str | None, run_dir: Path | None, form: str) -> ExitCode:
+@verb()
+def scenario(
+    shell: Shell,
+    name: Annotated[str | None, Option(complete="scenarios", otherwise="file", argument=True)] = None,
+    run_dir: Annotated[Path | None, run_dir("Folder for the traces of its runs.")] = None,
+    form: Form = "text",
+) -> ExitCode:
     """Tell a scenario, and what each variant makes of it.
 
     NAME is an id such as E-6, or a TOML file. The story is replayed in the model; the exit code is 1 when
@@ -139,19 +139,12 @@ def scenario(ctx: click.Context, /, name: str | None, run_dir: Path | None, form
     if name is None:
         if run_dir is not None:
             raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="name one, such as E-6")
-        return _invoked(ctx, list_, kind="scenarios", by_version=False, form=form)
-    return _invoked(ctx, show, name=name, kind="scenarios", run_dir=run_dir, form=form)
+        return _list_entries(shell, "scenarios", form)
+    return _show_entry(shell, name, "scenarios", run_dir, form)
 
 
-def _invoked(ctx: click.Context, verb: click.Command, **params: Any) -> ExitCode:
-    code: ExitCode = ctx.invoke(verb, **params)
-    return code
-
-
-@click.command(cls=Verb)
-@format_option
-@click.pass_obj
-def doctor(shell: Shell, /, form: str) -> ExitCode:
+@verb()
+def doctor(shell: Shell, form: Form = "text") -> ExitCode:
     """Check what elrcheck can use on this machine.
 
     Exits with 4 when `check` cannot run.
@@ -168,36 +161,35 @@ def doctor(shell: Shell, /, form: str) -> ExitCode:
     return diagnosis.exit_code
 
 
-@click.command(cls=Verb)
-@click.argument("shell_name", metavar="bash|zsh|fish", type=click.Choice(("bash", "zsh", "fish")))
-@click.pass_context
-def completion(ctx: click.Context, /, shell_name: str) -> ExitCode:
+@verb()
+def completion(
+    shell: Shell, shell_name: Annotated[Literal["bash", "zsh", "fish"], Option(metavar="bash|zsh|fish", argument=True)]
+) -> ExitCode:
     """Print a completion script for your shell.
 
     Completes commands, options and values: variants, scopes, properties, actions, stored runs.
     """
-    shell: Shell = ctx.obj
-    shell.write(script(ctx.find_root().command, shell_name).rstrip("\n") + "\n")
+    root = click.get_current_context().find_root().command
+    shell.write(script(root, shell_name).rstrip("\n") + "\n")
     return ExitCode.HOLDS
 
 
-@click.command(cls=Verb, name="what-if")
-@click.option(
-    "--template",
-    metavar="OP",
-    is_flag=False,
-    flag_value="fence",
-    help="Print a whole question about this operation to begin from; fence, if none is named.",
-)
-@click.option(
-    "--format",
-    "-f",
-    "form",
-    type=click.Choice(("text", "json")),
-    help="Format of an answer: json, a line for each; text for people, also when a person types.",
-)
-@click.pass_obj
-def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode:
+@verb()
+def what_if(
+    shell: Shell,
+    template: Annotated[
+        str | None,
+        Option(
+            "Print a whole question about this operation to begin from; fence, if none is named.",
+            metavar="OP",
+            bare="fence",
+        ),
+    ] = None,
+    form: Annotated[
+        Literal["text", "json"] | None,
+        format_option("Format of an answer: json, a line for each; text for people, also when a person types."),
+    ] = None,
+) -> ExitCode:
     """Answer what the controller would do (JSON on stdin).
 
     Reads JSON objects, one after the other, and answers each as soon as its end is read.  Stops at the first
@@ -218,31 +210,31 @@ def what_if(shell: Shell, /, template: str | None, form: str | None) -> ExitCode
         shell.note("Type a question, one JSON object; Ctrl-D ends. `what-if --template` prints a whole one,")
         shell.note('the least is {"partition": {"replicas": [1, 2]}, "op": {"type": "fence", "broker": 1}}')
         form = form or "text"
-    write, told = json.JSONEncoder(ensure_ascii=False).encode, list[str]()
+    encode, answers = json.JSONEncoder(ensure_ascii=False).encode, list[str]()
 
-    def tell() -> None:
-        if told:
-            shell.write("".join(told))
-            told.clear()
+    def write_answers() -> None:
+        if answers:
+            shell.write("".join(answers))
+            answers.clear()
 
-    def asked() -> Iterator[bytes]:
-        """The questions; those that are there together are answered together."""
+    def questions() -> Iterator[bytes]:
+        """Yield the questions; those that are there together are answered together."""
         for piece in shell.lines():
             yield piece
-            tell()
+            write_answers()
 
     try:
-        for question in parse_objects(asked(), "<stdin>", CODES):
+        for question in parse_objects(questions(), "<stdin>", CODES):
             if form == "text":
                 from elrcheck.commands.what_if.ask import both_sides
                 from elrcheck.report.what_if_text import what_if_text
 
                 before, answer = both_sides(question)
-                told.append(what_if_text(question["op"].value, before, answer))
+                answers.append(what_if_text(question["op"].value, before, answer))
             else:
-                told.append(write(reply(question)) + "\n")
+                answers.append(encode(reply(question)) + "\n")
     finally:
-        tell()
+        write_answers()
     return ExitCode.HOLDS
 
 
@@ -251,12 +243,12 @@ def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.requests import Selection
     from elrcheck.commands.what_if.template import operation_names, template
 
-    known = operation_names()
-    if name not in known:
+    names = operation_names()
+    if name not in names:
         raise UsageFault(
             "what-if-unknown-op",
             f"`{name}` is not supported",
-            help=did_you_mean(name, known) or f"supported: {', '.join(known)}",
+            help=did_you_mean(name, names) or f"supported: {', '.join(names)}",
             where="--template",
         )
     return template(name, Selection().variant)

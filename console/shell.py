@@ -18,12 +18,12 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO, cast
+from typing import TYPE_CHECKING, TextIO, TypeAlias, cast
 
 import click
 
@@ -35,7 +35,10 @@ from elrcheck.base.progress import Progress, open_progress
 from elrcheck.report.terminal import Color, Page, open_console
 
 if TYPE_CHECKING:
+    from elrcheck.console.output import Output
     from elrcheck.results.any_report import Report
+
+    Renderer: TypeAlias = Callable[[Report, str], str | bytes | None]
 
 LANGUAGE = "docs/reading-the-model.md describes the language"
 PIECE = 65536
@@ -111,16 +114,23 @@ class Shell:
         if self.detail >= 0:
             _say(printable_line(text))
 
-    def deliver(
-        self, report: Report, form: str, outputs: Sequence[tuple[str, Path]] = (), *, exit_zero: bool = False
-    ) -> ExitCode:
-        """Writes the report to its files, then to stdout; returns the exit code of the report."""
-        from elrcheck.base.atomic import write_file
+    def deliver(self, report: Report, output: Output, renderer: Renderer | None = None) -> ExitCode:
+        """Write the report to its files, then to stdout; return its exit code.
 
-        for file_form, path in outputs:
-            write_file(path, self.render(report, file_form))
+        renderer: renders formats that only this kind of report has; returns None for the others.
+        """
+        from elrcheck.base.atomic import write_bytes
+
+        def render(form: str) -> str | bytes:
+            special = renderer(report, form) if renderer is not None else None
+            return self.render(report, form) if special is None else special
+
+        for form, path in output.files:
+            content = render(form)
+            write_bytes(path, content.encode() if isinstance(content, str) else content)
+        form = output.form
         if form != "text":
-            text = self.render(report, form)
+            text = str(render(form))
             if form == "github":
                 _add_step_summary(self.render(report, "markdown"))
             self.write(text)
@@ -137,7 +147,7 @@ class Shell:
                 _stderr().write(self.render(report, "github"))
                 _add_step_summary(self.render(report, "markdown"))
         code = report.exit_code
-        return ExitCode.HOLDS if exit_zero and code is ExitCode.FINDING else code
+        return ExitCode.HOLDS if output.exit_zero and code is ExitCode.FINDING else code
 
     def render(self, report: Report, form: str) -> str:
         """Renders the report in one format, without colours."""

@@ -3,49 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-
-import click
+from typing import Annotated
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.console.completion import completer, stored_traces
-from elrcheck.console.help import Verb
-from elrcheck.console.options import EXIT_CODES, chosen_selection, named_selection, selection_options
+from elrcheck.base.option import Option
+from elrcheck.base.requests import Selection
 from elrcheck.console.shell import Shell
+from elrcheck.console.verb import EXIT_CODES, verb
 
 
-@click.command(cls=Verb, epilog=EXIT_CODES)
-@click.option(
-    "--trace",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    shell_complete=completer(stored_traces, "file"),
-    help="Begin with this trace, in any notation of `replay`, or the first one of a run folder.",
-)
-@click.option("--repro", metavar="0/3/1", help="Begin at the end of this path of action indices.")
-@click.option(
-    "--port",
-    metavar="N",
-    type=click.IntRange(0, 65535),
-    default=0,
-    show_default="a free one",
-    help="Port on this machine.",
-)
-@click.option("--open/--no-open", "opens", default=True, help="Open the page in a browser.")
-@selection_options
-@click.pass_obj
-def web(shell: Shell, /, trace: Path | None, repro: str | None, port: int, opens: bool, **options: Any) -> ExitCode:
+@verb(epilog=EXIT_CODES)
+def web(
+    shell: Shell,
+    *,
+    trace: Annotated[
+        Path | None,
+        Option(
+            "Begin with this trace, in any notation of `replay`, or the first one of a run folder.",
+            metavar="FILE",
+            kind="path",
+            complete="stored_traces",
+            otherwise="file",
+        ),
+    ] = None,
+    repro: Annotated[str | None, Option("Begin at the end of this path of action indices.", metavar="0/3/1")] = None,
+    port: Annotated[int, Option("Port on this machine.", least=0, most=65535, show_default="a free one")] = 0,
+    opens: Annotated[bool, Option("Open the page in a browser.", flags="--open")] = True,
+    selection: Selection,
+) -> ExitCode:
     """Explore a scope in the browser: click actions, see the state, run to a violation.
 
     Prints the address of the page and serves it until Ctrl-C (exit code 130). Only this machine can reach it,
     and it reaches no other. The address of a state holds the whole path to it.
     """
+    from elrcheck.commands.web.web import WebRequest, run_web
+    from elrcheck.console.selection_options import given
+
     if trace is not None and repro is not None:
         raise UsageFault("usage-option", "--trace and --repro cannot be combined", help="give one of them")
-    from elrcheck.commands.web.web import WebRequest, run_web
-    from elrcheck.traces.loaded import Given
-
-    named = named_selection()
-    given = Given(chosen_selection(options), named)
-    run_web(WebRequest(given, port, opens, trace, repro or ""), shell.write)
+    run_web(WebRequest(given(selection), port, opens, trace, repro or ""), shell.write)
     return ExitCode.HOLDS

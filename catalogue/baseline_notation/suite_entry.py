@@ -61,7 +61,7 @@ class SuiteEntry:
 
     def request(self, baseline: Path, workers: int | None) -> SuiteRequest:
         files = tuple(baseline.parent / file for file in self.files)
-        return SuiteRequest(self.only, files, self.deep, self.sample, workers=workers)
+        return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers)
 
 
 def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:

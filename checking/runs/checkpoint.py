@@ -18,13 +18,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 from msgspec import field, structs
 
 from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write, sync_folder, write_file
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.base.requests import CheckRequest, Selection
+from elrcheck.base.requests import CheckRequest, Fingerprint, Selection
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
@@ -258,7 +259,7 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
     return replace(
         request,
         properties=request.properties or run.properties,
-        fingerprint=request.fingerprint or run.fingerprint,
+        fingerprint=request.fingerprint or cast(Fingerprint, run.fingerprint),
         stop_at_first=request.stop_at_first or run.stop == "first",
         run_dir=request.resume if run.lasting else None,
     )

@@ -18,7 +18,7 @@ from elrcheck.commands.doctor import Item
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
-from elrcheck.console.run_verbs import Chosen
+from elrcheck.console.config_verbs import Chosen
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config

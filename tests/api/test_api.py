@@ -6,6 +6,7 @@ import builtins
 import html
 import inspect
 import json
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from elrcheck.results.controller_report import ControllerReport, RuleReport, Sol
 from elrcheck.results.prove_report import CertificateReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
+from support.places import ROOT
 from support.report_samples import CHECK, PROVE
 
 RESULTS = (
@@ -83,10 +85,10 @@ def test_every_exported_name_is_there_and_no_other() -> None:
 # What a function does without: it prints nothing, and what it returns is written by the caller.
 PRINTED = {"form", "outputs", "html", "exit_zero", "every", "fail_on"}
 LEFT_OUT = {
-    "check": {"checkpoint_every", "reduce", "master", "spark_conf", "partitions", "handover", "storage"},
+    "check": {"checkpoint_every", "reduce", "master", "conf", "partitions", "handover", "storage"},
     "sweep": {"reduce", "large", "spark_conf", "storage"},
     "prove": {"controller", "all_variants", "brokers", "check_certificate"},  # functions of their own
-    "audit": {"master", "spark_conf"},
+    "audit": {"master", "conf"},
 }
 RENAMED = {"overrides": "settings", "sweeps": "axes"}
 ADDED = {"check": {"spark", "drawn"}, "audit": {"spark"}}
@@ -178,9 +180,9 @@ def test_a_function_asks_what_its_command_asks(monkeypatch: pytest.MonkeyPatch) 
         ProveRequest(chosen, ("P-1",), 1, solver="cvc5"),
         CheckRequest(chosen, ("P-1", "P-2"), limits=Limits(max_depth=3), run_dir=there, selected=True, kept=True),
         CheckRequest(resume=there, fingerprint=64, kept=True, fresh=True),
-        SweepRequest(chosen, ("crashes=0,1", "fences=0..2"), workers=2),
+        SweepRequest(("crashes=0,1", "fences=0..2"), selection=chosen, workers=2),
         SweepRequest(resume=there, named=False),
-        ControllerRequest(Selection("legacy"), True, rules=("CT-1",), timeout=5),
+        ControllerRequest(Selection("legacy"), all_variants=True, rules=("CT-1",), timeout=5),
         CertificateRequest(there, "z3"),
     ]
 
@@ -244,3 +246,8 @@ def test_without_pandas_the_message_says_what_to_install(monkeypatch: pytest.Mon
     with pytest.raises(elrcheck.EnvironmentFault) as caught:
         as_result(elrcheck.CheckResult, CHECK).to_pandas()
     assert caught.value.code == "package-missing" and "pip install" in str(caught.value.help)
+
+
+def test_the_stub_has_the_signatures_of_the_functions() -> None:
+    stub = runpy.run_path(str(ROOT / "docs" / "generate_stub.py"))
+    assert stub["STUB"].read_text(encoding="utf-8") == stub["stub"](), "run python docs/generate_stub.py"

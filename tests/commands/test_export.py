@@ -214,7 +214,7 @@ def test_tlc_finds_no_violation_in_a_behaviour(
 @pytest.mark.tlc
 def test_tlc_counts_beside_ours() -> None:
     selection = Selection("legacy", "two-brokers", ("fences=0",))
-    report = run_tlc(TlcRequest(selection, count=True), Silent())
+    report = run_tlc(TlcRequest(selection=selection, count=True), Silent())
     assert report.verdict == "same", (report.ours, report.theirs, report.output_tail)
     assert report.ours == report.theirs is not None
     assert report.exit_code == ExitCode.HOLDS
@@ -223,7 +223,7 @@ def test_tlc_counts_beside_ours() -> None:
 @pytest.mark.tlc
 def test_tlc_out_of_time_is_a_failure() -> None:
     selection = Selection("legacy", "two-brokers", ("fences=0",))
-    report = run_tlc(TlcRequest(selection, count=True, timeout=0.2), Silent())
+    report = run_tlc(TlcRequest(selection=selection, count=True, timeout=0.2), Silent())
     assert (report.verdict, report.tlc_exit_code) == ("failed", None)
     assert report.exit_code == ExitCode.ENVIRONMENT
 

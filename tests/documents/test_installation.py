@@ -233,7 +233,12 @@ def test_wheel_and_sdist_are_what_an_index_takes(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (metadata,) = (archive.read(name).decode() for name in names if name.endswith("/METADATA"))
-    data = {"elrcheck/py.typed", "elrcheck/api/searches.py", "elrcheck/catalogue/scopes/two-brokers.toml"}
+    data = {
+        "elrcheck/py.typed",
+        "elrcheck/api/functions.py",
+        "elrcheck/__init__.pyi",
+        "elrcheck/catalogue/scopes/two-brokers.toml",
+    }
     assert data <= set(names) and not [name for name in names if "tests/" in name]
     assert "Project-URL: Repository, https://example.org/them/elrcheck" in metadata
     assert "](docs/" not in metadata and "](https://example.org/them/elrcheck/blob/" in metadata

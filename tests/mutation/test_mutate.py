@@ -126,7 +126,7 @@ def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
 def surveyed(
     model: Model, selection: Selection, *actions: str, properties: tuple[str, ...] = ()
 ) -> dict[str, GuardReport]:
-    request = MutateRequest(None, True, actions, selection, properties)
+    request = MutateRequest(None, guards=True, actions=actions, selection=selection, properties=properties)
     return {f"{g.action}: {g.guard}": g for g in survey(model, request, Searches(request, Silent()))[1]}
 
 
@@ -148,7 +148,7 @@ def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
 
 
 def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
-    request = MutateRequest(None, True, (), QUIET, max_states=20)
+    request = MutateRequest(None, guards=True, selection=QUIET, max_states=20)
     report = run_hazards(request, Silent())
     assert (report.verdict, report.guards) == ("inconclusive", ())
     assert report.survey is not None and report.survey.reason == "--max-states 20"

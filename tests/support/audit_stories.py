@@ -59,4 +59,4 @@ def written(tmp_path: Path, *steps: Told | tuple[Told, ...], name: str = SEGMENT
 
 
 def audited(*paths: Path, strict: bool = False) -> AuditReport:
-    return run_audit(AuditRequest(paths, strict), Silent())
+    return run_audit(AuditRequest(paths, strict=strict), Silent())

@@ -1,0 +1,331 @@
+"""Signatures of `import elrcheck`, for type checkers and editors.
+
+Written by `python docs/generate_stub.py` from the options of requests: edit those.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from elrcheck.api.arguments import Place, Setting, Settings, Words
+from elrcheck.api.result_types import AuditResult as AuditResult
+from elrcheck.api.result_types import CertificateResult as CertificateResult
+from elrcheck.api.result_types import CheckResult as CheckResult
+from elrcheck.api.result_types import ControllerResult as ControllerResult
+from elrcheck.api.result_types import ProofResult as ProofResult
+from elrcheck.api.result_types import Result as Result
+from elrcheck.api.result_types import RiskResult as RiskResult
+from elrcheck.api.result_types import SimulationResult as SimulationResult
+from elrcheck.api.result_types import SweepResult as SweepResult
+from elrcheck.api.result_types import WhatIfResult as WhatIfResult
+from elrcheck.base.errors import ElrError as ElrError
+from elrcheck.base.errors import EnvironmentFault as EnvironmentFault
+from elrcheck.base.errors import ExitCode as ExitCode
+from elrcheck.base.errors import Interrupted as Interrupted
+from elrcheck.base.errors import NothingChecked as NothingChecked
+from elrcheck.base.errors import UsageFault as UsageFault
+from elrcheck.base.requests import SparkRequest as SparkRequest
+from elrcheck.base.version import __version__ as __version__
+
+__all__ = [
+    "AuditResult",
+    "CertificateResult",
+    "CheckResult",
+    "ControllerResult",
+    "ElrError",
+    "EnvironmentFault",
+    "ExitCode",
+    "Interrupted",
+    "NothingChecked",
+    "ProofResult",
+    "Result",
+    "RiskResult",
+    "SimulationResult",
+    "SparkRequest",
+    "SweepResult",
+    "UsageFault",
+    "WhatIfResult",
+    "__version__",
+    "audit",
+    "check",
+    "check_certificate",
+    "prove",
+    "prove_controller",
+    "risk",
+    "simulate",
+    "sweep",
+    "what_if",
+]
+
+def audit(
+    *paths: Place,
+    bootstrap: str | None = None,
+    client_config: Place | None = None,
+    repaired: Words = (),
+    strict: bool = False,
+    workers: int | None = 1,
+    engine: Literal["local", "spark"] = "local",
+    spark: SparkRequest | None = None,
+    progress: bool = False,
+) -> AuditResult:
+    """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does.
+
+    paths: Folders such as __cluster_metadata-0, segments, snapshots, or text of kafka-dump-log.sh; with the
+        engine `spark` also URIs.
+    bootstrap: Ask the brokers of a running cluster, instead of reading logs.
+    client_config: A file of Kafka's client properties, for TLS and SASL.
+    repaired: The cluster's build has the patch of this finding, such as F-28; signs that mean nothing then are
+        not flagged.
+    strict: Exit with 2 if a file is damaged, or records are missing.
+    workers: Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.
+    engine: local: this machine; spark: the same on a cluster, from any storage that Spark reads.
+    spark: Options of the engine `spark`.
+    progress: Show progress on stderr.
+    """
+
+def check(
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    properties: Words = (),
+    workers: int | None = None,
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    time_budget: float | None = None,
+    memory: int | None = None,
+    stop_at_first: bool = False,
+    liveness: bool = False,
+    fresh: bool = False,
+    fingerprint: Literal[0, 64, 128] = 0,
+    run_dir: Place | None = None,
+    resume: Place | None = None,
+    engine: Literal["local", "spark", "reference", "numpy"] = "local",
+    spark: SparkRequest | None = None,
+    drawn: bool = False,
+    progress: bool = False,
+) -> CheckResult:
+    """Explore every reachable state and check the properties, as `elrcheck check` does.
+
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    properties: Check only these properties, by id, name or glob.
+    workers: Number of threads for a search, or processes for a proof.
+    max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
+    max_states: Stop beyond this many distinct states; inconclusive when reached.
+    time_budget: Stop after this long; inconclusive when reached (seconds).
+    memory: Memory limit; states beyond it spill to disk (bytes).
+    stop_at_first: Stop after the level of the first violation.
+    liveness: Check the liveness properties (V-*) instead of the others.
+    fresh: Search again what an earlier run with the same program has answered.
+    fingerprint: Store a fingerprint of this many bits instead of each state; the report bounds the probability of
+        an omission.
+    run_dir: Run folder: stores traces, and checkpoints for a later `resume`.
+    resume: Resume the run in this folder, by default the newest in .elrcheck/runs; variant, scope and properties
+        come from the run.
+    engine: local: compiled; spark: same on a cluster; numpy: portable; reference: plain Python.
+    spark: Options of the engine `spark`.
+    drawn: Include the state graph in the page if it is small.
+    progress: Show progress on stderr.
+    """
+
+def check_certificate(
+    folder: Place,
+    *,
+    solver: Literal["z3", "cvc5"] | None = None,
+    workers: int | None = None,
+    timeout: float | None = None,
+    progress: bool = False,
+) -> CertificateResult:
+    """Compare a certificate of `prove` with this source, and have a solver discharge it if one is named.
+
+    As `elrcheck prove --check-certificate` does.
+
+    folder: A folder that `prove` has written.
+    solver: Then ask this solver again about everything that was proved, or is in the certificate.
+    workers: Number of threads for a search, or processes for a proof.
+    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    progress: Show progress on stderr.
+    """
+
+def prove(
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    properties: Words = (),
+    workers: int | None = None,
+    timeout: float | None = None,
+    fresh: bool = False,
+    assumed: Iterable[Literal["complete-winners"]] = (),
+    certificate: Place | None = None,
+    solver: Literal["z3", "cvc5"] | None = None,
+    surviving: bool = False,
+    needed: bool = False,
+    progress: bool = False,
+) -> ProofResult:
+    """Prove the properties by induction, with unbounded epochs, as `elrcheck prove` does.
+
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    properties: Check only these properties, by id, name or glob.
+    workers: Number of threads for a search, or processes for a proof.
+    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    fresh: Prove again what an earlier run with the same rules has proved.
+    assumed: Also cover unclean elections and recoveries, under this assumption on who wins.
+    certificate: Write what was proved as SMT-LIB text into this folder.
+    solver: Then ask this solver again about everything that was proved, or is in the certificate.
+    surviving: Where a lemma is not preserved, say which properties the others still prove.
+    needed: Say of each lemma which obligation is open without it.
+    progress: Show progress on stderr.
+    """
+
+def prove_controller(
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    all_variants: bool = False,
+    brokers: int | None = None,
+    rules: Words = (),
+    workers: int | None = None,
+    timeout: float | None = None,
+    progress: bool = False,
+) -> ControllerResult:
+    """Prove the rules of single controller steps from any legal registration: `elrcheck prove --controller`.
+
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    all_variants: Prove every variant.
+    brokers: Number of brokers; by default that of the scope.
+    rules: Prove only these rules, by id, name or glob.
+    workers: Number of threads for a search, or processes for a proof.
+    timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    progress: Show progress on stderr.
+    """
+
+def risk(
+    kafka: str,
+    *,
+    replication_factor: int = 3,
+    min_insync_replicas: int = 1,
+    acks: Literal["all", "1", "0"] = "all",
+    elr: bool | None = None,
+    unclean_leader_election_enable: bool = False,
+    first_partition: bool = False,
+    events: Words = (),
+    most: int = 3,
+    seconds: float = 20.0,
+    workers: int | None = None,
+    fresh: bool = False,
+    run_dir: Place | None = None,
+    describe: Place | None = None,
+    compare: Iterable[Mapping[str, Setting]] = (),
+    progress: bool = False,
+) -> RiskResult:
+    """Tell after which events a topic can lose data, as `elrcheck risk` does.
+
+    kafka: Release, such as 4.1.2, or a line, such as 4.1.
+    replication_factor: Replicas of the partition; there are as many brokers.
+    min_insync_replicas: min.insync.replicas of the topic.
+    acks: What the producer waits for.
+    elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
+    unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
+    first_partition: The partition is number 0 of its topic, which decides the effective min.insync.replicas of
+        all of them.
+    events: Combine only this event, by default all that the release knows.
+    most: Combine up to this many events.
+    seconds: Time for the searches; what is open then is undecided, never safe (seconds).
+    workers: Number of threads for a search, or processes for a proof.
+    fresh: Search again what earlier runs have found.
+    run_dir: Folder for traces.
+    describe: Output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both, instead of the settings
+        of one topic.
+    compare: Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs.
+    progress: Show progress on stderr.
+    """
+
+def simulate(
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    properties: Words = (),
+    seed: int | None = None,
+    walks: int | None = None,
+    depth: int = 40,
+    time_budget: float | None = None,
+    workers: int | None = None,
+    stop_at_first: bool = False,
+    guided: bool = False,
+    run_dir: Place | None = None,
+    progress: bool = False,
+) -> SimulationResult:
+    """Walk at random through a scope, as `elrcheck simulate` does.
+
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    properties: Check only these properties, by id, name or glob.
+    seed: Random seed; by default a fresh one, which the report prints.
+    walks: Number of walks; by default 100000, or as many as `time_budget` allows.
+    depth: Maximum number of steps in a walk.
+    time_budget: Stop after this long (seconds).
+    workers: Number of threads for a search, or processes for a proof.
+    stop_at_first: Stop after the block of 4096 walks with the first violation.
+    guided: Prefer rarely visited states close to a violation; never repeat a walk.
+    run_dir: Folder for traces.
+    progress: Show progress on stderr.
+    """
+
+def sweep(
+    axes: Mapping[str, Setting | Iterable[Setting]] | None = None,
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    grid: Place | None = None,
+    properties: Words = (),
+    max_depth: int | None = None,
+    max_states: int | None = None,
+    time_budget: float | None = None,
+    memory: int | None = None,
+    stop_at_first: bool = False,
+    engine: Literal["local", "spark"] = "local",
+    workers: int | None = None,
+    master: str | None = None,
+    run_dir: Place | None = None,
+    resume: Place | None = None,
+    progress: bool = False,
+) -> SweepResult:
+    """Check a grid of configurations, as `elrcheck sweep` does; the limits apply to each of them.
+
+    The values of an axis are a list, or the text that `--sweep` takes, such as `1..3` or `code_*`.
+
+    axes: An axis of the grid: variant, scope, or a key of `set`; values as 1..3, a,b,c or code_*.
+    grid: A TOML file with [axes], [[exclude]] and [[include]].
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    properties: Check only these properties, by id, name or glob.
+    max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
+    max_states: Stop beyond this many distinct states; inconclusive when reached.
+    time_budget: Stop after this long; inconclusive when reached (seconds).
+    memory: Memory limit; states beyond it spill to disk (bytes).
+    stop_at_first: Stop each search after the level of its first violation.
+    engine: local: processes on this machine; spark: tasks on a cluster.
+    workers: Number of processes of the local engine, and of threads for a large search.
+    master: Spark master; by default local[*].
+    run_dir: Run folder: stores traces, and the ledger for a later `resume`.
+    resume: Resume the sweep in this folder; grid and limits come from the sweep.
+    progress: Show progress on stderr.
+    """
+
+def what_if(question: Mapping[str, Any]) -> WhatIfResult:
+    """Answer what the controller would do; question and answer are those of `elrcheck what-if`.
+
+    Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
+    field; what the controller refuses is an answer with Kafka's name of the error.
+    """

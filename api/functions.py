@@ -1,0 +1,132 @@
+"""The functions of `import elrcheck`: the verbs of the command line, called from Python.
+
+Each function takes a request, as the verb does. `from_request` gives it the options of the request as keywords, with
+their checks, signature and documentation; `__init__.pyi` has the same signatures for type checkers and editors.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.api.from_request import from_request
+from elrcheck.api.result_types import (
+    AuditResult,
+    CertificateResult,
+    CheckResult,
+    ControllerResult,
+    ProofResult,
+    RiskResult,
+    SimulationResult,
+    SweepResult,
+    WhatIfResult,
+    as_result,
+)
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.kafka_requests import AuditRequest, Compare, Describe, RiskRequest
+from elrcheck.base.progress import Progress
+from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
+from elrcheck.base.requests import CheckRequest, Selection, SimulateRequest, SweepRequest
+
+
+@from_request
+def check(request: CheckRequest, progress: Progress) -> CheckResult:
+    """Explore every reachable state and check the properties, as `elrcheck check` does."""
+    from elrcheck.checking.check import run_check
+
+    request = replace(request, selected=request.selection != Selection(), kept=True)
+    return as_result(CheckResult, run_check(request, progress))
+
+
+@from_request
+def simulate(request: SimulateRequest, progress: Progress) -> SimulationResult:
+    """Walk at random through a scope, as `elrcheck simulate` does."""
+    from elrcheck.commands.simulate import run_simulate
+
+    return as_result(SimulationResult, run_simulate(request, progress))
+
+
+@from_request
+def sweep(request: SweepRequest, progress: Progress) -> SweepResult:
+    """Check a grid of configurations, as `elrcheck sweep` does; the limits apply to each of them.
+
+    The values of an axis are a list, or the text that `--sweep` takes, such as `1..3` or `code_*`.
+    """
+    from elrcheck.commands.sweep.sweep import run_sweep
+
+    named = request.resume is None or bool(request.sweeps) or request.grid is not None
+    return as_result(SweepResult, run_sweep(replace(request, named=named), progress))
+
+
+@from_request
+def prove(request: ProveRequest, progress: Progress) -> ProofResult:
+    """Prove the properties by induction, with unbounded epochs, as `elrcheck prove` does."""
+    from elrcheck.proving.prove import run_prove
+
+    return as_result(ProofResult, run_prove(request, progress))
+
+
+@from_request
+def prove_controller(request: ControllerRequest, progress: Progress) -> ControllerResult:
+    """Prove the rules of single controller steps from any legal registration: `elrcheck prove --controller`."""
+    from elrcheck.proving.prove_controller import run_controller
+
+    return as_result(ControllerResult, run_controller(request, progress))
+
+
+@from_request
+def check_certificate(request: CertificateRequest, progress: Progress) -> CertificateResult:
+    """Compare a certificate of `prove` with this source, and have a solver discharge it if one is named.
+
+    As `elrcheck prove --check-certificate` does.
+    """
+    from elrcheck.proving.check_certificate import run_check_certificate
+
+    return as_result(CertificateResult, run_check_certificate(request, progress))
+
+
+@from_request
+def risk(request: RiskRequest, progress: Progress, describe: Describe = None, compare: Compare = ()) -> RiskResult:
+    """Tell after which events a topic can lose data, as `elrcheck risk` does."""
+    from elrcheck.kafka.risk.compared_requests import compared, described
+    from elrcheck.kafka.risk.risk import run_risk
+
+    if describe is None:
+        return as_result(RiskResult, run_risk(compared(request, compare), progress, ()))
+    settings = (request.replication_factor, request.min_insync_replicas, request.first_partition)
+    if compare or settings != (3, 1, False):
+        raise UsageFault("usage-option", "`describe` has the settings of the topics: leave out the others")
+    requests, unread = described(request, describe)
+    return as_result(RiskResult, run_risk(requests, progress, unread))
+
+
+@from_request
+def audit(request: AuditRequest, progress: Progress) -> AuditResult:
+    """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does."""
+    from elrcheck.kafka.audit.audit import run_audit
+
+    if bool(request.paths) == (request.bootstrap is not None):
+        code = "usage-option" if request.paths else "usage-missing"
+        raise UsageFault(code, "give paths, or `bootstrap`, and not both")
+    if request.client_config is not None and request.bootstrap is None:
+        raise UsageFault("usage-option", "`client_config` needs `bootstrap`", where="client_config")
+    return as_result(AuditResult, run_audit(request, progress))
+
+
+def what_if(question: Mapping[str, Any]) -> WhatIfResult:
+    """Answer what the controller would do; question and answer are those of `elrcheck what-if`.
+
+    Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
+    field; what the controller refuses is an answer with Kafka's name of the error.
+    """
+    from elrcheck.commands.what_if.ask import answer
+
+    try:
+        document = json.loads(json.dumps(question, default=list))
+    except (TypeError, ValueError) as fault:
+        raise UsageFault("json-malformed", f"a question must be like JSON: {fault}") from fault
+    if not isinstance(document, dict):
+        raise UsageFault("json-malformed", f"a question is a mapping, not {type(question).__name__}")
+    return WhatIfResult(**answer(document))

@@ -1,0 +1,71 @@
+"""Options that several requests have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, TypeAlias
+
+from elrcheck.base.option import Option
+
+FAIL_ON: Mapping[str, str] = {
+    "drift": "any difference from the baseline",
+    "regression": "only differences for the worse",
+    "violated": "a violation, even one that the baseline expects",
+    "inconclusive": "a run that a limit stopped",
+    "unreached-action": "an action that never fires within the budgets",
+    "unreached-witness": "a witness that is not reached",
+}
+"""Values of `--fail-on`. Those that are not about differences apply whatever the baseline expects."""
+
+Properties: TypeAlias = Annotated[
+    tuple[str, ...],
+    Option(
+        "Check only these properties, by id, name or glob",
+        flags="--property -p",
+        metavar="GLOB",
+        group="Properties",
+        complete="properties",
+    ),
+]
+StopAtFirst: TypeAlias = Annotated[
+    bool, Option("Stop each search after the level of its first violation.", group="Properties")
+]
+Liveness: TypeAlias = Annotated[
+    bool, Option("Check the liveness properties (V-*) instead of the others.", group="Properties")
+]
+Fresh: TypeAlias = Annotated[
+    bool, Option("Search again what an earlier run with the same program has answered.", group="Limits")
+]
+Reduce: TypeAlias = Annotated[
+    bool, Option("Merge indistinguishable states: fewer states, the same findings.", group="Engine")
+]
+Repro: TypeAlias = Annotated[str | None, Option("The trace as action indices, instead of FILE.", metavar="0/3/1")]
+Seed: TypeAlias = Annotated[
+    int | None, Option("Random seed; by default a fresh one, which the report prints.", least=0, most=2**64 - 1)
+]
+Kept: TypeAlias = Annotated[bool, Option("Use answers that earlier runs of the same program stored.", only="nowhere")]
+Drawn: TypeAlias = Annotated[bool, Option("Include the state graph in the page if it is small.", only="python")]
+
+
+def workers(help: str) -> Option:
+    """Return the option `--workers`; its value None stands for `auto`: as many as are useful."""
+    return Option(help, metavar="N|auto", kind="workers", least=1, group="Engine")
+
+
+def run_dir(help: str) -> Option:
+    """Return the option `--run-dir`."""
+    return Option(help, metavar="DIR", kind="folder", group="Run folder")
+
+
+def fail_on(lead: str, words: Sequence[str]) -> Option:
+    """Return the option `--fail-on`, whose help explains the words that it accepts."""
+    meanings = "; ".join(f"{word} ({FAIL_ON[word]})" for word in words)
+    help = f"{lead} (exit code 1) on these, separated by commas: {meanings}."
+    return Option(help, metavar="LIST", kind="list", group="Properties", only="console")
+
+
+Workers: TypeAlias = Annotated[int | None, workers("Number of threads for a search, or processes for a proof.")]
+Processes: TypeAlias = Annotated[int | None, workers("Number of processes.")]
+SparkMaster: TypeAlias = Annotated[
+    str, Option("Spark master: local[N], spark://HOST:PORT, yarn or k8s://...", metavar="URL", group="Engine")
+]

@@ -1,0 +1,176 @@
+"""How an option is declared: once, beside the field of a request (or the parameter of a verb) that holds its value.
+
+::
+
+    max_depth: Annotated[int | None, Option("Stop at this depth.", least=1, group="Limits")] = None
+
+`console/click_options.py` makes the options of the command line from such fields, with their completion, environment
+variables, settings and help; `api/functions.py` makes the keywords of the functions in Python, with their signatures,
+checks and documentation. Type and default are those of the field (docs/adr/0032-options-in-requests.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from inspect import Parameter, signature
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin, get_type_hints
+
+Kind: TypeAlias = Literal[
+    "",
+    "axes",
+    "compared",
+    "duration",
+    "factor",
+    "file",
+    "folder",
+    "list",
+    "location",
+    "path",
+    "run",
+    "scope",
+    "settings",
+    "size",
+    "unprocessed",
+    "workers",
+]
+"""What the text of a value is, if the type of the field does not say it. duration: seconds; size: bytes; list: words
+separated by commas; location: a path, or the URI of a storage that only Spark reads; run: a run folder, by default the
+newest; settings, compared: KEY=VALUE; axes: KEY=VALUES."""
+
+Group: TypeAlias = Literal["", "Model", "Kafka", "Properties", "Limits", "Engine", "Run folder", "Output"]
+"""Heading of the help under which an option stands; "" for one that is specific to its verb."""
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field is presented to a user.
+
+    help: a sentence, unless it is an argument of the command line; that an option may be repeated is added.
+    flags: separated by spaces, by default the name of the field; a field that is True by default gets `--no-..`, too.
+    least, most: range of a number; least_in_python: the least that a function accepts, if it is another.
+    exists: the file or folder must exist. choices: the accepted values, if the type is no Literal.
+    complete: name of a source in `console/completion.py`; otherwise: what the shell completes when no name matches.
+    default: what the command line takes if the option is left out, where that is not the default of the field.
+    show_default: text for the default in the help, or whether it is shown; by default it is if there is one.
+    bare: the value of the option without an argument. envvar: variables in place of ELRCHECK_VERB_OPTION.
+    argument: on the command line an argument. positional: in Python a positional parameter.
+    python: name of the parameter in Python, if it is another. parts: of a request inside a request, the fields that
+    are options of this verb; by default all. only: where it exists; `nowhere` for what a verb fills in itself.
+    """
+
+    help: str = ""
+    flags: str = ""
+    metavar: str | None = None
+    kind: Kind = ""
+    group: Group = ""
+    least: float | None = None
+    most: float | None = None
+    least_in_python: float | None = None
+    exists: bool = False
+    choices: tuple[Any, ...] = ()
+    complete: str = ""
+    otherwise: Literal["", "file", "dir"] = ""
+    default: Any = None
+    show_default: str | bool | None = None
+    bare: str | None = None
+    envvar: tuple[str, ...] = ()
+    argument: bool = False
+    positional: bool = False
+    python: str = ""
+    parts: tuple[str, ...] = ()
+    only: Literal["", "console", "python", "nowhere"] = ""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option with the name, the type and the default of its field; MISSING if it is required.
+
+    type: without None; optional: whether None is a value.
+    """
+
+    name: str
+    type: Any
+    default: Any
+    option: Option
+    optional: bool = False
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The accepted values, or an empty tuple if others are accepted, too."""
+        inner = self.item if self.several else self.type
+        return self.option.choices or (get_args(inner) if get_origin(inner) is Literal else ())
+
+    @property
+    def several(self) -> bool:
+        """True if the field holds a tuple of values."""
+        return get_origin(self.type) is tuple
+
+    @property
+    def item(self) -> Any:
+        """The type of one of several values."""
+        return get_args(self.type)[0]
+
+
+def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterator[Declared]:
+    """Yield the options of a request, with those of the requests inside it in their places.
+
+    default: a request with the defaults. whole: a request inside it that has an Option is one option itself.
+    """
+    hints = get_type_hints(kind, include_extras=True)
+    for field in fields(kind):
+        value = getattr(default, field.name) if default is not MISSING else field.default
+        if value is MISSING and field.default_factory is not MISSING:
+            value = field.default_factory()
+        yield from expand(field.name, hints[field.name], value, whole)
+
+
+def expand(name: str, hint: Any, default: Any, whole: bool = False) -> Iterator[Declared]:
+    """Yield the option that a field or parameter is, or those of the request that it is."""
+    kind, option = unwrap(hint)
+    if option is not None and option.only == "nowhere":
+        return
+    if is_dataclass(kind) and not (whole and option):
+        parts = option.parts if option else ()
+        yield from (inner for inner in options_of(kind, default, whole) if not parts or inner.name in parts)
+    elif option is not None:
+        optional = NoneType in get_args(hint.__origin__) and get_origin(hint.__origin__) is not Literal
+        yield Declared(name, kind, default, option, optional)
+
+
+def location(text: str) -> Path | str:
+    """Return a path, or the text itself if it is the URI of a storage."""
+    return text if "://" in text else Path(text)
+
+
+def unwrap(hint: Any) -> tuple[Any, Option | None]:
+    """Return the type without `Annotated` and without None, and the Option that annotates it."""
+    option = next((note for note in reversed(getattr(hint, "__metadata__", ())) if isinstance(note, Option)), None)
+    kind = hint.__origin__ if option is not None else hint
+    if get_origin(kind) in (Union, UnionType):
+        others = [part for part in get_args(kind) if part is not NoneType]
+        kind = others[0] if len(others) == 1 else kind
+    return kind, option
+
+
+def parameters_of(function: Callable[..., Any], names: Mapping[str, Any] | None = None) -> list[tuple[Parameter, Any]]:
+    """Return the parameters of a function, each with its type. names: what its annotations are written with."""
+    hints = get_type_hints(function, localns=dict(names or {}), include_extras=True)
+    return [(parameter, hints[name]) for name, parameter in signature(function).parameters.items()]
+
+
+def make(kind: type[R], values: Mapping[str, Any]) -> R:
+    """Make a request of the values of its options and of those of the requests inside it; defaults for the rest."""
+    hints = get_type_hints(kind, include_extras=True)
+    content = {}
+    for field in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass
+        inner, option = unwrap(hints[field.name])
+        if field.name in values:
+            content[field.name] = values[field.name]
+        elif is_dataclass(inner) and (option is None or option.only != "nowhere"):
+            content[field.name] = make(inner, values)  # type: ignore[arg-type]
+    return kind(**content)

@@ -1,0 +1,124 @@
+"""Where a report goes: the options `--format`, `--output`, `--html` and `--exit-zero`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import click
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.option import Declared, Option
+from elrcheck.console.click_options import GroupedOption, click_parameter
+from elrcheck.console.option_values import output_file
+from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
+
+
+def format_option(help: str = "Format of the report on stdout.", forms: tuple[str, ...] = ()) -> Option:
+    """Return the option `--format`. forms: its choices, if the type of the field does not say them."""
+    return Option(help, flags="--format -f", choices=forms, group="Output")
+
+
+Form: TypeAlias = Annotated[Literal["text", "json"], format_option()]
+"""The option `--format` of a verb that only prints."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where a report goes: the format for stdout, and (format, path) of each file besides."""
+
+    form: str
+    files: tuple[tuple[str, Path], ...] = ()
+    exit_zero: bool = False
+
+    @property
+    def has_page(self) -> bool:
+        """True if a page was requested: it needs pictures that the other formats do without."""
+        return "html" in (self.form, *(form for form, _ in self.files))
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The formats of a report on stdout, and in files: by default the same, by the endings of their names."""
+
+    printed: tuple[str, ...]
+    written: tuple[str, ...] = ()
+    known: Sequence[str] = EVERY
+    endings: Mapping[str, str] | None = None
+    format_help: str = "Format of the report on stdout."
+    output_help: str = (
+        "Also write the report to a file; without FORMAT its extension decides, else text; may be repeated."
+    )
+
+    def parameters(self) -> list[click.Parameter]:
+        """Return the options of a verb whose report has these formats."""
+        form = click_parameter(Declared("form", str, "text", format_option(self.format_help, self.printed)))
+        page = GroupedOption(
+            ["--html"],
+            metavar="FILE",
+            multiple=True,
+            type=self._parser("html:"),
+            help="Also write the report as a page; short for -o html:FILE.",
+            group="Output",
+        )
+        files = GroupedOption(
+            ["--output", "-o", "outputs"],
+            metavar="[FORMAT:]FILE",
+            multiple=True,
+            type=self._parser(),
+            help=self.output_help,
+            group="Output",
+        )
+        exit_zero = GroupedOption(
+            ["--exit-zero"], is_flag=True, help="Exit with 0 instead of 1 when there are findings.", group="Output"
+        )
+        return [form, *([page] if "html" in self.printed else []), files, exit_zero]
+
+    def output(self, ctx: click.Context) -> Output:
+        """Return the output that the command line asks for. Raises UsageFault if two outputs are one file."""
+        params = ctx.params
+        output = Output(params["form"], (*params["outputs"], *params.get("html", ())), params["exit_zero"])
+        _reject_clashes(ctx, output)
+        return output
+
+    def _parser(self, prefix: str = "") -> Callable[[str], tuple[str, Path]]:
+        def to_file(text: str) -> tuple[str, Path]:
+            return output_file(self.written or self.printed, prefix + text, self.known, self.endings or SUFFIXES)
+
+        return to_file
+
+
+PLAIN_REPORT = Formats(PLAIN)
+PAGE = Formats((*PLAIN, "html"))
+CASES = Formats((*PLAIN, *LISTS))
+VERDICT = Formats((*PLAIN, *(form for form in LISTS if form != "html")))
+LOCATED_CASES = Formats(EVERY)
+
+
+def _reject_clashes(ctx: click.Context, output: Output) -> None:
+    """Raise UsageFault for two outputs to one file, and for an output to one of the input files."""
+    help = "give each output its own file"
+    written: set[str] = set()
+    for _, path in output.files:
+        if os.path.exists(path) and not os.path.isfile(path):
+            continue  # a device or a pipe takes any number of outputs
+        real = _real(path)
+        if real in written:
+            raise UsageFault("output-clash", f"two outputs would be written to {path}", help=help)
+        written.add(real)
+    for option in ctx.command.params:
+        value = ctx.params.get(option.name or "")
+        is_file = option.name == "scope" and str(value).endswith(".toml")
+        if (is_file or isinstance(value, Path)) and _real(str(value)) in written:
+            name = option.opts[0] if isinstance(option, click.Option) else option.human_readable_name
+            raise UsageFault("output-clash", f"{value} is given to both {name} and --output", help=help)
+
+
+def _real(path: Path | str) -> str:
+    try:
+        return os.path.realpath(path)
+    except OSError:  # the working directory is gone
+        return str(path)

@@ -1,0 +1,22 @@
+"""What verbs do with the options that select a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.base.requests import Selection
+from elrcheck.console.verb import on_command_line
+from elrcheck.traces.loaded import Given
+
+REDUCTIONS = ("skips_no_news=true", "forgets=true")
+"""Knobs that merge states no property and no step can distinguish (docs/adr/0008, 0009)."""
+
+
+def reduced(selection: Selection, reduce: bool) -> Selection:
+    """Return the selection with the knobs of `--reduce`, which `--set` may override."""
+    return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
+
+
+def given(selection: Selection) -> Given:
+    """Return the selection, with those of its options that win over what a trace file names."""
+    return Given(selection, frozenset(on_command_line("variant", "scope")))

@@ -1,0 +1,120 @@
+"""A verb of the command line: a function whose parameters say which options it has.
+
+A parameter is the shell, the output of the report, a request, or one option more; requests and options are declared as
+`base/option.py` says. The parameters of click are made when they are first needed, so that `elrcheck --help` makes
+none and imports no request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, is_dataclass
+from functools import cached_property
+from importlib import import_module
+from inspect import Parameter, getdoc
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.option import Declared, expand, make, parameters_of, unwrap
+from elrcheck.console.click_options import click_parameter, values_of
+from elrcheck.console.help import CommandPage, Commands
+from elrcheck.console.output import Formats, Output
+from elrcheck.console.shell import Shell
+
+EXIT_CODES = """
+\b
+Exit codes: 0 holds and complete, 1 finding, 2 did not run, 3 inconclusive,
+4 environment, 5 nothing checked, 70 internal error, 130 interrupted.
+"""
+
+
+class FromFunction(click.Command):
+    """A command whose options are declared by the parameters of a function.
+
+    requests: the module of `base/` with the requests among them. formats: those of its report.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., ExitCode | None],
+        *,
+        requests: str = "",
+        formats: Formats | None = None,
+        name: str | None = None,
+        epilog: str | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(
+            name or function.__name__.replace("_", "-"),
+            callback=self.call,
+            help=getdoc(function),
+            epilog=epilog or (EXIT_CODES if formats else None),
+            **options,
+        )
+        del self.params  # the empty list of click; `params` below makes the others
+        self.function = function
+        self.requests = requests
+        self.formats = formats
+
+    @cached_property
+    def parameters(self) -> list[tuple[Parameter, Any, list[Declared]]]:
+        """The parameters of the function, each with its type and the options that it declares."""
+        names = vars(import_module(f"elrcheck.base.{self.requests}")) if self.requests else {}
+        parameters = []
+        for parameter, hint in parameters_of(self.function, names):
+            default = MISSING if parameter.default is Parameter.empty else parameter.default
+            options = expand(parameter.name, hint, default)
+            declared = [one for one in options if one.option.only in ("", "console")]
+            parameters.append((parameter, unwrap(hint)[0], declared))
+        return parameters
+
+    @cached_property
+    def params(self) -> list[click.Parameter]:  # type: ignore[override]  # click assigns a list
+        declared = [click_parameter(one) for _, _, options in self.parameters for one in options]
+        return [*declared, *(self.formats.parameters() if self.formats else ())]
+
+    def call(self, **params: Any) -> ExitCode | None:
+        """Call the function with what click parsed."""
+        ctx = click.get_current_context()
+        arguments: dict[str, Any] = {}
+        for parameter, kind, declared in self.parameters:
+            values = values_of(declared, params)
+            if kind is Shell:
+                arguments[parameter.name] = ctx.obj
+            elif kind is Output and self.formats is not None:
+                arguments[parameter.name] = self.formats.output(ctx)
+            elif is_dataclass(kind):
+                arguments[parameter.name] = make(kind, values)  # type: ignore[arg-type]
+            else:
+                arguments |= values
+        return self.function(**arguments)
+
+
+class Verb(FromFunction, CommandPage):
+    """A verb, with its page of help."""
+
+
+class VerbGroup(FromFunction, Commands):
+    """A verb that has verbs below it."""
+
+
+def verb(cls: type[Verb] = Verb, **how: Any) -> Callable[[Callable[..., ExitCode | None]], Verb]:
+    """Make a function a verb; the keywords are those of `FromFunction`."""
+    return lambda function: cls(function, **how)
+
+
+def on_command_line(*names: str) -> tuple[str, ...]:
+    """Return which of these options are on the command line itself; not those with values from a file."""
+    ctx = click.get_current_context()
+    return tuple(name for name in names if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE)
+
+
+def reject_given(names: Iterable[str], only: str) -> None:
+    """Raise UsageFault if one of these options is on the command line; defaults from files are allowed."""
+    ctx = click.get_current_context()
+    for name in on_command_line(*names):
+        option = next(part.opts[0] for part in ctx.command.params if part.name == name)
+        raise UsageFault("usage-option", f"{option} requires {only}", help=f"see `{ctx.command_path} --help`")
