@@ -143,7 +143,7 @@ class Expressions(Calls):
         if hasattr(config, node.attr):
             said = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
             self.source.error(node, said)
-        declare = f"declare it in class {config.__name__}, with a default and a comment"
+        declare = f"declare it in class {config.__name__}, with a default, and a text below it"
         close = near(node.attr, fields)
         help = f"{close} Or {declare}" if close else declare
         self.source.error(node, f"the configuration has no field '{node.attr}'", help)

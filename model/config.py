@@ -1,8 +1,8 @@
 """The constants of the model: sizes, protocol knobs and perturbation budgets.
 
 A knob's default is the KIP's intention (`kip_full`); `elrcheck.model.variants` names the sets of
-knobs of released code. The comment above each knob names the row of the comparison table (C-n)
-or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
+knobs of released code. The text below each knob, which `elrcheck list knobs` shows, names the row of the
+comparison table (C-n) or the hazard (F-n) it stands for in the semantics notes, `docs/semantics.md`.
 
 Budgets bound perturbations only: crashes, orderly stops, spurious fencing, ISR shrinks, writes.
 Healing (restart, registration, unfencing, fetching, catching up) is never bounded.
@@ -38,224 +38,228 @@ from elrcheck.model.choices import (
     Truncation,
 )
 
+SECTIONS = {
+    "broker_count": "sizes",
+    "elr_enabled": "the features of a version",
+    "clean_check": "the controller",
+    "hwm_gate": "the leader",
+    "truncation": "the follower",
+    "metadata": "fidelity: how brokers learn, what the network may do",
+    "records": "budgets of a search",
+}
+"""The first field of each group of fields, and what the group is about."""
+
 
 @config
 class Config:
     """One configuration. All engines, the proof and the TLA+ module read the same fields."""
 
-    # ---- sizes
-    # Brokers. Each holds a replica of the partition at the start, except the spare ones.
     broker_count: int = 3
-    # Brokers, the last ones, that hold no replica at the start; a reassignment may move to them.
+    """Brokers. Each holds a replica of the partition at the start, except the spare ones."""
     spare_brokers: int = 0
-    # min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17).
+    """Brokers, the last ones, that hold no replica at the start; a reassignment may move to them."""
     min_isr: int = 2
-    # Replicas of the topic's partition 0, if the modelled partition is another one; 0 if it is that one. The
-    # code takes the effective min ISR of a topic from its partition 0 (getTopicEffectiveMinIsr, C-17, F-31).
+    """min.insync.replicas of the topic at the start; in effect at most the number of replicas (C-17)."""
     partition_zero_replicas: int = 0
-    # The topic has a min.insync.replicas of its own at the start; else the cluster's applies.
+    """Replicas of the topic's partition 0, if the modelled partition is another one; 0 if it is that one. The
+    code takes the effective min ISR of a topic from its partition 0 (getTopicEffectiveMinIsr, C-17, F-31)."""
     topic_has_min_isr: bool = True
-    # Slots of a replica's log: the only data bound the proof keeps.
+    """The topic has a min.insync.replicas of its own at the start; else the cluster's applies."""
     log_slots: int = 2
+    """Slots of a replica's log: the only data bound the proof keeps."""
 
-    # ---- the features of a version
-    # Eligible Leader Replicas are tracked at the start (C-29).
     elr_enabled: bool = True
-    # The high watermark moves only while the ISR has min ISR members (C-18, F-39).
+    """Eligible Leader Replicas are tracked at the start (C-29)."""
     strict_hwm: bool = True
-    # unclean.leader.election.enable of the topic; with a recovery manager only the strategy below counts.
+    """The high watermark moves only while the ISR has min ISR members (C-18, F-39)."""
     unclean_leader_election_enable: bool = False
+    """unclean.leader.election.enable of the topic; with a recovery manager only the strategy below counts."""
     unclean_recovery_strategy: RecoveryStrategy = RecoveryStrategy.BALANCED
-    # ElectLeaders can designate a leader and ask for the longest log (version 3, C-31).
     elect_leaders_v3: bool = True
-    # Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021).
+    """ElectLeaders can designate a leader and ask for the longest log (version 3, C-31)."""
     bump_leader_epoch_on_isr_shrink: bool = False
-    # Metadata versions from 3.2 mark a leader elected uncleanly as RECOVERING (KIP-704).
+    """Metadata versions before 3.6 bump the leader epoch when the ISR shrinks (KAFKA-15021)."""
     recovery_state_supported: bool = True
+    """Metadata versions from 3.2 mark a leader elected uncleanly as RECOVERING (KIP-704)."""
 
-    # ---- the controller
     clean_check: CleanCheck = CleanCheck.EPOCH
     last_known_leader: LastKnownLeader = LastKnownLeader.NEVER
     lkl_storage: LklStorage = LklStorage.SEPARATE
     lkl_rule: LklRule = LklRule.EMPTIED
-    # The code stores -1 as the last known leader of a partition that had no leader already; 4.0 then tries to
-    # elect -1, so that no election succeeds any more (maybeUpdateLastKnownLeader, canElectLastKnownLeader).
     lkl_stores_none: bool = False
-    # An election that would test an active broker which is no replica yet fails: the old registration has no
-    # directory for it (LeaderAcceptor.test, PartitionRegistration.directory).
+    """The code stores -1 as the last known leader of a partition that had no leader already; 4.0 then tries to
+    elect -1, so that no election succeeds any more (maybeUpdateLastKnownLeader, canElectLastKnownLeader)."""
     strangers_fail: bool = True
+    """An election that would test an active broker which is no replica yet fails: the old registration has no
+    directory for it (LeaderAcceptor.test, PartitionRegistration.directory)."""
     rereg_without_elr: Reregistration = Reregistration.FENCE
-    # ELR is restricted to the replica list (C-9, F-20).
     elr_intersect_replicas: bool = True
-    # Every member of the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45).
+    """ELR is restricted to the replica list (C-9, F-20)."""
     elr_minus_isr: bool = True
-    # The ELR rule is applied again after an election changed the ISR (C-49, F-27).
+    """Every member of the new ISR leaves the ELR, not only members of the old ISR (C-10, F-45)."""
     recheck_elr_after_election: bool = True
-    # With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28).
+    """The ELR rule is applied again after an election changed the ISR (C-49, F-27)."""
     downgrade_ignores_elr: bool = True
-    # Switching ELR on drops an ELR stored before it was switched off (KIP-966 "Compatibility", F-56).
+    """With ELR switched off a stored ELR is ignored at once, not only at the next change (C-30, F-28)."""
     feature_on_clears_elr: bool = True
+    """Switching ELR on drops an ELR stored before it was switched off (KIP-966 "Compatibility", F-56)."""
     reassign_gate: ReassignGate = ReassignGate.KIP
-    # Cancelling a reassignment must leave min ISR members in the ISR (C-22, E-20).
     cancel_gate: bool = True
-    # Cancelling while the ISR is empty forces the first replica in, if unclean election is allowed (C-50).
+    """Cancelling a reassignment must leave min ISR members in the ISR (C-22, E-20)."""
     cancel_forces_first_replica: bool = False
+    """Cancelling while the ISR is empty forces the first replica in, if unclean election is allowed (C-50)."""
     min_isr_change: MinIsrChange = MinIsrChange.KIP
-    # Writing min.insync.replicas writes a partition record too, so that a leader that has not read the new
-    # value cannot alter its ISR. Neither the KIP nor any release does this.
     min_isr_change_bumps_partition_epoch: bool = False
-    # Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21).
+    """Writing min.insync.replicas writes a partition record too, so that a leader that has not read the new
+    value cannot alter its ISR. Neither the KIP nor any release does this."""
     unregister_prunes_elr: bool = True
-    # Registering an id that is not registered, as after it was unregistered, counts as an unclean shutdown
-    # (ClusterControlManager.registerBroker, F-21).
+    """Unregistering a broker removes it from the ELR, not only from the ISR (C-28, F-21)."""
     unknown_id_is_unclean: bool = True
-    # Clearing the ELR for a changed min.insync.replicas leaves its members in the controller's index of ELR
-    # members, so a later unclean registration or unregistration writes the same record more than once
-    # (removeTopicElrs, BrokersToElrs). Only with metadata that brokers apply at once (LATEST).
+    """Registering an id that is not registered, as after it was unregistered, counts as an unclean shutdown
+    (ClusterControlManager.registerBroker, F-21)."""
     elr_index_goes_stale: bool = False
-    # Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23).
+    """Clearing the ELR for a changed min.insync.replicas leaves its members in the controller's index of ELR
+    members, so a later unclean registration or unregistration writes the same record more than once
+    (removeTopicElrs, BrokersToElrs). Only with metadata that brokers apply at once (LATEST)."""
     dirs_wipe_elr: bool = False
-    # The candidate of an election that wins. ANY: whom FavourReplica named before, which may be any of them.
+    """Assigning replicas to directories is built as if ELR were off, and wipes it (C-43, F-23)."""
     choice: CandidateChoice = CandidateChoice.ORDER
-    # Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29).
+    """The candidate of an election that wins. ANY: whom FavourReplica named before, which may be any of them."""
     last_known_in_every_election: bool = False
-    # Only a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8).
+    """Preferred and unclean elections try the last known leader too, before anybody else (C-6, C-8, F-29)."""
     keep_min_isr: bool = False
-    # A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7).
+    """Only a broker that stopped uncleanly leaves an ISR of min ISR members (rejected, E-8)."""
     retarget_overwrites: bool = True
+    """A re-targeted reassignment replaces an old list of adding or removing replicas by an empty one (B.7)."""
     recovery_quorum: RecoveryQuorum = RecoveryQuorum.KIP
     balanced_end: BalancedEnd = BalancedEnd.ACTIVE
-    # An unclean election empties LastKnownELR. The KIP empties it only when the ISR reaches min ISR.
     unclean_election_clears_last_known: bool = False
-    # Log info counts only if it is of the registered incarnation and of the present leader epoch (F-43).
+    """An unclean election empties LastKnownELR. The KIP empties it only when the ISR reaches min ISR."""
     log_info_checks: bool = True
-    # A clean election calls a running recovery off (E-26).
+    """Log info counts only if it is of the registered incarnation and of the present leader epoch (F-43)."""
     election_ends_recovery: bool = True
-    # Without ELR the ISR may become empty too (rejected, E-9).
+    """A clean election calls a running recovery off (E-26)."""
     empty_isr_without_elr: bool = False
-    # Members that leave an ISR below min ISR stay in a shadow of it; a last member that stopped uncleanly
-    # copies what it lost from them before it serves (rejected, E-10).
+    """Without ELR the ISR may become empty too (rejected, E-9)."""
     shadow_isr: bool = False
-    # Such a leader serves without having copied anything, if no shadow member can be reached (E-10).
+    """Members that leave an ISR below min ISR stay in a shadow of it; a last member that stopped uncleanly
+    copies what it lost from them before it serves (rejected, E-10)."""
     sync_may_be_skipped: bool = False
-    # AlterPartition refuses fenced and shutting-down members (KIP-841, F-4).
+    """Such a leader serves without having copied anything, if no shadow member can be reached (E-10)."""
     alter_checks_fenced: bool = True
-    # AlterPartition compares the broker epochs of the members (KIP-903, F-5).
+    """AlterPartition refuses fenced and shutting-down members (KIP-841, F-4)."""
     alter_checks_epochs: bool = True
-    # A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2).
+    """AlterPartition compares the broker epochs of the members (KIP-903, F-5)."""
     register_before_fence: bool = True
+    """A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2)."""
     lost_directory: LostDirectory = LostDirectory.REGISTRATION
-    # A report that a replica is in an online directory may elect it; the code asks for the recorded one.
     report_elects: bool = True
-    # A starting broker may report a directory in the name of its previous incarnation (AssignmentsManager).
+    """A report that a replica is in an online directory may elect it; the code asks for the recorded one."""
     assigns_before_registration: bool = False
+    """A starting broker may report a directory in the name of its previous incarnation (AssignmentsManager)."""
 
-    # ---- the leader
     hwm_gate: HwmGate = HwmGate.COMMITTED
-    # The high watermark waits for the maximal ISR, not only for the committed one (F-41).
     maximal_isr: bool = True
-    # A joiner must have reached the start of the leader's epoch, not only its watermark (F-11).
+    """The high watermark waits for the maximal ISR, not only for the committed one (F-41)."""
     join_requires_epoch_start: bool = True
+    """A joiner must have reached the start of the leader's epoch, not only its watermark (F-11)."""
     alter_reject: AlterReject = AlterReject.KEEP
-    # An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
-    # ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate).
     answer_needs_proposal: bool = True
-    # The metadata record of what an answer has told already ends a proposal sent since (Partition.makeLeader
-    # accepts an equal partition epoch).
+    """An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
+    ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate)."""
     known_record_ends_proposal: bool = False
-    # An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46).
+    """The metadata record of what an answer has told already ends a proposal sent since (Partition.makeLeader
+    accepts an equal partition epoch)."""
     alter_retries: bool = True
-    # A proposal names the incarnation whose fetch proved the joiner complete (KAFKA-15221, F-13).
+    """An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46)."""
     proposal_names_proof: bool = True
-    # A new leader caches its epoch and log end before its first record (KAFKA-7415, F-10).
+    """A proposal names the incarnation whose fetch proved the joiner complete (KAFKA-15221, F-13)."""
     leader_caches_epoch: bool = True
-    # A fetch that is answered with a divergence tells the leader nothing (KAFKA-13141, KAFKA-8400, F-46).
+    """A new leader caches its epoch and log end before its first record (KAFKA-7415, F-10)."""
     ignores_failed_fetches: bool = True
-    # The high watermark waits for followers the leader has not heard of yet (KAFKA-10301, F-46).
+    """A fetch that is answered with a divergence tells the leader nothing (KAFKA-13141, KAFKA-8400, F-46)."""
     waits_for_unknown: bool = True
-    # What it keeps of its followers' log ends in a later epoch, if it did not step down in between (F-51).
+    """The high watermark waits for followers the leader has not heard of yet (KAFKA-10301, F-46)."""
     reelection: Reelection = Reelection.RESET
+    """What it keeps of its followers' log ends in a later epoch, if it did not step down in between (F-51)."""
     acks_admission: AcksAdmission = AcksAdmission.COMMITTED
 
-    # ---- the follower
     truncation: Truncation = Truncation.EVERY_FETCH
     fetch_fencing: FetchFencing = FetchFencing.BOTH
-    # A fetch response of another leader epoch is dropped (KAFKA-18991, F-14).
     response_checks_epoch: bool = True
-    # A fetch response of a leader that is not followed any more is dropped (KAFKA-13207, F-18).
+    """A fetch response of another leader epoch is dropped (KAFKA-18991, F-14)."""
     response_checks_leader: bool = True
-    # Records of a later epoch than the fetch was sent in are not appended (KAFKA-18723, F-18).
+    """A fetch response of a leader that is not followed any more is dropped (KAFKA-13207, F-18)."""
     response_checks_records: bool = True
-    # Metadata of the leader epoch a broker already has is applied too (KAFKA-13790, F-34).
+    """Records of a later epoch than the fetch was sent in are not appended (KAFKA-18723, F-18)."""
     applies_equal_epoch: bool = True
+    """Metadata of the leader epoch a broker already has is applied too (KAFKA-13790, F-34)."""
 
-    # ---- fidelity: how brokers learn, what the network may do
     metadata: Propagation = Propagation.LATEST
-    # A restarted broker reads metadata up to its own registration before it acts on any (F-15).
     registration_catch_up: bool = True
-    # In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24).
+    """A restarted broker reads metadata up to its own registration before it acts on any (F-15)."""
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
-    # A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
-    # there. AlterPartitionResponse has no such field in any version (v0 to v3).
+    """In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24)."""
     alter_answer_carries_min_isr: bool = False
-    # The controller knows the log directory of every replica at the start (KIP-858).
+    """A granted AlterPartition tells the leader min.insync.replicas too, as if it had read the log up to
+    there. AlterPartitionResponse has no such field in any version (v0 to v3)."""
     directories_assigned: bool = True
-    # An AlterPartition response may be lost; the leader then sends the same request again.
+    """The controller knows the log directory of every replica at the start (KIP-858)."""
     response_loss: bool = True
-    # A fetch response may be lost after the leader has taken note of the fetch.
+    """An AlterPartition response may be lost; the leader then sends the same request again."""
     fetch_loss: bool = True
-    # Followers count as having read a record that says nothing new to them (ADR 0008).
+    """A fetch response may be lost after the leader has taken note of the fetch."""
     skips_no_news: bool = False
-    # Broker epochs that will never be compared again are forgotten (ADR 0009).
+    """Followers count as having read a record that says nothing new to them (ADR 0008)."""
     forgets: bool = False
-    # Acknowledged acks=all records are remembered, for P-33 and P-34; this tells apart more states.
+    """Broker epochs that will never be compared again are forgotten (ADR 0009)."""
     tracks_acks: bool = False
+    """Acknowledged acks=all records are remembered, for P-33 and P-34; this tells apart more states."""
 
-    # ---- budgets of a search
-    # Records that producers write, with either setting of acks.
     records: int = 2
-    # How many of the records may be written with acks=1.
+    """Records that producers write, with either setting of acks."""
     acks_one: int = 1
-    # How many of the records may be written with acks=0.
+    """How many of the records may be written with acks=1."""
     acks_zero: int = 0
-    # Broker processes that die; each may lose any suffix of its log.
+    """How many of the records may be written with acks=0."""
     crashes: int = 1
-    # Broker processes that die and lose nothing, because the operating system lives on.
+    """Broker processes that die; each may lose any suffix of its log."""
     kills: int = 0
-    # Orderly stops of a broker, which leave a clean-shutdown file.
+    """Broker processes that die and lose nothing, because the operating system lives on."""
     clean_stops: int = 0
-    # Fencing of a broker that is in fact alive; fencing a dead one is free.
+    """Orderly stops of a broker, which leave a clean-shutdown file."""
     fences: int = 1
-    # ISR shrinks proposed by a leader.
+    """Fencing of a broker that is in fact alive; fencing a dead one is free."""
     shrinks: int = 1
-    # Controlled shutdowns that a broker asks for.
+    """ISR shrinks proposed by a leader."""
     shutdowns: int = 0
-    # Controlled shutdowns that end, just as cleanly, without the grant: the broker's timeout is over.
+    """Controlled shutdowns that a broker asks for."""
     shutdown_timeouts: int = 0
-    # Brokers that an operator unregisters.
+    """Controlled shutdowns that end, just as cleanly, without the grant: the broker's timeout is over."""
     unregistrations: int = 0
-    # Elections of the preferred leader, by ElectLeaders or by balancing.
+    """Brokers that an operator unregisters."""
     elections: int = 0
-    # Elections by ElectLeaders that may lose data: unclean, designated, longest log.
+    """Elections of the preferred leader, by ElectLeaders or by balancing."""
     unclean_elections: int = 0
-    # Reassignments started, re-targeted or cancelled.
+    """Elections by ElectLeaders that may lose data: unclean, designated, longest log."""
     reassignments: int = 0
-    # Changes of min.insync.replicas.
+    """Reassignments started, re-targeted or cancelled."""
     min_isr_changes: int = 0
-    # Upgrades and downgrades of the ELR feature.
+    """Changes of min.insync.replicas."""
     feature_changes: int = 0
-    # Assignments of replicas to log directories.
+    """Upgrades and downgrades of the ELR feature."""
     directory_changes: int = 0
-    # Log directories that fail while their broker runs.
+    """Assignments of replicas to log directories."""
     directory_failures: int = 0
-    # Log directories that are lost while their broker is down.
+    """Log directories that fail while their broker runs."""
     directory_losses: int = 0
-    # Failovers of the controller while it recovers the partition; others change nothing here.
+    """Log directories that are lost while their broker is down."""
     failovers: int = 0
-    # AlterPartition exchanges that metadata overtakes, so that their answer arrives late.
+    """Failovers of the controller while it recovers the partition; others change nothing here."""
     late_answers: int = 0
-    # Fetches whose answer takes its time, so that other events come between.
+    """AlterPartition exchanges that metadata overtakes, so that their answer arrives late."""
     late_fetches: int = 0
+    """Fetches whose answer takes its time, so that other events come between."""
 
     @property
     def brokers(self) -> Universe:

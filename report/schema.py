@@ -7,16 +7,14 @@ field. `docs/schemas/` holds the schemas of all documents, written by `docs/sche
 
 from __future__ import annotations
 
-import ast
 import functools
-import inspect
-import textwrap
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from msgspec import Struct
 
+from elrcheck.base.typed.field_texts import field_texts
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditReport, AuditStep
 from elrcheck.results.check_report import CheckReport, SearchReport
@@ -112,7 +110,7 @@ def array_of(kind: type[Any]) -> Schema:
 
 def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any]]) -> Schema:
     hints = get_type_hints(kind)
-    texts = _field_texts(kind)
+    texts = field_texts(kind)
     properties: dict[str, Schema] = {}
     if issubclass(kind, Report):
         properties["schema"] = {"const": identifier(kind)}
@@ -120,7 +118,7 @@ def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any
     for name, key in keys:
         if key != UNWRITTEN:
             properties[key] = _schema(hints[name], defs, others) | NARROWER.get((kind, name), {})
-            properties[key] |= {"description": texts[name]} if name in texts else {}
+            properties[key] |= {"description": " ".join(texts[name].split())} if name in texts else {}
     return {
         "description": " ".join((kind.__doc__ or "").split()),
         "type": "object",
@@ -168,16 +166,3 @@ def _any_of(parts: list[Schema]) -> Schema:
     numbers = [part for part in parts if part["type"] in ("integer", "number")]
     merged: Schema = {"type": [part["type"] for part in parts]}
     return merged | ({"minimum": 0} if len(numbers) == 1 and "minimum" in numbers[0] else {})
-
-
-def _field_texts(kind: type[Any]) -> Mapping[str, str]:
-    """The text below each field of a class that has one, as editors and documentation tools read it."""
-    (tree,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
-    assert isinstance(tree, ast.ClassDef)
-    found = {}
-    for node, after in zip(tree.body, tree.body[1:], strict=False):
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            match after:
-                case ast.Expr(value=ast.Constant(value=str(text))):
-                    found[node.target.id] = " ".join(text.split())
-    return found
