@@ -64,14 +64,11 @@ def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
 
 def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport:
     """Compare with the classes of the controller, or with those of a broker if the level says so."""
-    from elrcheck.kafka.conformance.broker.broker_conform import open_partition, run_broker_conform
     from elrcheck.kafka.conformance.conform import run_conform
-    from elrcheck.kafka.conformance.kafka_source import open_kafka, teams_of
+    from elrcheck.kafka.conformance.kafka_source import open_broker, open_kafka, teams_of
 
-    teams = teams_of(request, progress)
-    if request.level == "broker":
-        return run_broker_conform(request, teams, open_partition, progress)
-    return run_conform(request, teams, open_kafka, progress)
+    opener = open_broker if request.level == "broker" else open_kafka
+    return run_conform(request, teams_of(request, progress), opener, progress)
 
 
 @verb(requests="kafka_requests", formats=LOCATED_CASES)

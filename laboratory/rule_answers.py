@@ -15,9 +15,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
-from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement
-from elrcheck.kafka.conformance.compare import BuilderDisagreement, Counted, StepDisagreement
-from elrcheck.kafka.conformance.known_classes import signature
+from elrcheck.kafka.conformance.broker.broker_subject import BrokerDisagreement
+from elrcheck.kafka.conformance.known_classes import StepDisagreement
+from elrcheck.kafka.conformance.subject import Agreement, Disagreement
 from elrcheck.laboratory.rule_task import RULE_FAULTS, Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config
@@ -83,16 +83,17 @@ def _even(cases: list[_JudgedCase]) -> tuple[_JudgedCase, ...]:
 
 def _differences(case: AnsweredCase, config: Config) -> tuple[str, ...]:
     """Return the differences in a case, each as its event and its fields."""
-    return tuple(_text(difference) for difference in case.compared(config, Counted()))
+    return tuple(_text(outcome) for outcome in case.outcomes(config) if not isinstance(outcome, Agreement))
 
 
-def _text(difference: BuilderDisagreement | StepDisagreement | BrokerDisagreement) -> str:
-    if isinstance(difference, BrokerDisagreement):
-        return f"{type(difference.events[-1]).__name__} {len(difference.events)}: {', '.join(difference.differs)}"
-    if isinstance(difference, BuilderDisagreement):
-        return signature(difference)
-    fields = ", ".join(part.field for part in difference.differences)
-    return f"{type(difference.step).__name__} {len(difference.steps)}: {fields}"
+def _text(disagreement: Disagreement) -> str:
+    if isinstance(disagreement, BrokerDisagreement):
+        event, fields = disagreement.events[-1], ", ".join(disagreement.differs)
+        return f"{type(event).__name__} {len(disagreement.events)}: {fields}"
+    if isinstance(disagreement, StepDisagreement):
+        fields = ", ".join(field.name for field in disagreement.differences)
+        return f"{type(disagreement.step).__name__} {len(disagreement.steps)}: {fields}"
+    return disagreement.signature
 
 
 @contextlib.contextmanager

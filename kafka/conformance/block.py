@@ -1,38 +1,43 @@
 """A block: some hundred questions of one kind, put to both sides in one go.
 
-What a block asks depends on its kind, its numbers and the seed only, whichever process asks it.
+What a block asks depends on its kind, its numbers and the seed only, whichever process asks it. The model answers once
+for all versions of Kafka that a variant stands for.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal, TypeAlias
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 
+from elrcheck.kafka.conformance.broker.broker_subject import BROKER
+from elrcheck.kafka.conformance.broker.broker_walks import broker_walk
 from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.compare import (
-    Counted,
-    Disagreement,
-    StepDisagreement,
-    Walk,
-    build_all,
-    compare_builder,
-    compare_walk,
-    follow,
-)
+from elrcheck.kafka.conformance.builder_subject import BUILDER
+from elrcheck.kafka.conformance.controller_subject import CONTROLLER, Walk
 from elrcheck.kafka.conformance.event_space import event_spaces
-from elrcheck.kafka.conformance.isr_order import order_matters, permuted
-from elrcheck.kafka.conformance.known_classes import class_of, signature
-from elrcheck.kafka.conformance.question_space import shuffled
+from elrcheck.kafka.conformance.isr_order import ORDER, permuted
+from elrcheck.kafka.conformance.question_space import Space, shuffled
 from elrcheck.kafka.conformance.random_cases import random_builder_question, random_single, random_walk
-from elrcheck.kafka.controller_steps import SwitchElr
-from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
+from elrcheck.kafka.conformance.subject import Agreement, Disagreement, Oracle, Outcome, Subject, key_of
+from elrcheck.kafka.controller_steps import Setup, Step, SwitchElr
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
-Kind: TypeAlias = Literal["builder space", "event space", "random builder", "random events", "walks", "ISR order"]
-BUILDER: tuple[Kind, ...] = ("builder space", "random builder")
+Kind: TypeAlias = Literal[
+    "builder space", "event space", "random builder", "random events", "walks", "ISR order", "broker walks"
+]
+SUBJECTS: dict[Kind, Subject[Any, Any]] = {
+    "builder space": BUILDER,
+    "event space": CONTROLLER,
+    "random builder": BUILDER,
+    "random events": CONTROLLER,
+    "walks": CONTROLLER,
+    "ISR order": ORDER,
+    "broker walks": BROKER,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +49,16 @@ class Block:
     stop: int
     space: int = 0
 
+    @property
+    def subject(self) -> Subject[Any, Any]:
+        return SUBJECTS[self.kind]
+
 
 @dataclass(slots=True)
 class Group:
     """Differences of one class or one signature: how many there are, and the one that is easiest to read."""
 
+    subject: Subject[Any, Any]
     explained: bool
     count: int
     example: Disagreement
@@ -56,138 +66,102 @@ class Group:
 
 @dataclass(slots=True)
 class VersionResult:
-    """What a block found in one version. groups: by the id of the class or by the signature."""
+    """The outcomes of one version. compared: by subject; groups: by the id of the class or by the signature."""
 
     version: str
-    counted: Counted = field(default_factory=Counted)
+    compared: Counter[str] = field(default_factory=Counter)
+    unheld: int = 0
     groups: dict[str, Group] = field(default_factory=dict)
 
-    def note(self, found: Disagreement) -> None:
-        """Count a difference, and keep the shortest of its group."""
-        known = class_of(found)
-        self.add(signature(found) if known is None else known.id, Group(known is not None, 1, found))
+    def note(self, subject: Subject[Any, Any], outcome: Outcome) -> None:
+        """Count an outcome; of the differences of a group keep the one that is easiest to read."""
+        if outcome is Agreement.UNHELD:
+            self.unheld += 1
+            return
+        self.compared[subject.name] += 1
+        if not isinstance(outcome, Agreement):
+            self._add(key_of(outcome), Group(subject, outcome.known is not None, 1, outcome))
 
-    def add(self, key: str, more: Group) -> None:
-        """Count the differences of another group under the same key."""
+    def merge(self, other: VersionResult) -> None:
+        """Add the outcomes of another block for the same version."""
+        self.compared += other.compared
+        self.unheld += other.unheld
+        for key, group in other.groups.items():
+            self._add(key, group)
+
+    def number(self, *, explained: bool) -> int:
+        """Return how many differences are explained, or how many are not."""
+        return sum(group.count for group in self.groups.values() if group.explained == explained)
+
+    def _add(self, key: str, more: Group) -> None:
         group = self.groups.get(key)
         if group is None:
             self.groups[key] = more
             return
         group.count += more.count
-        if rank(more.example) < rank(group.example):
+        if more.example.rank < group.example.rank:
             group.example = more.example
-
-    def merge(self, other: VersionResult) -> None:
-        """Add what another block found in the same version."""
-        self.counted.compared += other.counted.compared
-        self.counted.unheld += other.counted.unheld
-        for key, group in other.groups.items():
-            self.add(key, group)
-
-
-def rank(d: Disagreement) -> tuple[int, int, int]:
-    """Short walks from a new topic first, then single events, fewer brokers first."""
-    if isinstance(d, StepDisagreement):
-        fresh = d.setup.partition is not None and d.setup.partition.partition_epoch == 0
-        return (0 if fresh else 1, len(d.steps), len(d.setup.brokers))
-    return (2, 1, len(d.question.partition.replicas))
 
 
 def ask_block(config: Config, seed: int, block: Block, oracles: Sequence[Oracle]) -> list[VersionResult]:
     """Put a block to the model once and to each version of Kafka."""
-    match block.kind:
-        case "builder space" | "random builder":
-            return _builder(config, _builder_questions(seed, block), oracles)
-        case "ISR order":
-            return _order(config, _walks(config, seed, replace(block, kind="random events")), oracles)
-    return _controller(config, _walks(config, seed, block), oracles)
+    subject = block.subject
+    questions = list(_questions(config, seed, block))
+    expected = [subject.expect(config, question) for question in questions]
+    results = []
+    for oracle in oracles:
+        result = VersionResult(oracle.version)
+        for question, model, answer in zip(questions, expected, subject.ask(oracle, questions), strict=True):
+            for outcome in subject.compare(config, question, answer, model):
+                result.note(subject, outcome)
+        results.append(result)
+    return results
 
 
 # ---------------------------------------------------------------------------- what is asked
 
 
-def _numbered(seed: int, block: Block, number: int) -> random.Random:
-    return random.Random(f"{seed}/{block.kind}/{number}")
+def spaces_of(kind: Kind) -> tuple[Space[Any], ...]:
+    """Return the finite sets of questions of a kind, none if its questions are random."""
+    return builder_spaces() if kind == "builder space" else event_spaces() if kind == "event space" else ()
 
 
-def _builder_questions(seed: int, block: Block) -> list[BuilderQuestion]:
-    if block.kind == "random builder":
-        return [random_builder_question(_numbered(seed, block, n)) for n in range(block.start, block.stop)]
-    space = builder_spaces()[block.space]
-    points = shuffled(space.size, seed, block.start, block.stop)
-    return [question for point in points if (question := space.at(point)) is not None]
+def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
+    """Return the questions of a block that can be put to the release."""
+    if block.kind == "broker walks":
+        return (broker_walk(config, seed, number) for number in range(block.start, block.stop))
+    if spaces := spaces_of(block.kind):
+        space = spaces[block.space]
+        points = (space.at(point) for point in shuffled(space.size, seed, block.start, block.stop))
+        possible = (point for point in points if point is not None and askable(config.elr_enabled, point))
+        return possible if block.subject is BUILDER else map(_walk_of, possible)
+    # The same events whose answers are compared with the model's are asked in either order.
+    kind = "random events" if block.kind == "ISR order" else block.kind
+    choices = (random.Random(f"{seed}/{kind}/{number}") for number in range(block.start, block.stop))
+    if kind == "walks":
+        return (random_walk(config, choice) for choice in choices)
+    if kind == "random builder":
+        builder = (random_builder_question(choice) for choice in choices)
+        return (question for question in builder if askable(config.elr_enabled, question))
+    singles = (random_single(config, choice) for choice in choices)
+    walks = (_walk_of(single) for single in singles if askable(config.elr_enabled, single))
+    return (walk for walk in walks if walk != permuted(walk)) if block.kind == "ISR order" else walks
+
+
+def _walk_of(single: tuple[Setup, Step]) -> Walk:
+    return single[0], single[1:]
 
 
 def holds_elr(partition: KafkaPartition | None) -> bool:
-    """The fields of ELR are in use, which releases without the feature cannot even write."""
+    """Return whether the fields of ELR are in use, which releases without the feature cannot even write."""
     return partition is not None and bool(partition.elr or partition.last_known_elr)
 
 
-def askable(elr: bool, question: object) -> bool:
-    """A question to a release: elr says whether the release has the feature."""
+def askable(elr: bool, question: Any) -> bool:
+    """Return whether a release can be asked. elr: it has the feature; question: to the builder, or setup and event."""
     if elr:
         return True
     if isinstance(question, BuilderQuestion):
         return not question.elr and not holds_elr(question.partition)
-    assert isinstance(question, tuple)
     setup, step = question
     return not setup.elr and not holds_elr(setup.partition) and not isinstance(step, SwitchElr)
-
-
-def _walks(config: Config, seed: int, block: Block) -> list[Walk]:
-    if block.kind == "event space":
-        space = event_spaces()[block.space]
-        points = shuffled(space.size, seed, block.start, block.stop)
-        found = (single for point in points if (single := space.at(point)) is not None)
-        return [(single[0], single[1:]) for single in found if askable(config.elr_enabled, single)]
-    numbers = (_numbered(seed, block, n) for n in range(block.start, block.stop))
-    if block.kind == "walks":
-        return [random_walk(config, choice) for choice in numbers]
-    singles = (random_single(config, choice) for choice in numbers)
-    return [(single[0], single[1:]) for single in singles if askable(config.elr_enabled, single)]
-
-
-# ---------------------------------------------------------------------------- both sides
-
-
-def _builder(config: Config, asked: Sequence[BuilderQuestion], oracles: Sequence[Oracle]) -> list[VersionResult]:
-    usable = [question for question in asked if askable(config.elr_enabled, question)]
-    expected = build_all(config, usable)
-    results = []
-    for oracle in oracles:
-        result = VersionResult(oracle.version)
-        answers = oracle.builder(usable)
-        for found in compare_builder(config, usable, expected, answers, result.counted):
-            result.note(found)
-        results.append(result)
-    return results
-
-
-def _controller(config: Config, walks: Sequence[Walk], oracles: Sequence[Oracle]) -> list[VersionResult]:
-    expected = [follow(config, walk) for walk in walks]
-    results = []
-    for oracle in oracles:
-        result = VersionResult(oracle.version)
-        for walk, mine, answers in zip(walks, expected, oracle.walks(walks), strict=True):
-            for found in compare_walk(config, walk, mine, answers, result.counted):
-                result.note(found)
-        results.append(result)
-    return results
-
-
-def _order(config: Config, walks: Sequence[Walk], oracles: Sequence[Oracle]) -> list[VersionResult]:
-    """Kafka's classes against themselves: a question and the same one with the ISR permuted."""
-    pairs = [(walk, permuted(walk)) for walk in walks]
-    pairs = [(walk, other) for walk, other in pairs if walk != other]
-    results = []
-    for oracle in oracles:
-        result = VersionResult(oracle.version)
-        plain = oracle.walks([walk for walk, _ in pairs])
-        turned = oracle.walks([other for _, other in pairs])
-        for (walk, other), one, two in zip(pairs, plain, turned, strict=True):
-            result.counted.compared += 1
-            found = order_matters(config, walk, other, one[0], two[0])
-            if found is not None:
-                result.add("the order of the ISR matters", Group(False, 1, found))
-        results.append(result)
-    return results

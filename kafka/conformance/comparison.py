@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import atexit
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
 from elrcheck.base.interrupts import Interrupts
+from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.base.runner.runner import each
-from elrcheck.kafka.conformance.block import BUILDER, Block, VersionResult, ask_block
-from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
+from elrcheck.kafka.conformance.block import Block, VersionResult, ask_block
+from elrcheck.kafka.conformance.subject import Oracle
 from elrcheck.model.config import Config
 
 Opener: TypeAlias = Callable[[str], AbstractContextManager[Oracle]]
@@ -41,36 +43,39 @@ class Task:
 
 
 @dataclass
-class Progressed:
-    """What was found in one version so far, and what was asked. at: points visited in each space."""
+class VersionRun:
+    """The outcomes of one version so far. asked: points or walks by the kind and the space of their blocks."""
 
     result: VersionResult
-    of_kind: dict[str, int] = field(default_factory=dict)
-    at: dict[tuple[str, int], int] = field(default_factory=dict)
-
-    def add(self, block: Block, found: VersionResult) -> None:
-        """Count in what a block found."""
-        self.result.merge(found)
-        self.of_kind[block.kind] = self.of_kind.get(block.kind, 0) + found.counted.compared
-        place = block.kind, block.space
-        self.at[place] = self.at.get(place, 0) + block.stop - block.start
-
-    @property
-    def builder(self) -> int:
-        return sum(self.of_kind.get(kind, 0) for kind in BUILDER)
+    asked: Counter[tuple[str, int]] = field(default_factory=Counter)
 
 
 @dataclass
-class Found:
-    """Everything that the run of a team found, by source. stopped_by: what ended it early."""
+class TeamRun:
+    """The outcomes of a team by source. stopped_by: what ended it early."""
 
-    versions: dict[str, Progressed]
+    versions: dict[str, VersionRun] = field(default_factory=dict)
     stopped_by: str | None = None
+
+    @property
+    def compared(self) -> int:
+        return sum(run.result.compared.total() for run in self.versions.values())
+
+    @property
+    def unexplained(self) -> int:
+        return sum(run.result.number(explained=False) for run in self.versions.values())
+
+    def add(self, team: Team, block: Block, results: Iterable[VersionResult]) -> None:
+        """Add the outcomes of a block for each source of the team."""
+        for source, result in zip(team.sources, results, strict=True):
+            run = self.versions.setdefault(source, VersionRun(VersionResult(result.version)))
+            run.result.merge(result)
+            run.asked[block.kind, block.space] += block.stop - block.start
 
 
 @lru_cache(maxsize=32)
 def opened(opener: Opener, source: str) -> Oracle:
-    """Kafka's classes of a source, opened once in each process and ended with it."""
+    """Return Kafka's classes of a source, opened once in each process and ended with it."""
     return _until_exit().enter_context(opener(source))
 
 
@@ -90,41 +95,26 @@ def ask_task(task: Task) -> list[VersionResult]:
 def compare_team(
     opener: Opener,
     team: Team,
-    seed: int,
+    request: ConformRequest,
     blocks: Sequence[Block],
     workers: int,
     deadline: float | None,
     stop: Interrupts,
     progress: Progress,
-    *,
-    stop_at_first: bool = False,
-) -> Found:
+) -> TeamRun:
     """Ask all blocks, until the deadline (of time.monotonic), an interrupt or a first difference."""
-    found = Found({})
-    tasks = [Task(opener, team, seed, block) for block in blocks]
-    started, compared = time.monotonic(), 0
-    for block, results in zip(blocks, _answers(tasks, workers), strict=False):
-        for source, result in zip(team.sources, results, strict=True):
-            progressed = found.versions.setdefault(source, Progressed(VersionResult(result.version)))
-            progressed.add(block, result)
-            compared += result.counted.compared
-        odd = sum(
-            group.count
-            for progressed in found.versions.values()
-            for group in progressed.result.groups.values()
-            if not group.explained
-        )
-        progress.tell(ComparisonsDone(compared, odd, time.monotonic() - started))
+    run = TeamRun()
+    started = time.monotonic()
+    tasks = [Task(opener, team, request.seed, block) for block in blocks]
+    for block, results in zip(blocks, each(ask_task, tasks, workers), strict=False):
+        run.add(team, block, results)
+        progress.tell(ComparisonsDone(run.compared, run.unexplained, time.monotonic() - started))
         if stop():
-            found.stopped_by = "interrupted"
-        elif stop_at_first and odd:
-            found.stopped_by = "--stop-at-first"
+            run.stopped_by = "interrupted"
+        elif request.stop_at_first and run.unexplained:
+            run.stopped_by = "--stop-at-first"
         elif deadline is not None and time.monotonic() > deadline:
-            found.stopped_by = "--seconds"
-        if found.stopped_by is not None:
+            run.stopped_by = "--seconds"
+        if run.stopped_by is not None or (request.level == "broker" and run.compared >= request.comparisons):
             break
-    return found
-
-
-def _answers(tasks: Sequence[Task], workers: int) -> Iterator[list[VersionResult]]:
-    return each(ask_task, tasks, workers)
+    return run

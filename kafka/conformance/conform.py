@@ -1,31 +1,27 @@
 """`elrcheck conform`: the rules of the model compared with Kafka's own classes.
 
-The versions of Kafka for which one variant stands are one team: the model answers once for all of them. Every
-group of differences is shrunk at the end, against the version in which it was found.
+The versions of Kafka for which one variant stands are one team: the model answers once for all of them. A broker's
+versions are asked one after the other. Every group of differences is shrunk at the end, against its version.
 """
 
 from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.runner.worker import useful_workers
-from elrcheck.kafka.conformance.block import Group
-from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.comparison import Opener, Progressed, Team, compare_team, opened
-from elrcheck.kafka.conformance.event_space import event_spaces
-from elrcheck.kafka.conformance.known_classes import CLASSES
+from elrcheck.kafka.conformance.block import SUBJECTS, Group, VersionResult, spaces_of
+from elrcheck.kafka.conformance.broker.broker_subject import BROKER
+from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS
+from elrcheck.kafka.conformance.comparison import Opener, Team, VersionRun, compare_team, opened
+from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.plan import plan
-from elrcheck.kafka.conformance.projections import PROJECTIONS
-from elrcheck.kafka.conformance.question_space import Space
-from elrcheck.kafka.conformance.shrink import shrunk
-from elrcheck.kafka.conformance.words import example_of
+from elrcheck.kafka.conformance.projections import BROKER_PROJECTIONS, PROJECTIONS
 from elrcheck.results.conform_report import (
     ConformReport,
     DisagreementReport,
@@ -42,121 +38,133 @@ def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, 
     """Compare every team; after an interrupt or at the time limit the report has what was found so far."""
     started = time.monotonic()
     deadline = None if request.seconds is None else started + request.seconds
-    workers = useful_workers(request.workers, request.comparisons)
+    of_broker = request.level == "broker"
+    if of_broker:
+        teams = [replace(team, sources=(source,)) for team in teams for source in team.sources]
+    workers = 1 if of_broker else useful_workers(request.workers, request.comparisons)
     versions: list[VersionReport] = []
     disagreements: list[DisagreementReport] = []
     stopped: str | None = None
     with Interrupts() as stop:
         for number, team in enumerate(teams, 1):
-            progress.stage(f"[{number}/{len(teams)}] {team.variant} with {', '.join(team.sources)}")
+            who = BROKER.kafka if of_broker else team.variant
+            names = ", ".join(source.removeprefix("home:") for source in team.sources)
+            progress.stage(f"[{number}/{len(teams)}] {who} with {names}")
             until = None
             if deadline is not None:  # the rest of the time is shared by the teams that are left
                 now = time.monotonic()
                 until = now + max(0.0, deadline - now) / (len(teams) - number + 1)
             blocks = plan(request.comparisons, request.level, team.config.elr_enabled)
-            found = compare_team(
-                opener, team, request.seed, blocks, workers, until, stop, progress, stop_at_first=request.stop_at_first
-            )
-            stopped = stopped or found.stopped_by
-            for source, progressed in found.versions.items():
-                versions.append(_version(team, progressed))
-                if progressed.result.groups:
-                    progress.stage(f"shrinking what differs in {progressed.result.version}")
-                    disagreements += _disagreements(request, team, source, progressed, opener, stop)
-            if found.stopped_by == "interrupted":
+            run = compare_team(opener, team, request, blocks, workers, until, stop, progress)
+            stopped = stopped or run.stopped_by
+            for source, version in run.versions.items():
+                versions.append(version_report(team.variant, version.result, tuple(_spaces(version))))
+                if version.result.groups:
+                    progress.stage(f"shrinking what differs in {version.result.version}")
+                    shrink(version.result, team, opener, source, stop)
+                    command = command_of(request, team.variant, source)
+                    disagreements += group_reports(version.result, team.variant, command)
+            if run.stopped_by == "interrupted":
                 break
+    projections = BROKER_PROJECTIONS if of_broker else PROJECTIONS
+    return conform_report(request, versions, disagreements, time.monotonic() - started, workers, projections, stopped)
+
+
+def shrink(result: VersionResult, team: Team, opener: Opener, source: str, stop: Interrupts) -> None:
+    """Make the examples of the groups smaller, unexplained ones first, then the most frequent ones."""
+    groups = sorted(result.groups.values(), key=lambda group: (group.explained, -group.count))
+    for group in groups[:SHOWN]:
+        if not stop():
+            group.example = group.subject.shrunk(team.config, group.example, opened(opener, source))
+
+
+def conform_report(
+    request: ConformRequest,
+    versions: Sequence[VersionReport],
+    disagreements: Iterable[DisagreementReport],
+    seconds: float,
+    workers: int,
+    projections: Iterable[ProjectionReport],
+    stopped_by: str | None,
+) -> ConformReport:
+    """Return the report of all versions together."""
     compared = sum(version.compared for version in versions)
     unexplained = sum(version.unexplained for version in versions)
     return ConformReport(
         verdict="violated" if unexplained else "holds" if compared else "nothing",
-        kafka=", ".join(version.kafka for version in versions),
+        kafka=", ".join(dict.fromkeys(version.kafka for version in versions)),
         variant=", ".join(dict.fromkeys(version.variant for version in versions)),
         compared=compared,
-        seconds=round(time.monotonic() - started, 3),
+        seconds=round(seconds, 3),
         seed=request.seed,
         workers=workers,
         disagreements=tuple(sorted(disagreements, key=lambda d: (d.explained, d.kafka, -d.count))),
         unexplained=unexplained,
         versions=tuple(versions),
-        projections=projection_reports(),
+        projections=tuple(dict.fromkeys(projections)),
         settings=request.overrides,
-        stopped_by=stopped,
+        stopped_by=stopped_by,
     )
 
 
-def projection_reports() -> tuple[ProjectionReport, ...]:
-    """What is compared in part."""
-    return tuple(ProjectionReport(p.name, p.what, p.why) for p in PROJECTIONS)
-
-
-def _version(team: Team, progressed: Progressed) -> VersionReport:
-    groups = progressed.result.groups.values()
-    builder = progressed.builder
-    compared = progressed.result.counted.compared
-    order = progressed.of_kind.get("ISR order", 0)
+def version_report(variant: str, result: VersionResult, spaces: tuple[SpaceReport, ...] = ()) -> VersionReport:
+    """Return the numbers of one version."""
     return VersionReport(
-        kafka=progressed.result.version,
-        variant=team.variant,
-        compared=compared,
-        builder=builder,
-        controller=compared - builder - order,
-        isr_order=order,
-        unheld=progressed.result.counted.unheld,
-        explained=sum(group.count for group in groups if group.explained),
-        unexplained=sum(group.count for group in groups if not group.explained),
-        spaces=tuple(_spaces(progressed)),
+        kafka=result.version,
+        variant=variant,
+        compared=result.compared.total(),
+        builder=result.compared["builder"],
+        controller=result.compared["controller"],
+        isr_order=result.compared["ISR order"],
+        unheld=result.unheld,
+        explained=result.number(explained=True),
+        unexplained=result.number(explained=False),
+        spaces=spaces,
     )
 
 
-def _spaces(progressed: Progressed) -> list[SpaceReport]:
-    found = []
-    both: tuple[tuple[str, Sequence[Space[Any]]], ...] = (
-        ("builder space", builder_spaces()),
-        ("event space", event_spaces()),
-    )
-    for kind, spaces in both:
-        for number, space in enumerate(spaces):
-            asked = progressed.at.get((kind, number), 0)
-            if asked:
-                found.append(SpaceReport(space.name, space.size, asked))
-    return found
+def _spaces(run: VersionRun) -> Iterator[SpaceReport]:
+    """Return the finite sets of questions that were asked, whole or in part."""
+    for kind in SUBJECTS:
+        for number, space in enumerate(spaces_of(kind)):
+            if asked := run.asked[kind, number]:
+                yield SpaceReport(space.name, space.size, asked)
+    if walks := run.asked["broker walks", 0]:
+        name = f"every sequence of {DEPTH} events of a new leader"
+        yield SpaceReport(name, SHORT_WALKS, min(walks // 2, SHORT_WALKS))
 
 
-def _disagreements(
-    request: ConformRequest, team: Team, source: str, progressed: Progressed, opener: Opener, stop: Interrupts
-) -> list[DisagreementReport]:
-    """The groups of a version, the unexplained ones first and the most frequent ones shrunk."""
-    groups = sorted(progressed.result.groups.items(), key=lambda item: (item[1].explained, -item[1].count))
-    found = []
-    for number, (key, group) in enumerate(groups):
-        example = group.example
-        if number < SHOWN and not stop():
-            example = shrunk(team.config, key, example, opened(opener, source))
-        found.append(
-            _disagreement(request, team, source, progressed.result.version, key, replace(group, example=example))
-        )
-    return found
-
-
-def _disagreement(
-    request: ConformRequest, team: Team, source: str, version: str, key: str, group: Group
-) -> DisagreementReport:
-    again = ["elrcheck", "conform", *request.source_options(source), "--variant", team.variant]
-    again += ["--seed", str(request.seed), "--comparisons", str(request.comparisons)]
+def command_of(request: ConformRequest, variant: str, source: str | None) -> str:
+    """Return the command that repeats a comparison. source: a version or a home; None for the request's answers."""
+    words = ["elrcheck", "conform"]
+    for name in request.answers:
+        words += ["--answers", name]
+    if source is not None:
+        words += request.source_options(source)
+    if request.level == "broker":
+        words += ["--level", "broker"]
+    words += ["--variant", variant]
+    if source is not None:
+        words += ["--seed", str(request.seed), "--comparisons", str(request.comparisons)]
     for override in request.overrides:
-        again += ["--set", override]
-    return group_report(version, team.variant, key, group, shlex.join(again))
+        words += ["--set", override]
+    return shlex.join(words)
 
 
-def group_report(version: str, variant: str, key: str, group: Group, command: str) -> DisagreementReport:
-    """A group of differences for the report. key: its class or signature; command: asks again."""
-    known = next((known for known in CLASSES if known.id == key and group.explained), None)
+def group_reports(result: VersionResult, variant: str, command: str) -> list[DisagreementReport]:
+    """Return the groups of differences of one version. command: repeats the comparison."""
+    groups = sorted(result.groups.items(), key=lambda item: (item[1].explained, -item[1].count))
+    return [_group_report(result.version, key, group, variant, command) for key, group in groups]
+
+
+def _group_report(version: str, key: str, group: Group, variant: str, command: str) -> DisagreementReport:
+    known = group.example.known
     return DisagreementReport(
         kafka=version,
         class_=key,
         explained=group.explained,
         count=group.count,
-        what=known.what if known else "Kafka's classes and the model differ",
+        what=known.what if known else f"{group.subject.kafka} and the model differ",
         why=known.why if known else None,
         source=known.source if known else None,
         example=example_of(group.example, command, variant),

@@ -1,4 +1,4 @@
-"""Whether the order of the ISR matters to Kafka's classes: the same question with the list reversed.
+"""Kafka's classes compared with themselves: the same event with the ISR in the opposite order.
 
 The model's ISR is a set. That is an abstraction only as long as Kafka's classes answer the same whatever the
 order, but for the order itself and for the record that writes it.
@@ -6,53 +6,85 @@ order, but for the order itself and for the record that writes it.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
-from elrcheck.kafka.conformance.compare import StepDisagreement, Walk
+from elrcheck.kafka.conformance.controller_subject import Walk, partition_in
+from elrcheck.kafka.conformance.known_classes import StepDisagreement
 from elrcheck.kafka.conformance.model_side import Unheld, decide_step, partition_of, situation_of
-from elrcheck.kafka.conformance.projections import Difference, partition_differences
+from elrcheck.kafka.conformance.projections import partition_differences
+from elrcheck.kafka.conformance.subject import Agreement, KnownClass, Outcome, Subject
 from elrcheck.kafka.controller_steps import StepAnswer
+from elrcheck.kafka.kafka_oracle import ControllerOracle
+from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.model.config import Config
+from elrcheck.results.conform_report import FieldPair
+
+BothAnswers: TypeAlias = tuple[StepAnswer, StepAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDisagreement(StepDisagreement):
+    """The event is answered differently with the ISR turned round."""
+
+    @property
+    def known(self) -> KnownClass | None:
+        return None
+
+    @property
+    def signature(self) -> str:
+        return "the order of the ISR matters"
+
+
+class OrderSubject(Subject[Walk, BothAnswers]):
+    """Walks of one event."""
+
+    name = "ISR order"
+
+    def ask(self, oracle: ControllerOracle, questions: Sequence[Walk]) -> Sequence[BothAnswers]:
+        plain, turned = oracle.walks(questions), oracle.walks([permuted(walk) for walk in questions])
+        return [(one, other) for (one,), (other,) in zip(plain, turned, strict=True)]
+
+    def compare(self, config: Config, question: Walk, answer: BothAnswers, expected: None) -> Iterator[Outcome]:
+        """Compare the two answers, apart from a record for the order alone."""
+        plain, turned = answer
+        other = permuted(question)
+        differences: list[FieldPair] = []
+        if plain.error != turned.error:
+            differences.append(FieldPair("error", plain.error, turned.error))
+        in_order, reversed_order = _without_order(question, plain), _without_order(other, turned)
+        try:
+            differences.extend(partition_differences(in_order, partition_of(reversed_order)))
+            now = situation_of(config, other[0])
+            error, after = decide_step(now, other[1][-1])
+        except Unheld:
+            yield Agreement.SAME
+            return
+        if plain.brokers != turned.brokers:
+            differences.append(FieldPair("brokers", str(plain.brokers), str(turned.brokers)))
+        if not differences:
+            yield Agreement.SAME
+            return
+        setup, steps = other
+        before = partition_in(setup)
+        yield OrderDisagreement(setup, steps, before, setup.brokers, turned, now, error, after, tuple(differences))
+
+
+ORDER = OrderSubject()
 
 
 def permuted(walk: Walk) -> Walk:
-    """The walk with the ISR of its partition in the opposite order."""
+    """Return the walk with the ISR of its partition in the opposite order."""
     setup, steps = walk
-    assert setup.partition is not None, "a walk has a partition"
-    turned = replace(setup.partition, isr=setup.partition.isr[::-1])
-    return replace(setup, partition=turned), steps
+    partition = partition_in(setup)
+    return replace(setup, partition=replace(partition, isr=partition.isr[::-1])), steps
 
 
-def order_matters(
-    config: Config, walk: Walk, other: Walk, plain: StepAnswer, turned: StepAnswer
-) -> StepDisagreement | None:
-    """The difference between the answers to one event, apart from a record for the order alone."""
-    differences: list[Difference] = []
-    if plain.error != turned.error:
-        differences.append(Difference("error", plain.error, turned.error))
-    assert plain.partition is not None and turned.partition is not None, "a walk keeps its partition"
-    moved = (_only_order(walk, plain), _only_order(other, turned))
-    epochs = (plain.partition.partition_epoch - moved[0], turned.partition.partition_epoch - moved[1])
-    try:
-        held = partition_of(replace(turned.partition, partition_epoch=epochs[1]))
-        differences.extend(partition_differences(replace(plain.partition, partition_epoch=epochs[0]), held))
-        now = situation_of(config, other[0])
-        error, after = decide_step(now, other[1][-1])
-    except Unheld:
-        return None
-    if plain.brokers != turned.brokers:
-        differences.append(Difference("brokers", str(plain.brokers), str(turned.brokers)))
-    if not differences:
-        return None
-    setup, steps = other
-    assert setup.partition is not None, "a walk has a partition"
-    return StepDisagreement(setup, steps, setup.partition, setup.brokers, turned, now, error, after, tuple(differences))
-
-
-def _only_order(walk: Walk, answer: StepAnswer) -> int:
-    """1 if the event changed nothing but the order of the ISR."""
-    before, after = walk[0].partition, answer.partition
-    assert before is not None and after is not None, "a walk has a partition"
+def _without_order(walk: Walk, answer: StepAnswer) -> KafkaPartition:
+    """Return the partition after the event; if only the order of the ISR changed, without the epoch of that record."""
+    before, after = partition_in(walk[0]), partition_in(answer)
     same = replace(after, isr=before.isr, partition_epoch=before.partition_epoch, directories=None)
     reordered = before.isr != after.isr and frozenset(before.isr) == frozenset(after.isr)
-    return int(reordered and same == replace(before, directories=None))
+    only_order = reordered and same == replace(before, directories=None)
+    return replace(after, partition_epoch=after.partition_epoch - 1) if only_order else after

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import release_numbers, resolve
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
-from elrcheck.kafka.kafka_oracle import ControllerOracle as Oracle
-from elrcheck.kafka.kafka_oracle import open_oracle
+from elrcheck.kafka.kafka_oracle import BrokerOracle, ControllerOracle, Pairs, open_broker_oracle, open_oracle
+from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 
 SCOPE = "two-brokers"
@@ -24,22 +23,25 @@ HOME = "home:"
 """Before a source that is a folder and not a version."""
 
 
-def class_path_of(source: str, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
-    """The jars of a version, or of the distribution in a folder."""
+def class_path_of(source: str, jars: Jars = Jars.CONTROLLER) -> ClassPath:
+    """Return the jars of a version, or of the distribution in a folder."""
     if source.startswith(HOME):
         return from_home(Path(source.removeprefix(HOME)))
-    return from_maven(source, wanted)
+    return from_maven(source, jars)
 
 
-@contextmanager
-def open_kafka(source: str) -> Iterator[Oracle]:
-    """Kafka's classes of a source, in a Java process that ends with the block."""
-    with open_oracle(class_path_of(source)) as oracle:
-        yield oracle
+def open_kafka(source: str, record: Pairs | None = None) -> AbstractContextManager[ControllerOracle]:
+    """Open the controller's classes of a source, in a Java process that ends with the block."""
+    return open_oracle(class_path_of(source), record=record)
+
+
+def open_broker(source: str, record: Pairs | None = None) -> AbstractContextManager[BrokerOracle]:
+    """Open kafka.cluster.Partition of a source, in a Java process that ends with the block."""
+    return open_broker_oracle(class_path_of(source, Jars.BROKER), record)
 
 
 def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
-    """The sources of a request by the variant that stands for them; faults show here, not in a worker."""
+    """Group the sources of a request by the variant that stands for them; faults show here, not in a worker."""
     sources = [*request.kafka, *(f"{HOME}{home}" for home in request.homes)]
     if not sources:
         raise UsageFault(
@@ -53,16 +55,17 @@ def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
         with open_kafka(source) as oracle:
             variant = request.variant or variant_of(oracle.version)
         by_variant.setdefault(variant, []).append(source)
-    return [_team(request, variant, tuple(found)) for variant, found in by_variant.items()]
+    return [Team(variant, config_of(variant, request), tuple(of_variant)) for variant, of_variant in by_variant.items()]
 
 
-def _team(request: ConformRequest, variant: str, sources: tuple[str, ...]) -> Team:
+def config_of(variant: str, request: ConformRequest) -> Config:
+    """Return the configuration of the model that is compared."""
     selected = resolve(Selection(variant, SCOPE, request.overrides))
-    return Team(variant, replace(selected.config, spare_brokers=0), sources)
+    return replace(selected.config, spare_brokers=0)
 
 
 def variant_of(version: str) -> str:
-    """The variant that names a release of Kafka, or else the one that names the newest older release."""
+    """Return the variant that names a release of Kafka, or else the one that names the newest older release."""
     named = [(release_numbers(release), variant.name) for variant in VARIANTS for release in variant.kafka]
     older = [(release, name) for release, name in named if release <= release_numbers(version)]
     if not older:

@@ -6,15 +6,12 @@ does not need, because it is exhausted, the random questions get.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from elrcheck.base.kafka_requests import ConformLevel
-from elrcheck.kafka.conformance.block import BUILDER, Block, Kind, askable
-from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.event_space import event_spaces
-from elrcheck.kafka.conformance.question_space import Space, shuffled
+from elrcheck.kafka.conformance.block import SUBJECTS, Block, Kind, askable, spaces_of
+from elrcheck.kafka.conformance.builder_subject import BUILDER
+from elrcheck.kafka.conformance.question_space import shuffled
 
 SHARES: dict[Kind, float] = {
     "builder space": 0.45,
@@ -31,31 +28,37 @@ COMPARISONS = {"builder space": 4000, "random builder": 3000}
 _RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
 FEWER = 1000
 """Comparisons in a block: one or two seconds of work."""
+BATCH = 50
+"""Walks in a block of a broker."""
 SAMPLE = 400
+"""Points of a space by which its density is estimated."""
 
 
 def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list[Block]:
-    """The blocks of a run, those of every kind spread evenly over it; elr: the release has the feature."""
+    """Return the blocks of a run, those of every kind spread evenly over it; elr: the release has the feature.
+
+    A walk of a broker has at least one comparison, and its run ends when it has enough: the blocks are as many as it may
+    need.
+    """
+    if level == "broker":
+        return [Block("broker walks", start, start + BATCH) for start in range(0, comparisons, BATCH)]
     shares = {
-        kind: share for kind, share in SHARES.items() if level is None or (kind in BUILDER) == (level == "builder")
+        kind: share
+        for kind, share in SHARES.items()
+        if level is None or (SUBJECTS[kind] is BUILDER) == (level == "builder")
     }
     whole = sum(shares.values())
-    wanted = {kind: comparisons * share / whole for kind, share in shares.items()}
+    numbers = {kind: comparisons * share / whole for kind, share in shares.items()}
     blocks: list[Block] = []
-    exhaustive: tuple[tuple[Kind, Sequence[Space[Any]]], ...] = (
-        ("builder space", builder_spaces()),
-        ("event space", event_spaces()),
-    )
-    for kind, spaces in exhaustive:
-        if kind in wanted:
-            asked = _of_spaces(kind, spaces, wanted[kind], elr)
-            got = sum((b.stop - b.start) * density(kind, b.space, elr) for b in asked)
-            spare = wanted.pop(kind) - got
-            blocks += asked
-            rest = [other for other in _RANDOM if other in wanted]
-            for other in rest:
-                wanted[other] += max(0.0, spare) / len(rest)
-    for kind, number in wanted.items():
+    for kind in [kind for kind in numbers if spaces_of(kind)]:
+        of_spaces = _blocks_of_spaces(kind, numbers[kind], elr)
+        found = sum((b.stop - b.start) * density(kind, b.space, elr) for b in of_spaces)
+        spare = numbers.pop(kind) - found
+        blocks += of_spaces
+        rest = [other for other in _RANDOM if other in numbers]
+        for other in rest:
+            numbers[other] += max(0.0, spare) / len(rest)
+    for kind, number in numbers.items():
         questions = number / STEPS_OF_A_WALK if kind == "walks" else number
         size = _size(kind) / STEPS_OF_A_WALK if kind == "walks" else _size(kind)
         blocks += _pieces(kind, 0, max(1, round(questions)), max(1, round(size)))
@@ -70,16 +73,17 @@ def _pieces(kind: Kind, space: int, total: int, size: int) -> list[Block]:
     return [Block(kind, at, min(at + size, total), space) for at in range(0, total, size)]
 
 
-def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float, elr: bool) -> list[Block]:
-    """The smallest space first, as far as it goes: the larger ones are sampled."""
+def _blocks_of_spaces(kind: Kind, comparisons: float, elr: bool) -> list[Block]:
+    """Return blocks of the smallest space first, as far as it goes: the larger ones are sampled."""
     blocks: list[Block] = []
+    spaces = spaces_of(kind)
     order = sorted(range(len(spaces)), key=lambda number: spaces[number].size)
     for left, number in zip(range(len(order), 0, -1), order, strict=True):
         valid = density(kind, number, elr)
         if valid == 0:
             continue
-        questions = min(spaces[number].size * valid, wanted / left)
-        wanted -= questions
+        questions = min(spaces[number].size * valid, comparisons / left)
+        comparisons -= questions
         points = min(spaces[number].size, round(questions / valid))
         blocks += _pieces(kind, number, points, max(1, round(_size(kind) / valid)))
     return blocks
@@ -87,12 +91,10 @@ def _of_spaces(kind: Kind, spaces: Sequence[Space[Any]], wanted: float, elr: boo
 
 @lru_cache(maxsize=64)
 def density(kind: Kind, number: int, elr: bool = True) -> float:
-    """About which part of the points of a space has a question."""
-    spaces: Sequence[Space[Any]] = builder_spaces() if kind == "builder space" else event_spaces()
-    space = spaces[number]
-    points = list(shuffled(space.size, 0, 0, SAMPLE))
-    found = (space.at(point) for point in points)
-    return sum(question is not None and askable(elr, question) for question in found) / len(points)
+    """Return about which part of the points of a space has a question."""
+    space = spaces_of(kind)[number]
+    points = [space.at(point) for point in shuffled(space.size, 0, 0, SAMPLE)]
+    return sum(point is not None and askable(elr, point) for point in points) / len(points)
 
 
 def _spread(blocks: list[Block]) -> list[Block]:

@@ -15,16 +15,16 @@ from typing import Any
 
 from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.kafka.risk.asked_settings import Asked
 from elrcheck.kafka.risk.event_kinds import LOSING, UNCLEAN, Events
+from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.choices import LastKnownLeader
 from elrcheck.model.config import Config
-from elrcheck.model.state import State
+from elrcheck.model.state import State, configured_min_isr
 
 Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
-"""Whether the outcome never happens with some rules repaired; None if a limit was hit."""
+"""Says whether the outcome never happens with some rules repaired; None if a limit was hit."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Repair:
     designed: bool = False
 
 
-def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
-    """Every repair that changes something under these settings: settings first, then findings."""
-    config, settings = asked.config, asked.settings
-    made = []
+def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repair, ...]:
+    """Return every repair that changes something under these settings: settings first, then findings."""
+    config, settings = group.config, group.settings
+    changes = []
     if settings.unclean_leader_election_enable:
-        made.append(
+        changes.append(
             Repair(
                 {"unclean_leader_election_enable": False},
                 text="unclean.leader.election.enable=true allows it: a replica that lacks records may be elected",
@@ -54,9 +54,9 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
     for finding in findings:
         knobs = repair_of(finding)
         if any(getattr(config, name) != value for name, value in knobs.items()):
-            made.append(Repair(knobs, finding.id, finding.title))
+            changes.append(Repair(knobs, finding.id, finding.title))
     if settings.elr:
-        made.append(
+        changes.append(
             Repair(
                 {"last_known_leader": LastKnownLeader.NEVER},
                 designed=True,
@@ -65,13 +65,13 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
             )
         )
     if not settings.elr:
-        made.append(
+        changes.append(
             Repair(
                 {"elr_enabled": True},
                 text="ELR is off: without it nothing protects what only the last member of the ISR has",
             )
         )
-        made.append(
+        changes.append(
             Repair(
                 {"elr_enabled": True, "last_known_leader": LastKnownLeader.NEVER},
                 designed=True,
@@ -80,11 +80,11 @@ def repairs(asked: Asked, findings: Sequence[Finding]) -> tuple[Repair, ...]:
                 " last known leader is elected, whatever it has (the controller takes a kill for a loss)",
             )
         )
-    return tuple(made)
+    return tuple(changes)
 
 
 def repair_of(finding: Finding) -> dict[str, Any]:
-    """The knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
+    """Return the knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
     named = finding.patch.knobs if finding.patch is not None else ()
     for run in finding.runs:
         if run.control is None:
@@ -97,11 +97,11 @@ def repair_of(finding: Finding) -> dict[str, Any]:
 
 
 def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[Repair, ...]:
-    """The findings without a repair whose step is in the trace of a partition that stays without a leader."""
-    known = {finding.id: finding.title for finding in findings}
+    """Return the findings without a repair whose step is in the trace of a partition that stays without a leader."""
+    titles = {finding.id: finding.title for finding in findings}
     steps = list(pairwise(states))
-    seen = [name for name, happens in BY_STEP.items() if any(happens(*step) for step in steps)]
-    return tuple(Repair({}, name, known[name]) for name in seen)
+    happened = [name for name, happens in BY_STEP.items() if any(happens(*step) for step in steps)]
+    return tuple(Repair({}, name, titles[name]) for name in happened)
 
 
 def _on_without_leader(before: State, after: State) -> bool:
@@ -120,26 +120,24 @@ BY_STEP: Mapping[str, Callable[[State, State], bool]] = {"F-26": _on_without_lea
 """Findings for which the model has no repair, by the step that they are about: the states around it."""
 
 
-def expected(asked: Asked, events: Events, ident: str, states: Sequence[State]) -> str:
-    """Why the loss is not a bug, empty if it may be one: as many logs are lost as nothing tolerates."""
-    if ident != asked.losses:
-        return ""
-    if asked.settings.acks != "all":
+def expected(group: SettingsGroup, events: Events, ident: str, states: Sequence[State]) -> str:
+    """Say why a loss is not a bug, since more logs are lost than the settings tolerate; return "" if it may be one."""
+    if ident != group.losses or group.settings.acks != "all":
         return ""
     lost = sum(events.count(name) for name in LOSING)
     copies = min(_copies(state) for state in states)
     if lost < copies:
         return ""
-    if copies < min(asked.settings.min_insync_replicas, asked.settings.replication_factor):
+    if copies < min(group.settings.min_insync_replicas, group.settings.replication_factor):
         return f"an operator leaves the partition {_number(copies)}, and {_logs(lost)} lost"
     return (
-        f"not a bug: min.insync.replicas {asked.settings.min_insync_replicas} tolerates {copies - 1} lost"
+        f"not a bug: min.insync.replicas {group.settings.min_insync_replicas} tolerates {copies - 1} lost"
         f" log{'' if copies == 2 else 's'}, and {_logs(lost)} lost"
     )
 
 
 def unclean(events: Events, states: Sequence[State]) -> bool:
-    """Whether as many brokers stopped uncleanly as the copies that an acknowledged record must have."""
+    """Return whether as many brokers stopped uncleanly as an acknowledged record must have copies."""
     return sum(events.count(name) for name in UNCLEAN) >= min(_copies(state) for state in states)
 
 
@@ -152,10 +150,8 @@ def _logs(lost: int) -> str:
 
 
 def _copies(state: State) -> int:
-    """On how many replicas an acknowledged record must be."""
-    settings = state.settings
-    asked = settings.topic_min_isr if settings.topic_min_isr is not None else settings.cluster_min_isr
-    return min(asked, len(state.partition.replicas))
+    """Return on how many replicas an acknowledged record must be."""
+    return min(configured_min_isr(state.settings), len(state.partition.replicas))
 
 
 def candidates(
@@ -165,7 +161,7 @@ def candidates(
     ident: str,
     repairs: Sequence[Repair],
 ) -> list[Repair]:
-    """The repairs that make the trace impossible, or end it without the violation."""
+    """Return the repairs that make the trace impossible, or end it without the violation."""
     return [repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)]
 
 
@@ -181,11 +177,11 @@ def _happens(plain: PlainModel, labels: Sequence[Label], ident: str) -> bool:
 
 
 def causes_of(
-    found: Sequence[Repair], events: Events, ident: str, prevents: Prevents
+    suspects: Sequence[Repair], events: Events, ident: str, prevents: Prevents
 ) -> tuple[tuple[Repair, bool], ...]:
-    """The causes among the candidates; each with whether a search has confirmed it."""
+    """Return the causes among the candidates, each with whether a search has confirmed it."""
     undecided = []
-    for repair in found:
+    for repair in suspects:
         holds = prevents(repair.knobs, events, ident)
         if holds:
             return ((repair, True),)
@@ -194,8 +190,8 @@ def causes_of(
     if undecided:
         return tuple(undecided[:1])
     together: dict[str, Any] = {}
-    for repair in found:
+    for repair in suspects:
         together |= repair.knobs
-    if len(found) > 1 and prevents(together, events, ident):
-        return tuple((repair, True) for repair in found)
+    if len(suspects) > 1 and prevents(together, events, ident):
+        return tuple((repair, True) for repair in suspects)
     return ()

@@ -1,4 +1,4 @@
-"""Which settings one call of `risk` is about: those of options or of a description, and others to compare."""
+"""The settings of one call of `risk`: those of options or of a description, and others to compare."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MOST_BYTES = 32 << 20
 
 
 def compared(request: RiskRequest, others: Sequence[str]) -> list[RiskRequest]:
-    """The request, and one for each `KEY=VALUE[,KEY=VALUE..]` that differs from it in just that."""
+    """Return the request, and one for each `KEY=VALUE[,KEY=VALUE..]` that differs from it in just that."""
     return [request, *(_changed(request, text) for text in others)]
 
 
@@ -57,8 +57,7 @@ def _value(name: str, value: str, text: str) -> Any:
     }
     if name in choices:
         if value not in choices[name]:
-            known = ", ".join(choices[name])
-            raise UsageFault("risk-compare", f"--compare {text}: `{name}` is one of {known}")
+            raise UsageFault("risk-compare", f"--compare {text}: `{name}` is one of {', '.join(choices[name])}")
         return choices[name][value]
     if name == "kafka":
         return value
@@ -68,11 +67,10 @@ def _value(name: str, value: str, text: str) -> Any:
 
 
 def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
-    """A request for each group of topics in a description, and what of it was not understood."""
-    text = _text(file)
-    found = read_description(text)
-    groups, problems = settings_of(found, request.unclean_leader_election_enable)
-    unread = (*found.unread, *problems)
+    """Return a request for each group of topics in a description, and the lines that were not understood."""
+    description = read_description(_text(file))
+    groups, problems = settings_of(description, request.unclean_leader_election_enable)
+    unread = (*description.unread, *problems)
     if not groups:
         first = f": {unread[0]}" if unread else ""
         raise UsageFault(
@@ -101,7 +99,7 @@ def _text(file: Path) -> str:
 
 
 def _at_risk(group: TopicSettings) -> tuple[bool, int]:
-    """Unclean elections first, then the fewest copies that count."""
+    """Order groups: unclean elections first, then the fewest copies that count."""
     return not group.unclean, min(group.min_insync_replicas, group.replication_factor)
 
 

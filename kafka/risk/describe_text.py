@@ -5,7 +5,7 @@
     Dynamic configs for topic orders are:
       min.insync.replicas=2 sensitive=false synonyms={DYNAMIC_TOPIC_CONFIG:min.insync.replicas=2, ..}
 
-A line that is none of these is not guessed at: it is handed back.
+A line of another kind is not guessed at: it is handed back.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
 
 @dataclass
 class DescribedTopic:
-    """What a description says of a topic. factors: partition -> number of its replicas."""
+    """A topic as it is described. factors: partition -> number of its replicas."""
 
     name: str
     replication_factor: int | None = None
@@ -80,7 +80,7 @@ class TopicSettings:
 
 
 class NotUnderstood(ValueError):
-    """A line that is none of a description; the text says why."""
+    """A line that does not belong to a description; the text says why."""
 
 
 def read_description(text: str) -> Described:
@@ -91,16 +91,17 @@ def read_description(text: str) -> Described:
         try:
             reader.read(line.strip())
         except NotUnderstood as fault:
-            shown = line.strip()
-            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
-            unread.append(f"line {number}: {fault}: {shown}")
+            text_of_line = line.strip()
+            if len(text_of_line) > 60:
+                text_of_line = f"{text_of_line[:57]}..."
+            unread.append(f"line {number}: {fault}: {text_of_line}")
     return Described(tuple(reader.topics.values()), reader.cluster, tuple(unread))
 
 
 def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
-    """Topics with the same settings together, and what could not be settled.
+    """Return topics with the same settings together, and what could not be settled.
 
-    unclean: what applies to topics of which nothing else is said.
+    unclean: what applies to topics about which the description says nothing else.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
     problems = []
@@ -120,8 +121,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
             single = set(topic.factors) == {0}
             groups.setdefault((factor, min_isr, allowed, single), []).append(name)
-    found = tuple(TopicSettings(*key, tuple(names)) for key, names in groups.items())
-    return found, tuple(problems)
+    return tuple(TopicSettings(*key, tuple(names)) for key, names in groups.items()), tuple(problems)
 
 
 def _setting(topic: DescribedTopic, cluster: Mapping[str, str], name: str, default: str) -> str:
@@ -155,8 +155,8 @@ class _Reader:
         if line.startswith("Topic:"):
             self._into = None
             self._topic(_fields(line))
-        elif (found := CONFIGS.match(line)) is not None:
-            kind, name = found[1], found[2]
+        elif (heading := CONFIGS.match(line)) is not None:
+            kind, name = heading[1], heading[2]
             if kind == "topic" and name is None:
                 raise NotUnderstood("no topic is named")
             default = name is None or name == "default" or kind == "brokers"
@@ -208,7 +208,7 @@ class _Reader:
 def _fields(line: str) -> dict[str, str]:
     """`Topic: a  Leader: 1` as a dictionary. A value that has a colon is part of the field before it."""
     line = re.sub(r"(Adding|Removing) Replicas:", r"\1Replicas:", line)
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for part in re.split(r"\t|(?<=\S)\s+(?=[A-Z][A-Za-z]*:)", line):
         match = FIELD.match(part.strip())
         if match is None:
@@ -218,7 +218,7 @@ def _fields(line: str) -> dict[str, str]:
         name = match[1]
         if name not in FIELDS:
             raise NotUnderstood(f"unknown field `{name}`")
-        if name in found:
+        if name in fields:
             raise NotUnderstood(f"the field `{name}` is there twice")
-        found[name] = part.strip()[match.end() :].strip()
-    return found
+        fields[name] = part.strip()[match.end() :].strip()
+    return fields

@@ -47,16 +47,16 @@ LOSING = ("crash", "fail_directory", "lose_directory")
 
 
 def budgets_of(events: Events) -> dict[str, int]:
-    """How far each budget of these events may be used."""
+    """Return how far each budget of these events may be used."""
     return {BY_NAME[name].budget: events.count(name) for name in dict.fromkeys(events)}
 
 
 def counted(events: Events) -> dict[str, int]:
-    """Event -> how often it happens."""
+    """Return event -> how often it happens."""
     return {name: events.count(name) for name in dict.fromkeys(events)}
 
 
 def in_words(counts: Mapping[str, int]) -> str:
-    """Events as a person lists them: 2 reassignments and an orderly stop."""
-    said = [EVENTS[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
-    return " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+    """Return events as a person lists them: 2 reassignments and an orderly stop."""
+    phrases = [EVENTS[BY_NAME[name].budget].in_prose(count) for name, count in counts.items()]
+    return " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)

@@ -1,4 +1,4 @@
-"""Which sets of events are searched first: those of the findings, since a search that breaks ends soon.
+"""The sets of events that are searched first: those of the findings, since a search that breaks ends soon.
 
 This is about order only. A set that is searched late is decided in the same way.
 """
@@ -28,21 +28,21 @@ PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 
 
 def suspects(findings: Sequence[Finding], most: int) -> dict[Events, Events]:
-    """The events of every search of a finding; and what takes brokers down in other ways -> these events."""
-    found: dict[Events, Events] = {}
+    """Return the events of every search of a finding; and what takes brokers down in other ways -> these events."""
+    suspected: dict[Events, Events] = {}
     for finding in findings:
         for run in finding.runs:
             if not run.breaks:
                 continue
             events = _events_of(run)
             if 1 <= len(events) <= most:
-                found |= {other: events for other in _variations(events) if other not in found}
-                found[events] = events
-    return found
+                suspected |= {other: events for other in _variations(events) if other not in suspected}
+                suspected[events] = events
+    return suspected
 
 
 def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
-    """The events of searches that found a loss, or no leader, under these rules and settings as well.
+    """Return the events of searches that found a loss, or no leader, under these rules and settings as well.
 
     The rules of such a release have the finding, and nothing else about the search is different.
     """
@@ -58,7 +58,7 @@ def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
 
 
 def _with_elr(run: FindingRun) -> bool:
-    """Whether ELR was on in this search: as it says, else as its variant has it."""
+    """Return whether ELR was on in this search: as it says, else as its variant has it."""
     variant = variant_named(run.variant)
     knobs = {**({} if variant is None else variant.knobs), **run.knobs}
     return bool(knobs.get("elr_enabled", Config().elr_enabled))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elrcheck.base.requests import Limits
@@ -16,17 +16,15 @@ from elrcheck.model.config import Config
 
 
 @dataclass(frozen=True)
-class Searched:
-    """What one search found. traces: property -> states of a shortest trace; reason: the limit that it hit.
+class EventResult:
+    """The result of one search. traces: property -> states of a shortest trace.
 
     complete: every state was searched, so that a property without a trace holds.
     """
 
     complete: bool
     distinct: int
-    seconds: float
-    traces: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    reason: str | None = None
+    traces: Mapping[str, tuple[Any, ...]]
 
 
 class EventSearch:
@@ -41,20 +39,19 @@ class EventSearch:
             model, replace(config, **widest), model.always, least=dict.fromkeys(budgets, 0), cache=cache
         )
 
-    def search(self, allowed: Mapping[str, int], wanted: Sequence[str], limits: Limits) -> Searched:
-        """Search with so many of each event, until one of the wanted properties is violated."""
+    def search(self, allowed: Mapping[str, int], properties: Sequence[str], limits: Limits) -> EventResult:
+        """Search with up to this many of each event, until one of these properties is violated."""
         bounds = {budget: allowed.get(budget, 0) for budget in self.budgets}
         checks = self.family.program.checks
 
         def violated() -> bool:
-            return any(checks[number].name in wanted for number in search.first)
+            return any(checks[number].name in properties for number in search.first)
 
         search = self.family.search(bounds, SearchSettings(limits, self.workers, interrupted=violated))
         result = search.run(None, "complete")
-        hit = [number for number in result.first if checks[number].name in wanted]
+        broken = [number for number in result.first if checks[number].name in properties]
         traces = {
             checks[number].name: tuple(self.family.decode(row) for row in rows)
-            for number, rows in Retrace(search).traces(hit).items()
+            for number, rows in Retrace(search).traces(broken).items()
         }
-        reason = None if result.complete or traces else result.reason or "a limit"
-        return Searched(result.complete, result.distinct, result.seconds, traces, reason)
+        return EventResult(result.complete, result.distinct, traces)

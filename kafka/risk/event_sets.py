@@ -11,21 +11,39 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
+import msgspec
+from msgspec import Meta
+
+from elrcheck.base.roundtrip import Record
 from elrcheck.kafka.risk.event_kinds import Events
 
+Count = Annotated[int, Meta(ge=0)]
 
-@dataclass(frozen=True)
-class SetAnswer:
-    """What is known of one set: the properties that break, those that hold; the rest is undecided.
 
-    states: how many were searched, by which larger sets are estimated.
+class SetAnswer(Record, frozen=True):
+    """The answer for one set of events: the properties that break, those that hold; the rest is undecided.
+
+    states: how many were searched, by which larger sets are estimated. traces: for each property that breaks the
+    numbers of the steps of a shortest trace.
     """
 
     broken: frozenset[str] = frozenset()
     held: frozenset[str] = frozenset()
-    states: int = 0
+    states: Count = 0
+    traces: Mapping[str, tuple[Count, ...]] = msgspec.field(default_factory=dict)
+
+    @property
+    def sound(self) -> bool:
+        """Return whether no property both broke and held, and each that broke has a trace."""
+        return not self.broken & self.held and self.broken <= self.traces.keys()
+
+    def merged(self, new: SetAnswer) -> SetAnswer:
+        """Return what both answers say together."""
+        return SetAnswer(
+            self.broken | new.broken, self.held | new.held, max(self.states, new.states), {**self.traces, **new.traces}
+        )
 
 
 Search: TypeAlias = Callable[[Events, Sequence[str], bool], SetAnswer | None]
@@ -48,18 +66,18 @@ class EventSets:
     """What a short search has not broken: it waits for its turn."""
 
     def of_size(self, size: int) -> list[Events]:
-        """Every set of so many events, those that take the least time first."""
+        """Return every set of this many events, those that take the least time first."""
         return sorted(itertools.combinations_with_replacement(self.names, size), key=self.estimate)
 
     def suspects(self, size: int) -> Iterator[Events]:
-        """The sets of so many events that findings name; then those that do for one of them which breaks."""
-        mine = [events for events in self.suspected if len(events) == size]
-        mine = sorted((e for e in mine if set(e) <= set(self.names)), key=self.estimate)
-        yield from (events for events in mine if self.suspected[events] == events)
-        yield from (events for events in mine if self._does_for_broken(events))
+        """Return the sets of this many events that findings name; then those that do for one of them which breaks."""
+        own = [events for events in self.suspected if len(events) == size and set(events) <= set(self.names)]
+        own.sort(key=self.estimate)
+        yield from (events for events in own if self.suspected[events] == events)
+        yield from (events for events in own if self._does_for_broken(events))
 
     def likely(self) -> Iterator[Events]:
-        """The sets that fit, whatever does for one of them which breaks, and the parts of all of these."""
+        """Return the sets that fit, what does for one of them which breaks, and the parts of all of these."""
         fitting = [e for e in self.fitting if len(e) <= self.most and set(e) <= set(self.names)]
         for fits in sorted(fitting, key=lambda events: (len(events), self.estimate(events), events)):
             same = [e for e, of in self.suspected.items() if of == fits and set(e) <= set(self.names)]
@@ -68,22 +86,22 @@ class EventSets:
                     yield from (*parts(events), events)
 
     def _does_for_broken(self, events: Events) -> bool:
-        """Whether it does for another set, which breaks something."""
+        """Return whether it does for another set, which breaks something."""
         of = self.suspected[events]
         return of != events and bool(self.answers.get(of, SetAnswer()).broken)
 
     def open(self, events: Events) -> list[str]:
-        """The properties that no smaller set breaks, and of which this one is not answered."""
-        known = self.answers.get(events, SetAnswer())
-        answered = known.broken | known.held
+        """Return the properties that no smaller set breaks, and that are not answered for this one."""
+        answer = self.answers.get(events, SetAnswer())
+        answered = answer.broken | answer.held
         return [p for p in self.properties if p not in answered and not self.implied(events, p)]
 
     def implied(self, events: Events, ident: str) -> bool:
-        """Whether a smaller set breaks the property already."""
+        """Return whether a smaller set breaks the property already."""
         return any(ident in self.answers[part].broken for part in parts(events) if part in self.answers)
 
     def estimate(self, events: Events) -> float:
-        """About how many states a search has, by those of its pairs, as if three had no effect together."""
+        """Return about how many states a search has, by those of its pairs, as if three had no effect together."""
         if len(events) < 3:
             return float(len(events))
         ones = [max(1, self._states((name,))) for name in events]
@@ -110,28 +128,27 @@ class EventSets:
                     self._ask(search, events, briefly=number == 0)
 
     def _ask(self, search: Search, events: Events, briefly: bool) -> bool:
-        """Whether a property broke, so that another one may be open still."""
-        wanted = [] if briefly and events in self._hurried else self.open(events)
-        answer = search(events, wanted, briefly) if wanted else None
+        """Search a set; return whether a property broke, so that another one may be open still."""
+        properties = [] if briefly and events in self._hurried else self.open(events)
+        answer = search(events, properties, briefly) if properties else None
         if answer is None:
             return False
-        self.answers[events] = merged(self.answers.get(events), answer)
+        self.answers[events] = self.answers.get(events, SetAnswer()).merged(answer)
         if briefly and not answer.broken:
             self._hurried.add(events)
         return bool(answer.broken)
 
     def smallest(self, ident: str) -> list[Events]:
-        """Minimal sets of events that break the property; the smallest first.
+        """Return the minimal sets of events that break the property, the smallest first.
 
         Answers about other events, which an earlier run has kept, are left out.
         """
-        mine = [events for events in self.answers if set(events) <= set(self.names)]
-        found = [e for e in mine if len(e) <= self.most and ident in self.answers[e].broken]
-        found = [events for events in found if not self.implied(events, ident)]
-        return sorted(found, key=lambda events: (len(events), [self.names.index(name) for name in events]))
+        own = [events for events in self.answers if len(events) <= self.most and set(events) <= set(self.names)]
+        broken = [e for e in own if ident in self.answers[e].broken and not self.implied(e, ident)]
+        return sorted(broken, key=lambda events: (len(events), [self.names.index(name) for name in events]))
 
     def undecided(self, ident: str) -> list[Events]:
-        """The sets of which nothing is known, and no part of which breaks the property."""
+        """Return the sets that are not answered, and no part of which breaks the property."""
         return [
             events
             for size in range(1, self.most + 1)
@@ -140,7 +157,7 @@ class EventSets:
         ]
 
     def safe_up_to(self, ident: str) -> int:
-        """The number of events, of any kinds, that never break the property."""
+        """Return the number of events, of any kinds, that never break the property."""
         for size in range(1, self.most + 1):
             for events in itertools.combinations_with_replacement(self.names, size):
                 if ident not in self.answers.get(events, SetAnswer()).held:
@@ -149,16 +166,10 @@ class EventSets:
 
 
 def parts(events: Events) -> Iterable[Events]:
-    """Every smaller set of the same events, the empty one left out."""
+    """Return every smaller set of the same events, apart from the empty one."""
     return dict.fromkeys(part for size in range(1, len(events)) for part in itertools.combinations(events, size))
 
 
 def contains(events: Mapping[str, int], part: Mapping[str, int]) -> bool:
-    """Whether every event of `part` is among the events, as often."""
+    """Return whether every event of `part` is among the events, as often."""
     return Counter(part) <= Counter(events)
-
-
-def merged(old: SetAnswer | None, new: SetAnswer) -> SetAnswer:
-    if old is None:
-        return new
-    return SetAnswer(old.broken | new.broken, old.held | new.held, max(old.states, new.states))

@@ -19,13 +19,12 @@ from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.invariants.modules import load_outcome_model
-from elrcheck.kafka.risk.asked_settings import Asked, asked
 from elrcheck.kafka.risk.event_kinds import in_words
 from elrcheck.kafka.risk.event_order import fitting, suspects
-from elrcheck.kafka.risk.event_sets import EventSets
-from elrcheck.kafka.risk.kept_risks import KeptRisks
+from elrcheck.kafka.risk.event_sets import EventSets, contains
 from elrcheck.kafka.risk.risk_answer import Answerer, outside_findings
 from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.settings_group import SettingsGroup, group_of
 from elrcheck.lang.load import Model
 from elrcheck.results.risk.risk_report import (
     RiskAnswer,
@@ -51,7 +50,7 @@ NOT_TRIED = (
 def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = ()) -> RiskReport:
     """Answer for each group of settings. Raises UsageFault for impossible settings, Interrupted by Ctrl-C."""
     started = time.monotonic()
-    groups = [asked(request) for request in requests]
+    groups = [group_of(request) for request in requests]
     model = load_outcome_model()
     findings = packaged_findings()
     with Interrupts() as stop:
@@ -90,17 +89,20 @@ def _folder(request: RiskRequest) -> Path:
 
 
 def _answered(
-    model: Model, findings: Sequence[Finding], group: Asked, request: RiskRequest, progress: Progress, stop: Interrupts
+    model: Model,
+    findings: Sequence[Finding],
+    group: SettingsGroup,
+    request: RiskRequest,
+    progress: Progress,
+    stop: Interrupts,
 ) -> RiskPart:
     """Search and explain one group of settings."""
     started = time.monotonic()
-    keeper = KeptRisks(request.fresh)
     names = [kind.name for kind in group.kinds]
     ways: dict[RiskOutcome, str] = {"lost": group.losses, "unavailable": STALL}
     suspected = suspects(findings, request.most)
-    fits = fitting(findings, group.config)
-    sets = EventSets(names, tuple(ways.values()), request.most, suspected, fits)
-    search = RiskSearch(model, group, sets, keeper, request, progress, stop)
+    sets = EventSets(names, tuple(ways.values()), request.most, suspected, fitting(findings, group.config))
+    search = RiskSearch(model, group, sets, request, progress, stop)
     search.run()
     answerer = Answerer(model, findings, group, search, _folder(request))
     smallest = [(outcome, events) for outcome, ident in ways.items() for events in sets.smallest(ident)]
@@ -137,12 +139,12 @@ def _reach(sets: EventSets, ident: str, names: Sequence[str]) -> RiskReach:
 
 
 def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
-    """The answers that only one of both has."""
-    mine = {(answer.outcome, tuple(answer.events.items())): answer for answer in first.answers}
+    """Return the answers that only one of both has."""
+    own = {(answer.outcome, tuple(answer.events.items())): answer for answer in first.answers}
     theirs = {(answer.outcome, tuple(answer.events.items())): answer for answer in other.answers}
     lines = []
-    for key in dict.fromkeys([*mine, *theirs]):
-        here, there = mine.get(key), theirs.get(key)
+    for key in dict.fromkeys([*own, *theirs]):
+        here, there = own.get(key), theirs.get(key)
         if here is not None and there is not None:
             continue
         outcome, items = key
@@ -159,14 +161,10 @@ def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
 
 
 def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, events: dict[str, int]) -> str:
-    """The cell of one side: what happens there with these events."""
+    """Return the cell of one side: what happens there with these events."""
     if answer is not None:
         return "expected loss" if answer.expected else answer.outcome
-    smaller = [a for a in part.answers if a.outcome == outcome and _within(dict(a.events), events)]
+    smaller = [a for a in part.answers if a.outcome == outcome and contains(events, a.events)]
     if smaller:
         return f"already by {smaller[0].words}"
     return "safe" if sum(events.values()) <= part.safe_up_to[outcome].events else "not found"
-
-
-def _within(part: dict[str, int], events: dict[str, int]) -> bool:
-    return all(events.get(name, 0) >= count for name, count in part.items())

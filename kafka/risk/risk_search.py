@@ -16,11 +16,11 @@ from elrcheck.base.requests import Limits
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.kafka.risk.asked_settings import Asked
 from elrcheck.kafka.risk.event_kinds import BY_NAME, Events, budgets_of
 from elrcheck.kafka.risk.event_search import EventSearch
 from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer
-from elrcheck.kafka.risk.kept_risks import KeptRisk, KeptRisks, KeptSet
+from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
+from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
@@ -52,33 +52,32 @@ class RiskSearch:
     def __init__(
         self,
         model: Model,
-        asked: Asked,
+        group: SettingsGroup,
         sets: EventSets,
-        keeper: KeptRisks,
         request: RiskRequest,
         progress: Progress,
         stop: Interrupts,
     ) -> None:
-        self.model, self.asked, self.sets, self.keeper = model, asked, sets, keeper
+        self.model, self.group, self.sets = model, group, sets
         self.request, self.progress, self.stop = request, progress, stop
         self.workers = request.workers or processors()
         self.cache = KernelCache()
-        self.traces: dict[tuple[Events, str], tuple[int, ...]] = {}
         self.prevented: dict[str, bool | None] = {}
         self.searched, self.states = 0, 0
         self._kernels: dict[str, EventSearch] = {}
         self._plain: dict[str, PlainModel] = {}
         self._followed: dict[tuple[Events, str], tuple[tuple[Label, ...], tuple[Any, ...]]] = {}
         self._deadline = 0.0
-        self._whole = f"{request.most} {' '.join(kind.name for kind in asked.kinds)}"
-        self.kept, self.origin = self._taken_over()
+        self._whole = f"{request.most} {' '.join(kind.name for kind in group.kinds)}"
+        self._store, self._key = risk_store(request.fresh), risk_key(group.config)
+        self.kept, self.origin = self._read_kept()
 
-    def _taken_over(self) -> tuple[KeptRisk, Kept | None]:
-        """What earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
+    def _read_kept(self) -> tuple[KeptRisk, Kept | None]:
+        """Return what earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
 
         The smallest sets that break are those that any answer rests on, so their traces are followed here.
         """
-        entry = self.keeper.find(self.asked.config)
+        entry = self._store.get(self._key)
         if entry is None:
             return KeptRisk(), None
         properties = frozenset(fn.ident for fn in self.model.always)
@@ -86,8 +85,7 @@ class RiskSearch:
             events = tuple(text.split())
             if not part.sound or not set(events) <= BY_NAME.keys() or not properties >= part.traces.keys():
                 return self._refused()
-            self.sets.answers[events] = SetAnswer(frozenset(part.broken), frozenset(part.held), part.states)
-            self.traces |= {(events, ident): steps for ident, steps in part.traces.items()}
+            self.sets.answers[events] = part
         try:
             for ident in self.sets.properties:
                 for events in self.sets.smallest(ident):
@@ -98,9 +96,8 @@ class RiskSearch:
         return entry.value, entry.kept if entry.value.sets else None
 
     def _refused(self) -> tuple[KeptRisk, None]:
-        self.keeper.refuse(self.asked.config)
+        self._store.refuse(self._key, "has a part that the model does not confirm")
         self.sets.answers.clear()
-        self.traces.clear()
         return KeptRisk(), None
 
     # -- the sets
@@ -111,13 +108,13 @@ class RiskSearch:
         if all(not self.sets.undecided(ident) for ident in properties) or self._gave_up():
             return
         self.progress.stage("compiling the model")
-        kernel = self._kernel(self.asked.config, tuple(kind.name for kind in self.asked.kinds))
+        kernel = self._kernel(self.group.config, tuple(kind.name for kind in self.group.kinds))
         started = time.monotonic()
         self._deadline = started + SHARE * self.request.seconds
         total = len(self.sets.undecided(properties[0]))
         self.progress.stage("searching")
 
-        def search(events: Events, wanted: Sequence[str], briefly: bool) -> SetAnswer | None:
+        def search(events: Events, properties: Sequence[str], briefly: bool) -> SetAnswer | None:
             left = self._deadline - time.monotonic()
             left = min(left, BRIEFLY * self.request.seconds) if briefly else left
             if left <= 0 or self.stop.wanted:
@@ -125,24 +122,22 @@ class RiskSearch:
             self.progress.tell(
                 PointsDone(self.searched, total, (" ".join(events),), self.states, time.monotonic() - started, None)
             )
-            found = kernel.search(budgets_of(events), wanted, Limits(time_budget=left, memory=MEMORY))
+            result = kernel.search(budgets_of(events), properties, Limits(time_budget=left, memory=MEMORY))
             self.searched += 1
-            self.states += found.distinct
-            for ident, states in found.traces.items():
-                if ident in wanted:
-                    self.traces[events, ident] = self._steps(events, ident, states)
-            broken = frozenset(found.traces) & frozenset(wanted)
-            held = frozenset(wanted) - broken if found.complete else frozenset()
-            return SetAnswer(broken, held, found.distinct)
+            self.states += result.distinct
+            broken = frozenset(result.traces)
+            held = frozenset(properties) - broken if result.complete else frozenset()
+            traces = {ident: self._steps(events, ident, states) for ident, states in result.traces.items()}
+            return SetAnswer(broken, held, result.distinct, traces)
 
         self.sets.run(search)
 
     def _gave_up(self) -> bool:
-        """Whether an earlier run had as much time for the same sets."""
+        """Return whether an earlier run had as much time for the same sets."""
         return self.kept.tried.get(self._whole, 0.0) >= self.request.seconds
 
     def _steps(self, events: Events, ident: str, states: Sequence[Any]) -> tuple[int, ...]:
-        """The engine's trace, followed by the plain model, as numbers of steps with only these events."""
+        """Have the plain model follow the engine's trace; return the numbers of its steps with only these events."""
         fn = next(fn for fn in self.model.always if fn.ident == ident)
         labels = replay_finding(self.model, self.config(events), fn, states).labels
         numbers = {label: number for number, (label, _) in enumerate(self.plain(self.config(events)).steps)}
@@ -151,23 +146,23 @@ class RiskSearch:
     # -- traces
 
     def config(self, events: Events) -> Config:
-        return self.asked.with_events(events)
+        return self.group.with_events(events)
 
     def plain(self, config: Config) -> PlainModel:
-        """The plain model of a configuration; built once."""
+        """Return the plain model of a configuration, built once."""
         key = json.dumps(config_values(config), sort_keys=True)
         if key not in self._plain:
             self._plain[key] = PlainModel(self.model, config)
         return self._plain[key]
 
     def trace(self, events: Events, ident: str) -> tuple[tuple[Label, ...], tuple[Any, ...]]:
-        """Labels and states of a trace, made by the plain model; one of UNCONFIRMED if it does not follow."""
+        """Return labels and states of a trace by the plain model; raise one of UNCONFIRMED if it does not follow."""
         if (events, ident) in self._followed:
             return self._followed[events, ident]
         plain = self.plain(self.config(events))
         states = [plain.initial()]
         labels = []
-        for number in self.traces[events, ident]:
+        for number in self.sets.answers[events].traces[ident]:
             label, _ = plain.steps[number]
             labels.append(label)
             states.append(plain.step(states[-1], label))
@@ -180,8 +175,8 @@ class RiskSearch:
     # -- repaired rules
 
     def prevents(self, knobs: Mapping[str, Any], events: Events, ident: str, kinds: Sequence[str]) -> bool | None:
-        """Whether the outcome never happens with these rules repaired; None if a limit was hit."""
-        repaired = replace(self.asked.config, **knobs)
+        """Return whether the outcome never happens with these rules repaired; None if a limit was hit."""
+        repaired = replace(self.group.config, **knobs)
         key = f"{sorted((name, str(value)) for name, value in knobs.items())} {' '.join(events)} {ident}"
         if self.prevented.get(key) is not None or (key in self.prevented and self._gave_up()):
             return self.prevented[key]
@@ -192,8 +187,8 @@ class RiskSearch:
             return None
         self.progress.stage("searching for causes")
         kernel = self._kernel(repaired, tuple(kinds))
-        found = kernel.search(budgets_of(events), (ident,), Limits(time_budget=max(left, 1.0), memory=MEMORY))
-        self.prevented[key] = False if ident in found.traces else True if found.complete else None
+        result = kernel.search(budgets_of(events), (ident,), Limits(time_budget=max(left, 1.0), memory=MEMORY))
+        self.prevented[key] = False if ident in result.traces else True if result.complete else None
         return self.prevented[key]
 
     def _kernel(self, config: Config, kinds: tuple[str, ...]) -> EventSearch:
@@ -205,16 +200,9 @@ class RiskSearch:
 
     def keep(self) -> None:
         """Keep everything that is known now."""
-        sets = {
-            " ".join(events): KeptSet(
-                tuple(sorted(answer.broken)),
-                tuple(sorted(answer.held)),
-                answer.states,
-                {ident: steps for (of, ident), steps in self.traces.items() if of == events},
-            )
-            for events, answer in self.sets.answers.items()
-        }
+        sets = {" ".join(events): answer for events, answer in self.sets.answers.items()}
         tried = dict(self.kept.tried)
         if not self.stop.wanted:
             tried[self._whole] = max(tried.get(self._whole, 0.0), self.request.seconds)
-        self.keeper.add(self.asked.config, KeptRisk(sets, self.prevented, tried), self.origin)
+        when = None if self.origin is None else self.origin.moment
+        self._store.put(self._key, KeptRisk(sets, self.prevented, tried), when)

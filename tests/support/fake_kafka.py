@@ -16,13 +16,7 @@ from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, deci
 from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import Walk
-from elrcheck.kafka.partition_questions import (
-    BuilderAnswer,
-    BuilderQuestion,
-    KafkaPartition,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-)
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.state import Partition
 
@@ -70,14 +64,8 @@ class FakeKafka:
         before = replace(question.partition, directories=after.directories)
         return BuilderAnswer(None if replace(after, isr=before.isr) == before else after)
 
-    def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
-        raise NotImplementedError
-
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         return [self._walk(setup, tuple(steps)) for setup, steps in walks]
-
-    def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:
-        return [answers[0] for answers in self.walks([(setup, (step,)) for setup, step in steps])]
 
     def _walk(self, setup: Setup, steps: tuple[Step, ...]) -> list[StepAnswer]:
         self.asked += len(steps)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from itertools import islice
 from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault
@@ -11,16 +10,14 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.answer_file import write_answers
 from elrcheck.kafka.conformance.block import ask_block
-from elrcheck.kafka.conformance.broker.broker_conform import BATCH, broker_walks
 from elrcheck.kafka.conformance.comparison import Team
-from elrcheck.kafka.conformance.kafka_source import class_path_of
+from elrcheck.kafka.conformance.kafka_source import open_broker, open_kafka
 from elrcheck.kafka.conformance.plan import plan
-from elrcheck.kafka.jars import Jars
-from elrcheck.kafka.kafka_oracle import Pairs, open_broker_oracle, open_oracle
+from elrcheck.kafka.kafka_oracle import Pairs
 
 
 def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progress: Progress) -> int:
-    """Ask one release and write the file; returns the number of lines."""
+    """Ask one release and write the file; return the number of questions."""
     sources = [source for team in teams for source in team.sources]
     if len(sources) != 1 or request.overrides:
         raise UsageFault(
@@ -30,8 +27,7 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
         )
     progress.stage(f"asking Kafka's classes of {sources[0].removeprefix('home:')}")
     pairs: Pairs = []
-    ask = _ask_broker if request.level == "broker" else _ask_controller
-    version = ask(request, teams[0], sources[0], pairs)
+    version = _ask(request, teams[0], sources[0], pairs)
     if not pairs:
         raise NothingChecked("no-answers", "no question of this kind can be put to this release")
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -39,18 +35,13 @@ def keep_answers(request: ConformRequest, teams: list[Team], path: Path, progres
     return len(pairs)
 
 
-def _ask_controller(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
-    blocks = plan(request.comparisons, request.level, team.config.elr_enabled)
-    with open_oracle(class_path_of(source), record=pairs) as oracle:
-        for block in blocks:
-            if block.kind != "ISR order":  # Kafka compared with itself, not with the model
+def _ask(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
+    """Ask what a comparison asks, apart from what compares Kafka with itself; return the version."""
+    opener = open_broker if request.level == "broker" else open_kafka
+    with opener(source, pairs) as oracle:
+        for block in plan(request.comparisons, request.level, team.config.elr_enabled):
+            if block.kind != "ISR order":
                 ask_block(team.config, request.seed, block, [oracle])
-        return oracle.version
-
-
-def _ask_broker(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
-    walks = broker_walks(team.config, request.seed)
-    with open_broker_oracle(class_path_of(source, Jars.BROKER), record=pairs) as oracle:
-        while len(pairs) < request.comparisons:
-            oracle.walks(list(islice(walks, BATCH)))
+            if request.level == "broker" and len(pairs) >= request.comparisons:
+                break
         return oracle.version

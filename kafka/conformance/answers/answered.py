@@ -1,74 +1,42 @@
 """The model compared with answers of Kafka that were kept in files.
 
-`AnsweredCase` is one question or one walk with Kafka's answers. `differences` of it are those without a known
-reason; a model of which no rule was changed has none in the packaged files.
+A model of which no rule was changed has no difference without a known reason in the packaged files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import ConformRequest
-from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
-from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
-from elrcheck.kafka.conformance.broker.broker_compare import BrokerDisagreement, compare
-from elrcheck.kafka.conformance.compare import Counted, Disagreement, build_all, compare_builder, compare_walk, follow
-from elrcheck.kafka.conformance.kafka_source import SCOPE, variant_of
-from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
-from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
+from elrcheck.kafka.conformance.broker.broker_subject import BROKER
+from elrcheck.kafka.conformance.builder_subject import BUILDER
+from elrcheck.kafka.conformance.controller_subject import CONTROLLER
+from elrcheck.kafka.conformance.kafka_source import config_of, variant_of
+from elrcheck.kafka.conformance.subject import Outcome, Subject
 from elrcheck.model.config import Config
 
 PACKAGED = "packaged"
 
 
 @dataclass(frozen=True, slots=True)
-class BuilderCase:
-    """A question to PartitionChangeBuilder."""
+class AnsweredCase:
+    """One question or one walk with Kafka's answers."""
 
-    question: BuilderQuestion
-    answer: BuilderAnswer
+    subject: Subject[Any, Any]
+    question: Any
+    answer: Any
 
-    def compared(self, config: Config, counted: Counted) -> Iterator[Disagreement]:
-        asked = [self.question]
-        return compare_builder(config, asked, build_all(config, asked), [self.answer], counted)
-
-
-@dataclass(frozen=True, slots=True)
-class WalkCase:
-    """Events of a controller."""
-
-    setup: Setup
-    steps: tuple[Step, ...]
-    answers: tuple[StepAnswer, ...]
-
-    def compared(self, config: Config, counted: Counted) -> Iterator[Disagreement]:
-        walk = self.setup, self.steps
-        return compare_walk(config, walk, follow(config, walk), self.answers, counted)
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerCase:
-    """Events of one broker."""
-
-    events: tuple[BrokerEvent, ...]
-    answers: tuple[BrokerAnswer, ...]
-
-    def compared(self, config: Config, counted: Counted) -> Iterator[BrokerDisagreement]:
-        for found in compare(config, self.events, self.answers):
-            counted.compared += 1
-            if found is not None:
-                yield found
-
-
-AnsweredCase: TypeAlias = BuilderCase | WalkCase | BrokerCase
+    def outcomes(self, config: Config) -> Iterator[Outcome]:
+        """Compare the answers with the model's."""
+        expected = self.subject.expect(config, self.question)
+        return self.subject.compare(config, self.question, self.answer, expected)
 
 
 @dataclass(frozen=True)
@@ -83,29 +51,27 @@ class AnsweredRelease:
     def cases(self) -> Iterator[AnsweredCase]:
         """Everything in the file, question by question and walk by walk."""
         for question, answer in self.answers.builder:
-            yield BuilderCase(question, answer)
-        for setup, steps, answers in self.answers.walks:
-            yield WalkCase(setup, tuple(steps), tuple(answers))
+            yield AnsweredCase(BUILDER, question, answer)
+        for setup, steps, step_answers in self.answers.walks:
+            yield AnsweredCase(CONTROLLER, (setup, tuple(steps)), step_answers)
         for events, event_answers in self.answers.broker:
-            yield BrokerCase(tuple(events), tuple(event_answers))
+            yield AnsweredCase(BROKER, tuple(events), event_answers)
 
 
 def releases_of(request: ConformRequest) -> list[AnsweredRelease]:
-    """The files that a request names, each with the variant of its release or the one that is asked for."""
-    found: list[AnsweredRelease] = []
+    """Read the files that a request names, each with the variant of its release or the requested one."""
+    releases: list[AnsweredRelease] = []
     for name in request.answers:
         for where, data in _packaged_files() if name == PACKAGED else (_own_file(Path(name)),):
             answers = read_answers(data, where)
             variant = request.variant or variant_of(answers.kafka)
-            selected = resolve(Selection(variant, SCOPE, request.overrides))
-            config = replace(selected.config, spare_brokers=0)
-            found.append(AnsweredRelease(answers, variant, config, where))
-    return found
+            releases.append(AnsweredRelease(answers, variant, config_of(variant, request), where))
+    return releases
 
 
 @cache
 def packaged_releases() -> tuple[AnsweredRelease, ...]:
-    """The packaged files."""
+    """Read the packaged files once."""
     return tuple(releases_of(ConformRequest(answers=(PACKAGED,))))
 
 

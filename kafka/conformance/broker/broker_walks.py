@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 
 from elrcheck.kafka.broker_steps import (
     Append,
@@ -70,6 +71,21 @@ def short_walk(number: int) -> tuple[BrokerEvent, ...]:
         events.append(ALPHABET[at])
     isr = (1, 2) if other else ALL
     return (Beginning(ME, 11, 2), ACTIVE, Metadata(ME, 1, 1, ALL, isr), Append(-1), *events)
+
+
+@lru_cache(maxsize=4)
+def _order_of_short_walks(seed: int) -> list[int]:
+    return random.Random(f"{seed}/short").sample(range(SHORT_WALKS), SHORT_WALKS)
+
+
+def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
+    """Return a walk by its number: all short ones, in shuffled order, and random ones by turns; then random ones."""
+    if number >= 2 * SHORT_WALKS:
+        return random_walk(config, seed, number - SHORT_WALKS)
+    turn, is_random = divmod(number, 2)
+    if is_random:
+        return random_walk(config, seed, turn)
+    return possible(config, short_walk(_order_of_short_walks(seed)[turn]))
 
 
 def _may_follow(held: Held, record: Metadata) -> bool:

@@ -13,13 +13,12 @@ from itertools import groupby
 from pathlib import Path
 from time import monotonic
 
-from msgspec import structs
-
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.java import find_java
 from elrcheck.base.kafka_requests import ConformLevel, ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.evidence.conformance import NAME, Compared
+from elrcheck.kafka.conformance.conform import conform_report
 from elrcheck.kafka.conformance.recorded.conform_record import compared_rules, read_record, record_comparison, side_of
 from elrcheck.results.conform_report import ConformReport
 
@@ -63,7 +62,7 @@ def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
         reports.append(report)
     after = read_record(path)
     left = tuple(entry.name for entry in after.comparisons if after.changes(entry))
-    return Refreshed(path, _merged(reports), left)
+    return Refreshed(path, _merged(lots[0], reports), left)
 
 
 def _packaged() -> Path:
@@ -95,23 +94,14 @@ def _lots(stale: Sequence[Compared]) -> list[ConformRequest]:
     return lots
 
 
-def _merged(reports: Sequence[ConformReport]) -> ConformReport:
-    """One report of several runs; its seed is that of the first."""
-    versions = tuple(version for report in reports for version in report.versions)
-    compared = sum(report.compared for report in reports)
-    unexplained = sum(report.unexplained for report in reports)
-    groups = (group for report in reports for group in report.disagreements)
-    return structs.replace(
-        reports[0],
-        verdict="violated" if unexplained else "holds" if compared else "nothing",
-        kafka=", ".join(dict.fromkeys(version.kafka for version in versions)),
-        variant=", ".join(dict.fromkeys(version.variant for version in versions)),
-        compared=compared,
-        seconds=round(sum(report.seconds for report in reports), 3),
-        workers=max(report.workers for report in reports),
-        disagreements=tuple(sorted(groups, key=lambda group: (group.explained, group.kafka, -group.count))),
-        unexplained=unexplained,
-        versions=versions,
-        projections=tuple(dict.fromkeys(part for report in reports for part in report.projections)),
-        stopped_by=reports[-1].stopped_by,
+def _merged(request: ConformRequest, reports: Sequence[ConformReport]) -> ConformReport:
+    """Return one report of several runs. request: that of the first."""
+    return conform_report(
+        request,
+        [version for report in reports for version in report.versions],
+        (group for report in reports for group in report.disagreements),
+        sum(report.seconds for report in reports),
+        max(report.workers for report in reports),
+        (projection for report in reports for projection in report.projections),
+        reports[-1].stopped_by,
     )

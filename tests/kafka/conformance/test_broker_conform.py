@@ -25,12 +25,12 @@ from elrcheck.kafka.broker_steps import (
     LookForLag,
     Metadata,
 )
-from elrcheck.kafka.conformance.broker.broker_compare import BROKER_CLASSES, compare
-from elrcheck.kafka.conformance.broker.broker_conform import run_broker_conform
 from elrcheck.kafka.conformance.broker.broker_model import answer_of, begin, decide
+from elrcheck.kafka.conformance.broker.broker_subject import BROKER, BROKER_CLASSES
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, possible, random_walk
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.comparison import Team
+from elrcheck.kafka.conformance.conform import run_conform
 from elrcheck.kafka.java_program import sources_of
 from elrcheck.kafka.kafka_oracle import BrokerOracle, open_broker_oracle
 from elrcheck.model.choices import AlterReject, HwmGate, Reelection
@@ -81,8 +81,8 @@ def run(other: Config, comparisons: int = 1000) -> ConformReport:
     def opener(source: str) -> Iterator[AnotherModel]:
         yield AnotherModel(other)
 
-    request = ConformRequest(kafka=("0.0.0",), comparisons=comparisons)
-    return run_broker_conform(request, [Team("code_4_1", CODE, ("0.0.0",))], opener, Silent())  # type: ignore[arg-type]
+    request = ConformRequest(kafka=("0.0.0",), level="broker", comparisons=comparisons)
+    return run_conform(request, [Team("code_4_1", CODE, ("0.0.0",))], opener, Silent())  # type: ignore[arg-type]
 
 
 def test_the_same_rules_do_not_differ() -> None:
@@ -165,7 +165,7 @@ def test_only_kept_log_ends_are_as_in_kafka(partition: BrokerOracle) -> None:
     answers = partition.walks([MISSED_EPOCH])[0]
     for reelection in Reelection:
         config = replace(CODE, reelection=reelection)
-        found = [one for one in compare(config, MISSED_EPOCH, answers) if one and one.known is None]
+        found = [one for one in BROKER.disagreements(config, MISSED_EPOCH, answers) if one.known is None]
         assert bool(found) == (reelection != Reelection.KEPT), reelection
 
 
@@ -175,12 +175,11 @@ def test_every_known_difference_occurs(partition: BrokerOracle) -> None:
     found = [
         one
         for walk, answers in zip(walks, partition.walks(walks), strict=True)
-        for one in compare(CODE, walk, answers)
-        if one is not None
+        for one in BROKER.disagreements(CODE, walk, answers)
     ]
     assert [one for one in found if one.known is None] == []
     rare = {"watermark-left-behind"}
-    assert {one.known for one in found} >= {known.id for known in BROKER_CLASSES} - rare
+    assert {one.known.id for one in found} >= {known.id for known, _ in BROKER_CLASSES} - rare
 
 
 @pytest.mark.kafka
@@ -197,6 +196,6 @@ def test_a_leader_of_other_releases_is_the_models(version: str) -> None:
         def opener(source: str) -> Iterator[BrokerOracle]:
             yield oracle
 
-        request = ConformRequest(kafka=(version,), comparisons=20_000)
-        report = run_broker_conform(request, [Team("code_4_1", CODE, (version,))], opener, Silent())
+        request = ConformRequest(kafka=(version,), level="broker", comparisons=20_000)
+        report = run_conform(request, [Team("code_4_1", CODE, (version,))], opener, Silent())
     assert report.unexplained == 0, report.disagreements

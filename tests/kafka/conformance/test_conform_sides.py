@@ -16,24 +16,19 @@ from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.what_if.ask import answer
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
 from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.compare import (
-    BuilderDisagreement,
-    Counted,
-    build_all,
-    compare_builder,
-    compare_walk,
-    follow,
-)
+from elrcheck.kafka.conformance.builder_subject import BUILDER
+from elrcheck.kafka.conformance.controller_subject import CONTROLLER
 from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.kafka_source import teams_of, variant_of
-from elrcheck.kafka.conformance.known_classes import CLASSES, class_of
+from elrcheck.kafka.conformance.known_classes import CLASSES, BuilderDisagreement, StepDisagreement, class_of
 from elrcheck.kafka.conformance.model_side import Unheld, built, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.plan import density, plan
 from elrcheck.kafka.conformance.projections import PROJECTIONS, builder_differences
 from elrcheck.kafka.conformance.question_space import shuffled
 from elrcheck.kafka.conformance.random_cases import random_partition, random_walk
 from elrcheck.kafka.conformance.recorded.conform_record import reject_unrecordable
-from elrcheck.kafka.conformance.words import example_of
+from elrcheck.kafka.conformance.subject import Agreement
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     Fence,
@@ -81,7 +76,8 @@ def test_an_event_is_decided_as_what_if_decides_it() -> None:
         setup, steps = random_walk(CONFIG, choice)
         kafka = FakeKafka(config_of("code_4_1", "last_known_leader=NEVER", "clean_check=ALWAYS_UNCLEAN"))
         (answers,) = kafka.walks([(setup, steps)])
-        for found in compare_walk(CONFIG, (setup, steps), follow(CONFIG, (setup, steps)), answers, Counted()):
+        for found in CONTROLLER.disagreements(CONFIG, (setup, steps), answers):
+            assert isinstance(found, StepDisagreement)
             question = example_of(found, "", "code_4_1").what_if
             if question is None or found.now.controller.partition.last_known_none:
                 continue
@@ -117,17 +113,18 @@ def test_a_walk_goes_on_in_kafkas_state_after_a_difference() -> None:
     steps = (Fence(1), Fence(0), Register(1, "last"), Unfence(1), Fence(1), Reassign((0,)))
     setup = Setup(TWO, NEW, topic_min_isr=2)
     (answers,) = FakeKafka(config_of("code_4_1", "clean_check=ALWAYS_UNCLEAN")).walks([(setup, steps)])
-    counted = Counted()
-    found = list(compare_walk(CONFIG, (setup, steps), follow(CONFIG, (setup, steps)), answers, counted))
+    walk = setup, steps
+    outcomes = list(CONTROLLER.compare(CONFIG, walk, answers, CONTROLLER.expect(CONFIG, walk)))
+    found = [outcome for outcome in outcomes if outcome is not Agreement.SAME]
     assert [type(d.step).__name__ for d in found] == ["Register"]
-    assert counted.compared == len(steps)
-    assert {d.field for d in found[0].differences} == {"elr", "partition_epoch"}
+    assert len(outcomes) == len(steps)
+    assert {d.name for d in found[0].differences} == {"elr", "partition_epoch"}
 
 
 def test_a_record_for_the_order_of_the_isr_alone_is_a_known_class() -> None:
     question = BuilderQuestion(NEW, acceptable=(0, 1), target_isr=(1, 0))
     reordered = BuilderAnswer(replace(NEW, isr=(1, 0), partition_epoch=1, directories=(0, 0)))
-    (found,) = compare_builder(CONFIG, [question], build_all(CONFIG, [question]), [reordered], Counted())
+    (found,) = BUILDER.disagreements(CONFIG, question, reordered)
     known = class_of(found)
     assert known is not None and known.id == "C"
     assert reordered.partition is not None
@@ -136,23 +133,21 @@ def test_a_record_for_the_order_of_the_isr_alone_is_a_known_class() -> None:
         replace(reordered.partition, leader=1),
         replace(reordered.partition, isr=(1,)),
     ):
-        differences = builder_differences(NEW, BuilderAnswer(wrong), found.model)
-        other = BuilderDisagreement(CONFIG, question, BuilderAnswer(wrong), found.model, differences)
+        differences = builder_differences(NEW, BuilderAnswer(wrong), found.partition)
+        other = BuilderDisagreement(question, BuilderAnswer(wrong), found.partition, differences)
         assert class_of(other) is None, wrong
 
 
 def test_an_exception_of_kafka_is_a_difference() -> None:
     question = BuilderQuestion(NEW, acceptable=(0, 1))
-    (found,) = compare_builder(
-        CONFIG, [question], build_all(CONFIG, [question]), [BuilderAnswer(None, "boom")], Counted()
-    )
-    assert [(d.field, d.kafka) for d in found.differences] == [("failure", "boom")]
+    (found,) = BUILDER.disagreements(CONFIG, question, BuilderAnswer(None, "boom"))
+    assert [(d.name, d.kafka) for d in found.differences] == [("failure", "boom")]
     assert class_of(found) is None
 
 
 def test_every_class_and_projection_says_why() -> None:
-    assert len({known.id for known in CLASSES}) == len(CLASSES)
-    assert all(len(known.why) > 20 and known.source for known in CLASSES)
+    assert len({known.id for known, _ in CLASSES}) == len(CLASSES)
+    assert all(len(known.why) > 20 and known.source for known, _ in CLASSES)
     assert all(len(p.why) > 20 and p.what for p in PROJECTIONS)
 
 
@@ -202,7 +197,7 @@ def test_a_release_without_the_feature_is_not_asked_about_it() -> None:
     for block in (Block("random events", 0, 200), Block("walks", 0, 20), Block("builder space", 0, 2000, 0)):
         kafka = FakeKafka(legacy)
         (found,) = ask_block(legacy, 1, block, [kafka])
-        assert found.counted.compared == kafka.asked and found.counted.compared > 0
+        assert found.compared.total() == kafka.asked > 0
     assert not askable(False, BuilderQuestion(replace(NEW, elr=(1,), isr=(0,)), (0,), elr=False))
 
 
@@ -218,7 +213,7 @@ def test_an_order_that_matters_would_be_seen() -> None:
             ]
 
     (found,) = ask_block(CONFIG, 1, Block("ISR order", 0, 60), [OrderedKafka(CONFIG)])
-    assert found.groups and found.counted.compared > 10
+    assert found.groups and found.compared.total() > 10
     (faithful,) = ask_block(CONFIG, 1, Block("ISR order", 0, 60), [FakeKafka(CONFIG)])
     assert not faithful.groups
 

@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from elrcheck.kafka.conformance.compare import StepDisagreement
-from elrcheck.kafka.conformance.known_classes import class_of
+from elrcheck.kafka.conformance.known_classes import StepDisagreement, class_of
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
-from elrcheck.kafka.conformance.projections import Difference, min_isr_in_effect
+from elrcheck.kafka.conformance.projections import min_isr_in_effect
 from elrcheck.kafka.controller_steps import (
     AssignDirectory,
     Configure,
@@ -25,6 +24,7 @@ from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.state import Directory, configured_min_isr
 from elrcheck.model.variants import variant_named
+from elrcheck.results.conform_report import FieldPair
 from support.fake_kafka import kafka_of
 
 CODE = Config(**variant_named("code_4_3").knobs)
@@ -133,7 +133,7 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, bes
         now,
         error,
         then,
-        (Difference("partition_epoch", str(answered.partition_epoch), "2"),),
+        (FieldPair("partition_epoch", str(answered.partition_epoch), "2"),),
     )
     explained = class_of(found)
     assert (None if explained is None else explained.id) == known

@@ -7,8 +7,8 @@ from dataclasses import replace
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.invariants.modules import load_outcome_model
-from elrcheck.kafka.risk.asked_settings import asked
 from elrcheck.kafka.risk.causes import BY_STEP, recognised, repair_of, repairs
+from elrcheck.kafka.risk.settings_group import group_of
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.state import State
 
@@ -20,7 +20,7 @@ def seen(*states: State) -> list[str]:
 
 
 def leaderless(elr: bool, *isr: int) -> State:
-    start = PlainModel(load_outcome_model(), asked(RiskRequest("4.1", 3, 2)).config).initial()
+    start = PlainModel(load_outcome_model(), group_of(RiskRequest("4.1", 3, 2)).config).initial()
     partition = replace(start.partition, leader=None, isr=frozenset(isr))
     return replace(start, partition=partition, settings=replace(start.settings, elr_enabled=elr))
 
@@ -40,8 +40,8 @@ def test_a_switch_with_a_leader_or_with_candidates_left_is_neither() -> None:
 
 
 def test_without_elr_what_elr_alone_would_not_prevent_is_tried_last() -> None:
-    off = repairs(asked(RiskRequest("4.0", 3, 2)), list(FINDINGS.values()))
+    off = repairs(group_of(RiskRequest("4.0", 3, 2)), list(FINDINGS.values()))
     assert [sorted(repair.knobs) for repair in off[-2:]] == [["elr_enabled"], ["elr_enabled", "last_known_leader"]]
     assert [repair.designed for repair in off[-2:]] == [False, True]
-    on = repairs(asked(RiskRequest("4.1", 3, 2)), list(FINDINGS.values()))
+    on = repairs(group_of(RiskRequest("4.1", 3, 2)), list(FINDINGS.values()))
     assert all("elr_enabled" not in repair.knobs for repair in on)

@@ -8,10 +8,10 @@ import pytest
 
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.kafka.risk.asked_settings import asked
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, budgets_of, in_words
 from elrcheck.kafka.risk.event_order import fitting, suspects
 from elrcheck.kafka.risk.event_sets import EventSets, SetAnswer, contains, parts
+from elrcheck.kafka.risk.settings_group import group_of
 
 NAMES = ("stop", "kill", "crash")
 
@@ -97,10 +97,10 @@ def test_the_searches_of_findings_are_suspected() -> None:
 def test_the_searches_that_fit_a_release(kafka: str) -> None:
     """F-20 is in each of them, and its search has the same min.insync.replicas; F-53 needs 1."""
     findings = packaged_findings()
-    fits = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=True)).config)
+    fits = fitting(findings, group_of(RiskRequest(kafka, 3, 2, elr=True)).config)
     assert ("fence", "reassign", "reassign") in fits
     assert ("fence", "shrink", "set_min_isr") not in fits
-    off = fitting(findings, asked(RiskRequest(kafka, 3, 2, elr=False)).config)
+    off = fitting(findings, group_of(RiskRequest(kafka, 3, 2, elr=False)).config)
     assert ("fence", "reassign", "reassign") not in off
     assert (("crash", "fence", "move_directory") in fits) == (kafka != "4.3")  # F-23 is fixed there
 

@@ -15,10 +15,11 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.invariants.modules import load_outcome_model
-from elrcheck.kafka.risk import kept_risks
-from elrcheck.kafka.risk.asked_settings import asked, release_named
+from elrcheck.kafka.risk.event_sets import SetAnswer
+from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
 from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.kafka.risk.risk_search import RiskSearch
+from elrcheck.kafka.risk.settings_group import group_of, release_named
 from elrcheck.kafka.risk.story import TELLERS
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.formats import render
@@ -67,7 +68,7 @@ def test_a_line_of_releases_stands_for_its_last_one(text: str, release: str, var
 
 @pytest.mark.parametrize(("kafka", "elr"), [("3.9", False), ("4.0", False), ("4.1.0", True), ("4.4", True)])
 def test_elr_is_what_new_clusters_have(kafka: str, elr: bool) -> None:
-    group = asked(RiskRequest(kafka))
+    group = group_of(RiskRequest(kafka))
     assert (group.settings.elr, group.config.elr_enabled) == (elr, elr)
     assert ("switch_elr" in [kind.name for kind in group.kinds]) == (kafka != "3.9")
 
@@ -84,17 +85,17 @@ def test_elr_is_what_new_clusters_have(kafka: str, elr: bool) -> None:
 )
 def test_what_no_cluster_can_have_is_refused(request_: RiskRequest, word: str) -> None:
     with pytest.raises(UsageFault, match=word):
-        asked(request_)
+        group_of(request_)
 
 
 def test_settings_are_those_of_the_model() -> None:
-    group = asked(RiskRequest("4.3", 3, 2, unclean_leader_election_enable=True, first_partition=True))
+    group = group_of(RiskRequest("4.3", 3, 2, unclean_leader_election_enable=True, first_partition=True))
     knobs = next(variant.knobs for variant in VARIANTS if variant.name == "code_4_3")
     assert group.config.reassign_gate == knobs["reassign_gate"]
     assert (group.config.broker_count, group.config.min_isr) == (3, 2)
     assert group.config.unclean_leader_election_enable
     assert group.config.partition_zero_replicas == 0
-    assert asked(RiskRequest("4.3", 3, 2)).config.partition_zero_replicas == 3
+    assert group_of(RiskRequest("4.3", 3, 2)).config.partition_zero_replicas == 3
 
 
 def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
@@ -146,15 +147,14 @@ def test_the_second_run_searches_nothing_and_says_the_same(report: RiskReport, m
 
 
 def test_nothing_is_kept_over_a_change_of_any_source(monkeypatch: pytest.MonkeyPatch) -> None:
-    keeper = kept_risks.KeptRisks()
-    config = asked(ASKED).config
-    keeper.add(config, kept_risks.KeptRisk({"kill": kept_risks.KeptSet(held=("LOSS-1",))}), None)
-    entry = kept_risks.KeptRisks().find(config)
+    config = group_of(ASKED).config
+    risk_store().put(risk_key(config), KeptRisk({"kill": SetAnswer(held=frozenset(["LOSS-1"]))}))
+    entry = risk_store().get(risk_key(config))
     assert entry is not None and entry.value.sets
-    assert kept_risks.KeptRisks(fresh=True).find(config) is None
-    assert kept_risks.KeptRisks().find(replace(config, min_isr=1)) is None
+    assert risk_store(fresh=True).get(risk_key(config)) is None
+    assert risk_store().get(risk_key(replace(config, min_isr=1))) is None
     monkeypatch.setattr(digests, "package", lambda: "another")
-    assert kept_risks.KeptRisks().find(config) is None
+    assert risk_store().get(risk_key(config)) is None
 
 
 def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:

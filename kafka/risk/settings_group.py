@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
@@ -11,7 +12,7 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.select import of_release, release_numbers, resolve
-from elrcheck.kafka.risk.event_kinds import KINDS, EventKind, Events, budgets_of
+from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, EventKind, Events, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
 from elrcheck.results.risk.risk_report import RiskSettings
@@ -28,14 +29,18 @@ REDUCED = {"skips_no_news": True, "forgets": True}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """One group of settings. config: without any event; kinds: the events that its release knows."""
+class SettingsGroup:
+    """One group of settings in Kafka's words. kinds: the events that its release knows."""
 
     settings: RiskSettings
-    config: Config
     kinds: tuple[EventKind, ...]
     topics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def config(self) -> Config:
+        """The configuration of the model without any event."""
+        return self.with_events(())
 
     @property
     def losses(self) -> str:
@@ -43,15 +48,15 @@ class Asked:
         return "LOSS-1" if self.settings.acks == "all" else "LOSS-2"
 
     def selection(self, events: Events) -> Selection:
-        """The request for the same configuration with these events."""
+        """Return the request for the same configuration with these events."""
         return Selection(self.settings.variant, SCOPE, tuple(self._overrides(budgets_of(events))))
 
     def with_events(self, events: Events) -> Config:
-        """The configuration in which these events may happen."""
+        """Return the configuration in which these events may happen."""
         return resolve(self.selection(events)).config
 
     def command(self, events: Events, ident: str) -> str:
-        """What repeats a search with these events for an outcome; `check` has no property about outages."""
+        """Return the command that repeats a search with these events; `check` has no property about outages."""
         if ident != "LOSS-1":
             return self._risk(events)
         sets = " ".join(f"--set {pair}" for pair in self._overrides(budgets_of(events)))
@@ -59,16 +64,16 @@ class Asked:
         return f"{check} {sets} --property P-6 --property P-8"
 
     def _risk(self, events: Events) -> str:
-        """The question about these events alone."""
-        said = self.settings
+        """Return the question about these events alone."""
+        settings = self.settings
         words = [
-            f"--kafka {said.kafka} --replication-factor {said.replication_factor}",
-            f"--min-insync-replicas {said.min_insync_replicas} --acks {said.acks}",
+            f"--kafka {settings.kafka} --replication-factor {settings.replication_factor}",
+            f"--min-insync-replicas {settings.min_insync_replicas} --acks {settings.acks}",
         ]
-        if release_numbers(said.kafka) >= FIRST_WITH_FEATURE:
-            words.append(f"--elr {'on' if said.elr else 'off'}")
-        words += ["--unclean-leader-election-enable"] * said.unclean_leader_election_enable
-        words += ["--first-partition"] * said.first_partition
+        if release_numbers(settings.kafka) >= FIRST_WITH_FEATURE:
+            words.append(f"--elr {'on' if settings.elr else 'off'}")
+        words += ["--unclean-leader-election-enable"] * settings.unclean_leader_election_enable
+        words += ["--first-partition"] * settings.first_partition
         words += [f"--event {name}" for name in dict.fromkeys(events)]
         return f"elrcheck risk {' '.join(words)} --events {len(events)} --fresh"
 
@@ -78,7 +83,7 @@ class Asked:
 
 
 def sizes(settings: RiskSettings) -> dict[str, Any]:
-    """What the settings set, on top of the rules of the release and the scope."""
+    """Return what the settings set, on top of the rules of the release and the scope."""
     values: dict[str, Any] = {
         "broker_count": settings.replication_factor,
         "min_isr": settings.min_insync_replicas,
@@ -94,25 +99,25 @@ def sizes(settings: RiskSettings) -> dict[str, Any]:
 
 
 def releases() -> tuple[str, ...]:
-    """Every release that a variant stands for, ascending."""
+    """Return every release that a variant stands for, ascending."""
     return tuple(sorted((name for variant in RELEASED for name in variant.kafka), key=release_numbers))
 
 
 def release_named(text: str) -> tuple[str, Variant]:
-    """A release and the variant that stands for it: 4.1 is the last one of its line."""
-    found = of_release(text)
-    if found is None:
-        known = releases()
+    """Return a release and the variant that stands for it: 4.1 is the last one of its line."""
+    release = of_release(text)
+    if release is None:
+        names = releases()
         raise UsageFault(
             "unknown-release",
             f"no rules are known for Kafka `{text}`",
-            help=did_you_mean(text, known) or f"known: {', '.join(known)}, and lines such as 4.1",
+            help=did_you_mean(text, names) or f"known: {', '.join(names)}, and lines such as 4.1",
         )
-    return found
+    return release
 
 
-def asked(request: RiskRequest) -> Asked:
-    """The settings of a request; UsageFault for some that no cluster can have."""
+def group_of(request: RiskRequest) -> SettingsGroup:
+    """Read the settings of a request; raise UsageFault for some that no cluster can have."""
     release, variant = release_named(request.kafka)
     factor = request.replication_factor
     if not 1 <= factor <= MOST_REPLICAS:
@@ -151,19 +156,14 @@ def asked(request: RiskRequest) -> Asked:
         unclean_leader_election_enable=request.unclean_leader_election_enable,
         first_partition=request.first_partition,
     )
-    return Asked(settings, _config(settings), _kinds(request, settings), request.topics, tuple(notes))
-
-
-def _config(settings: RiskSettings) -> Config:
-    return Asked(settings, Config(), ()).with_events(())
+    return SettingsGroup(settings, _kinds(request, settings), request.topics, tuple(notes))
 
 
 def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...]:
-    """The events of the request, or every one that can happen."""
-    known = {kind.name: kind for kind in KINDS}
+    """Return the events of the request, or every one that can happen."""
     for name in request.events:
-        if name not in known:
-            raise UsageFault("unknown-event", f"unknown event `{name}`", help=did_you_mean(name, known))
+        if name not in BY_NAME:
+            raise UsageFault("unknown-event", f"unknown event `{name}`", help=did_you_mean(name, BY_NAME))
     possible = [
         kind for kind in KINDS if kind.name != "switch_elr" or release_numbers(settings.kafka) >= FIRST_WITH_FEATURE
     ]

@@ -7,46 +7,54 @@ from typing import Any
 
 import msgspec
 
-from elrcheck.kafka.conformance.compare import BuilderDisagreement, Disagreement, StepDisagreement
+from elrcheck.kafka import controller_steps as steps
+from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
+from elrcheck.kafka.conformance.broker.broker_subject import BrokerDisagreement
+from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement
 from elrcheck.kafka.conformance.projections import text_of
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    Balance,
-    Configure,
-    Elect,
-    ElectUncleanly,
-    Expire,
-    Fence,
-    KafkaBroker,
-    Member,
-    Reassign,
-    Register,
-    Setup,
-    ShutDown,
-    Step,
-    Unfence,
-)
+from elrcheck.kafka.conformance.subject import Disagreement
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.results.conform_report import ExampleReport, FieldPair
 
 
-def example_of(found: Disagreement, command: str, variant: str) -> ExampleReport:
-    """A difference for the report."""
-    pairs = tuple(FieldPair(d.field, d.kafka, d.model) for d in found.differences)
-    if isinstance(found, BuilderDisagreement):
-        q = found.question
+def example_of(disagreement: Disagreement, command: str, variant: str) -> ExampleReport:
+    """Return a difference for the report. command: repeats the comparison."""
+    if isinstance(disagreement, BuilderDisagreement):
+        question = disagreement.question
         return ExampleReport(
-            (), builder_lines(q), partition_text(q.partition), pairs, False, command, _builder_json(variant, q)
+            setup=(),
+            events=builder_lines(question),
+            before=partition_text(question.partition),
+            fields=disagreement.differences,
+            from_new_topic=False,
+            command=command,
+            what_if=_builder_json(variant, question),
         )
-    fresh = found.setup.partition is not None and found.setup.partition.partition_epoch == 0
+    if isinstance(disagreement, BrokerDisagreement):
+        return _broker_example(disagreement, command)
+    assert isinstance(disagreement, StepDisagreement)
     return ExampleReport(
-        setup_lines(found.setup),
-        tuple(step_text(step) for step in found.steps),
-        partition_text(found.before),
-        pairs,
-        fresh,
-        command,
-        _step_json(variant, found),
+        setup=setup_lines(disagreement.setup),
+        events=tuple(step_text(step) for step in disagreement.steps),
+        before=partition_text(disagreement.before),
+        fields=disagreement.differences,
+        from_new_topic=disagreement.from_new_topic,
+        command=command,
+        what_if=_step_json(variant, disagreement),
+    )
+
+
+def _broker_example(d: BrokerDisagreement, command: str) -> ExampleReport:
+    start = d.events[0]
+    assert isinstance(start, Beginning), "a walk begins with a process"
+    return ExampleReport(
+        setup=(f"broker {start.id} of epoch {start.epoch}, min ISR {start.min_isr}, an empty log",),
+        events=tuple(broker_event_text(event) for event in d.events[1:]),
+        before=broker_text(d.before),
+        fields=tuple(FieldPair(name, str(getattr(d.kafka, name)), str(getattr(d.model, name))) for name in d.differs),
+        from_new_topic=False,
+        command=command,
+        what_if=None,
     )
 
 
@@ -54,7 +62,7 @@ def example_of(found: Disagreement, command: str, variant: str) -> ExampleReport
 
 
 def partition_text(p: KafkaPartition) -> str:
-    """A partition on one line; lists that are empty are left out, but for the ISR."""
+    """Return a partition on one line; empty lists are left out, apart from the ISR."""
     parts = [f"replicas {text_of(p.replicas)}", f"ISR {text_of(p.isr)}"]
     for name, members in (
         ("ELR", p.elr),
@@ -71,8 +79,8 @@ def partition_text(p: KafkaPartition) -> str:
     return ", ".join(parts)
 
 
-def setup_lines(setup: Setup) -> tuple[str, ...]:
-    """What is registered and configured at the start."""
+def setup_lines(setup: steps.Setup) -> tuple[str, ...]:
+    """Return what is registered and configured at the start."""
     lines = [] if setup.partition is None else [f"partition: {partition_text(setup.partition)}"]
     if setup.sibling is not None:
         lines.append(f"partition 0 of the topic: {partition_text(setup.sibling)}")
@@ -86,7 +94,7 @@ def setup_lines(setup: Setup) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _broker_text(broker: KafkaBroker) -> str:
+def _broker_text(broker: steps.KafkaBroker) -> str:
     if not broker.registered:
         return "unregistered"
     if broker.in_controlled_shutdown:
@@ -94,22 +102,22 @@ def _broker_text(broker: KafkaBroker) -> str:
     return "fenced" if broker.fenced else "active"
 
 
-def step_text(step: Step) -> str:
-    """An event with its arguments, those with their usual values left out."""
-    if isinstance(step, AlterPartition):
+def step_text(step: steps.Step) -> str:
+    """Return an event with its arguments, those with their usual values left out."""
+    if isinstance(step, steps.AlterPartition):
         return _alter_text(step)
-    if isinstance(step, Reassign):
+    if isinstance(step, steps.Reassign):
         return "cancel the reassignment" if step.replicas is None else f"Reassign {text_of(step.replicas)}"
-    told = [
-        f"{field.name}={getattr(step, field.name)}"
-        for field in msgspec.structs.fields(step)
-        if field.name != "broker" and getattr(step, field.name) != field.default
-    ]
     broker = getattr(step, "broker", None)
-    return " ".join([type(step).__name__, *([] if broker is None else [f"broker {broker}"]), *told])
+    words = [type(step).__name__, *([] if broker is None else [f"broker {broker}"])]
+    for field in msgspec.structs.fields(step):
+        value = getattr(step, field.name)
+        if field.name != "broker" and value != field.default:
+            words.append(f"{field.name}={value}")
+    return " ".join(words)
 
 
-def _alter_text(step: AlterPartition) -> str:
+def _alter_text(step: steps.AlterPartition) -> str:
     parts = [f"AlterPartition of broker {step.sender}: ISR {text_of(tuple(m.broker for m in step.isr))}"]
     for name in ("sender_epoch", "leader_epoch", "partition_epoch"):
         off = getattr(step, name)
@@ -124,30 +132,48 @@ def _alter_text(step: AlterPartition) -> str:
 
 
 def builder_lines(q: BuilderQuestion) -> tuple[str, ...]:
-    """The targets of the builder, those that are not set left out."""
-    told = [f"election {q.election}", f"acceptable leaders {text_of(q.acceptable)}", f"min ISR {q.min_isr}"]
-    told.append("ELR on" if q.elr else "ELR off")
+    """Return the targets of the builder, those that are not set left out."""
+    lines = [f"election {q.election}", f"acceptable leaders {text_of(q.acceptable)}", f"min ISR {q.min_isr}"]
+    lines.append("ELR on" if q.elr else "ELR off")
     for name in ("isr", "replicas", "adding", "removing", "recovery"):
         value = getattr(q, f"target_{name}")
         if value is not None:
-            told.append(f"target {name} {text_of(value)}")
+            lines.append(f"target {name} {text_of(value)}")
     if q.unclean_shutdown is not None:
-        told.append(f"after an unclean shutdown {text_of(q.unclean_shutdown)}")
-    return tuple(told)
+        lines.append(f"after an unclean shutdown {text_of(q.unclean_shutdown)}")
+    return tuple(lines)
+
+
+def broker_event_text(event: BrokerEvent) -> str:
+    """Return an event of a broker with all of its fields."""
+    fields = ", ".join(f"{name} {_member_text(getattr(event, name))}" for name in event.__struct_fields__)
+    return f"{type(event).__name__} {fields}".strip()
+
+
+def _member_text(value: object) -> str:
+    return text_of(value) if isinstance(value, tuple) else str(value)
+
+
+def broker_text(answer: BrokerAnswer) -> str:
+    """Return what the partition of a broker knew."""
+    if not answer.leads:
+        return f"no leader, log end {answer.log_end}, high watermark {answer.high_watermark}"
+    peers = ", ".join(f"{b} at {end}" for b, end, _ in answer.peers)
+    return (
+        f"leads epoch {answer.leader_epoch}, partition epoch {answer.partition_epoch},"
+        f" ISR {text_of(answer.isr)}, maximal {text_of(answer.maximal_isr)}, log end {answer.log_end},"
+        f" high watermark {answer.high_watermark}, followers {peers or 'none'}"
+    )
 
 
 # ---------------------------------------------------------------------------- questions to what-if
 
 
 def _partition_json(p: KafkaPartition) -> dict[str, Any]:
-    lists = ("replicas", "isr", "elr", "last_known_elr", "adding", "removing")
-    return {
-        **{name: list(getattr(p, name)) for name in lists},
-        "leader": p.leader,
-        "leader_epoch": p.leader_epoch,
-        "partition_epoch": p.partition_epoch,
-        "leader_recovery_state": p.recovery,
-    }
+    fields: dict[str, Any] = msgspec.to_builtins(p)
+    del fields["directories"]
+    fields["leader_recovery_state"] = fields.pop("recovery")
+    return fields
 
 
 def _builder_json(variant: str, q: BuilderQuestion) -> str:
@@ -175,12 +201,12 @@ def _builder_json(variant: str, q: BuilderQuestion) -> str:
     )
 
 
-def _step_json(variant: str, found: StepDisagreement) -> str | None:
-    op = _operation(found)
-    if op is None or not all(broker.registered for broker in found.known):
+def _step_json(variant: str, d: StepDisagreement) -> str | None:
+    op = _operation(d)
+    if op is None or not all(broker.registered for broker in d.brokers):
         return None
-    settings = found.now.controller.settings
-    zero = found.now.config.partition_zero_replicas
+    settings = d.now.controller.settings
+    zero = d.now.config.partition_zero_replicas
     level = op.get("level")
     own = settings.topic_min_isr
     least = settings.cluster_min_isr if own is None or level == "cluster" else own
@@ -189,7 +215,7 @@ def _step_json(variant: str, found: StepDisagreement) -> str | None:
             "variant": variant,
             "min_isr": least,
             "elr_enabled": settings.elr_enabled,
-            "unclean_leader_election_enable": found.now.config.unclean_leader_election_enable,
+            "unclean_leader_election_enable": d.now.config.unclean_leader_election_enable,
             **({"partition_zero_replicas": zero} if zero else {}),
             "brokers": {
                 str(broker.id): {
@@ -197,54 +223,54 @@ def _step_json(variant: str, found: StepDisagreement) -> str | None:
                     "in_controlled_shutdown": broker.in_controlled_shutdown,
                     "epoch": broker.epoch,
                 }
-                for broker in found.known
+                for broker in d.brokers
             },
-            "partition": _partition_json(found.before),
+            "partition": _partition_json(d.before),
             "op": op,
         }
     )
 
 
-def _operation(found: StepDisagreement) -> dict[str, Any] | None:
-    """The event as an operation of what-if; None where it has none."""
-    match found.step:
-        case Fence(b) | Expire(b):
+def _operation(d: StepDisagreement) -> dict[str, Any] | None:
+    """Return the event as an operation of what-if; None where it has none."""
+    match d.step:
+        case steps.Fence(b) | steps.Expire(b):
             return {"type": "fence", "broker": b}
-        case Unfence(b):
+        case steps.Unfence(b):
             return {"type": "unfence", "broker": b}
-        case ShutDown(b):
+        case steps.ShutDown(b):
             return {"type": "controlled_shutdown", "broker": b}
-        case Register(b, previous):
+        case steps.Register(b, previous):
             return {"type": "register", "broker": b, "clean": previous == "last"}
-        case Elect(kind):
+        case steps.Elect(kind):
             return {"type": "elect_leaders", "election_type": kind}
-        case Balance():
+        case steps.Balance():
             return {"type": "balance_preferred"}
-        case ElectUncleanly():
+        case steps.ElectUncleanly():
             return {"type": "maybe_elect_unclean"}
-        case Reassign(None):
+        case steps.Reassign(None):
             return {"type": "cancel_reassignment"}
-        case Reassign(wanted):
+        case steps.Reassign(wanted):
             return {"type": "reassign", "target": list(wanted or ())}
-        case Configure(level, value, "min.insync.replicas") if value is not None:
+        case steps.Configure(level, value, "min.insync.replicas") if value is not None:
             return {"type": "set_min_isr", "level": level, "value": int(value)}
-        case AlterPartition() as step:
-            return _alter_json(found, step)
+        case steps.AlterPartition() as step:
+            return _alter_json(d, step)
     return None
 
 
-def _alter_json(found: StepDisagreement, step: AlterPartition) -> dict[str, Any]:
-    epochs = {broker.id: broker.epoch for broker in found.known}
+def _alter_json(d: StepDisagreement, step: steps.AlterPartition) -> dict[str, Any]:
+    epochs = {broker.id: broker.epoch for broker in d.brokers}
 
-    def epoch(member: Member) -> int:
+    def epoch(member: steps.Member) -> int:
         return -1 if member.epoch is None else epochs[member.broker] + member.epoch
 
     return {
         "type": "alter_partition",
         "sender": step.sender,
         "sender_broker_epoch": epochs[step.sender] + step.sender_epoch,
-        "leader_epoch": found.before.leader_epoch + step.leader_epoch,
-        "partition_epoch": found.before.partition_epoch + step.partition_epoch,
+        "leader_epoch": d.before.leader_epoch + step.leader_epoch,
+        "partition_epoch": d.before.partition_epoch + step.partition_epoch,
         "new_isr": [[member.broker, epoch(member)] for member in step.isr],
         "leader_recovery_state": step.recovery,
     }

@@ -1,0 +1,127 @@
+"""A part of Kafka that is compared with the model, and what a comparison finds.
+
+There are four: `builder_subject`, `controller_subject`, `isr_order` and `broker.broker_subject`. Each says how Kafka is
+asked, what the model expects, how an answer is compared with that, and which questions are a little smaller.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
+
+from elrcheck.model.config import Config
+
+Q = TypeVar("Q")
+A = TypeVar("A")
+MOST_ROUNDS = 60
+"""Rounds in which a question is made smaller."""
+
+
+class Oracle(Protocol):
+    """Kafka's classes of one version; what else an oracle answers, its subject knows."""
+
+    @property
+    def version(self) -> str:
+        """The version of Kafka that answers, as its jars report it."""
+        ...
+
+
+class Agreement(Enum):
+    """What is no difference. UNHELD: the model has no value for something, so there is nothing to compare."""
+
+    SAME = "same"
+    UNHELD = "unheld"
+
+
+@dataclass(frozen=True)
+class KnownClass:
+    """A difference that is explained.
+
+    what: the difference; why: why the model stays as it is; source: where Kafka does it.
+    """
+
+    id: str
+    what: str
+    why: str
+    source: str
+
+
+class Disagreement(Protocol):
+    """An answer in which Kafka and the model differ."""
+
+    @property
+    def known(self) -> KnownClass | None:
+        """The class that explains it."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """The event and the fields that differ, by which unexplained differences are grouped."""
+        ...
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        """The order of examples: the one that is easiest to read first."""
+        ...
+
+
+Outcome: TypeAlias = Disagreement | Agreement
+
+
+def key_of(disagreement: Disagreement) -> str:
+    """Return the key under which a difference is counted: the id of its class, or its signature."""
+    known = disagreement.known
+    return disagreement.signature if known is None else known.id
+
+
+class Subject(ABC, Generic[Q, A]):
+    """A part of Kafka. name: under which its answers are counted; kafka: how a report calls it."""
+
+    name: ClassVar[str]
+    kafka: ClassVar[str] = "Kafka's classes"
+
+    def expect(self, config: Config, question: Q) -> Any:
+        """Return what the model can answer without knowing Kafka's answers; it is the same for all versions."""
+        return None
+
+    @abstractmethod
+    def ask(self, oracle: Any, questions: Sequence[Q]) -> Sequence[A]:
+        """Return the answers of one version of Kafka."""
+
+    @abstractmethod
+    def compare(self, config: Config, question: Q, answer: A, expected: Any) -> Iterator[Outcome]:
+        """Compare Kafka's answer with the model's, event by event."""
+
+    def smaller(self, disagreement: Any) -> Iterator[Q]:
+        """Return questions that are a little smaller, and may show the same difference."""
+        return iter(())
+
+    def disagreements(self, config: Config, question: Q, answer: A) -> Iterator[Disagreement]:
+        """Return the differences between an answer and the model."""
+        outcomes = self.compare(config, question, answer, self.expect(config, question))
+        return (outcome for outcome in outcomes if not isinstance(outcome, Agreement))
+
+    def shrunk(self, config: Config, disagreement: Disagreement, oracle: Oracle) -> Disagreement:
+        """Return the same difference in a smallest question: delta debugging against both sides.
+
+        A smaller question counts if a difference of the same key appears in it, at its end or before. Every round asks
+        Kafka all smaller questions at once.
+        """
+        key = key_of(disagreement)
+        for _ in range(MOST_ROUNDS):
+            questions = list(self.smaller(disagreement))
+            answers = self.ask(oracle, questions)
+            others = (
+                other
+                for question, answer in zip(questions, answers, strict=True)
+                for other in self.disagreements(config, question, answer)
+                if key_of(other) == key
+            )
+            better = next(others, None)
+            if better is None:
+                break
+            disagreement = better
+        return disagreement
