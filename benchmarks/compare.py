@@ -21,17 +21,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from measure import Child, control, end_children_on_sigterm, machine, run_child
+from measure import (
+    MEBI,
+    Child,
+    Table,
+    add_selection,
+    control,
+    end_children_on_sigterm,
+    machine,
+    run_child,
+    write_report,
+)
 from spin import MODES, Mode, read_verifier, verifier_command
 
 HERE = Path(__file__).parent
-MEBI = 1 << 20
 OURS = "elrcheck"
 EVERY = f"{OURS} 1, every step"
 REDUCED = f"{OURS} 2, all checks, --reduce"
 REDUCE = ("--set", "skips_no_news=true", "--set", "forgets=true")
 # (ours, theirs, minimum ratio of the rates)
-WANTED = (
+RATIOS = (
     (f"{OURS} 1", "C 1", 1.5),
     (EVERY, "C 1", None),
     (f"{OURS} 1, state checks", "C 1, state checks", 0.8),
@@ -88,7 +97,7 @@ def engine(options: argparse.Namespace, job: str, *more: str) -> tuple[dict[str,
     return json.loads(child.output), child
 
 
-def sample(result: dict[str, Any], child: Child) -> Sample:
+def sample_of(result: dict[str, Any], child: Child) -> Sample:
     """Build a sample from the JSON of engine.py or of the C search."""
     cut = result.get("cut")
     return Sample(
@@ -105,14 +114,14 @@ def sample(result: dict[str, Any], child: Child) -> Sample:
 
 
 def run_engine(options: argparse.Namespace, job: str, *more: str) -> Sample:
-    return sample(*engine(options, job, *more))
+    return sample_of(*engine(options, job, *more))
 
 
 def run_c(binary: str, limit: float) -> Sample:
     child = run_child([binary], timeout=limit)
     if child.exit_code != 0:
         raise Missing(f"the C search failed: {child.errors.strip()}")
-    return sample(json.loads(child.output), child)
+    return sample_of(json.loads(child.output), child)
 
 
 def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
@@ -152,22 +161,22 @@ class Comparison:
 
     def _build(self) -> dict[str, dict[str, str]]:
         """Build the executables; return them by name."""
-        made: dict[str, dict[str, str]] = {}
+        binaries: dict[str, dict[str, str]] = {}
         if "c" not in self.skip or "spin" not in self.skip:
             say("building C and Spin")
             more: tuple[str, ...] = () if "spin" in self.skip else ("--spin",)
             more += ("--folder", str(self.folder / "none"), "--storage", self.options.storage)
-            made = engine(self.options, "build", *more)[0]
+            binaries = engine(self.options, "build", *more)[0]
         if "c" in self.skip:
-            made.pop("c", None)
+            binaries.pop("c", None)
         else:
             more = ("--folder", str(self.folder / "state"), "--checks", "state")
-            made["c, state checks"] = engine(self.options, "build", *more)[0]["c"]
-        for entry in made.values():
+            binaries["c, state checks"] = engine(self.options, "build", *more)[0]["c"]
+        for entry in binaries.values():
             if "version" in entry:
                 version = entry["version"]
                 self.versions["spin" if "Spin" in version else "c"] = version
-        return made
+        return binaries
 
     def _round(self, binaries: dict[str, dict[str, str]]) -> None:
         def ours(workers: int, checks: str) -> Callable[[], Sample]:
@@ -212,14 +221,14 @@ class Comparison:
 
     def _try(self, name: str, run: Callable[[], Sample]) -> None:
         try:
-            made = run()
+            sample = run()
         except Missing as fault:
             if name.startswith(OURS):
                 raise SystemExit(f"{name}: {fault}") from fault
             self.missing[name] = str(fault)
             return
-        say(f"  {name:28} {made.distinct:>12,} distinct in {made.seconds:8.3f} s")
-        self.samples.setdefault(name, []).append(made)
+        say(f"  {name:28} {sample.distinct:>12,} distinct in {sample.seconds:8.3f} s")
+        self.samples.setdefault(name, []).append(sample)
 
     # -- results
 
@@ -237,14 +246,14 @@ class Comparison:
 
     def ratios(self) -> list[dict[str, Any]]:
         """Return medians of the ratios within a round; a rival that ran once is compared with every round."""
-        found = []
-        for ours, theirs, least in WANTED:
+        ratios = []
+        for ours, theirs, least in RATIOS:
             mine, others = self.samples.get(ours), self.samples.get(theirs)
             if not mine or not others:
                 continue
             pairs = [(a, others[min(k, len(others) - 1)]) for k, a in enumerate(mine)]
             cpu = [a.cpu_rate / b.cpu_rate for a, b in pairs if a.cpu_rate and b.cpu_rate]
-            found.append(
+            ratios.append(
                 {
                     "of": ours,
                     "over": theirs,
@@ -254,7 +263,7 @@ class Comparison:
                     "median_per_cpu_second": statistics.median(cpu) if len(cpu) == len(pairs) else None,
                 }
             )
-        return found
+        return ratios
 
     def report(self) -> dict[str, Any]:
         rows = [
@@ -275,7 +284,6 @@ class Comparison:
             for name, samples in self.samples.items()
         ]
         return {
-            "machine": machine(),
             "versions": self.versions,
             "variant": self.options.variant,
             "scope": self.options.scope,
@@ -289,55 +297,43 @@ class Comparison:
 
 
 def _median(values: list[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.median(known) if known else None
+    measured = [value for value in values if value is not None]
+    return statistics.median(measured) if measured else None
 
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def render(report: dict[str, Any]) -> str:
-    """Render the report as text."""
-    lines = [f"{report['variant']} {report['scope']} {' '.join(report['overrides'])}".rstrip()]
-    where = (*report["machine"].values(), *report["versions"].values())
-    lines.append(", ".join(str(value) for value in where))
-    lines.append("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]))
-    lines.append("")
-    lines.append(
-        f"{'engine, cores':28}{'distinct':>13}{'seconds':>10}{'states/s':>12}{'per CPU s':>12}"
-        f"{'steps/s':>13}{'peak MiB':>10}{'B/state':>12}{'in store':>9}"
-    )
+def show(report: dict[str, Any]) -> None:
+    """Print the report as text."""
+    print(f"{report['variant']} {report['scope']} {' '.join(report['overrides'])}".rstrip())
+    print(", ".join(str(value) for value in (*machine().values(), *report["versions"].values())))
+    print("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]) + "\n")
+    rates = (("states/s", 12, ",.0f"), ("per CPU s", 12, ",.0f"), ("steps/s", 13, ",.0f"))
+    sizes = (("peak MiB", 10, ",.0f"), ("B/state", 12, ",.0f"), ("in store", 9, ".0f"))
+    table = Table(("engine, cores", 28, ""), ("distinct", 13, ",d"), ("seconds", 10, ".3f"), *rates, *sizes)
     for row in report["rows"]:
-        cpu, store = row["distinct_per_cpu_second"], row["store_bytes_per_state"]
-        per_second = row["steps_per_second"]
-        steps = "" if per_second is None else format(per_second, ",.0f")
-        note = "" if row["complete"] else "  stopped"
-        lines.append(
-            f"{row['engine']:28}{row['distinct']:>13,}{row['seconds']:>10.3f}{row['distinct_per_second']:>12,.0f}"
-            f"{'' if cpu is None else format(cpu, ',.0f'):>12}{steps:>13}"
-            f"{row['peak_bytes'] / MEBI:>10,.0f}"
-            f"{row['peak_bytes_per_state']:>12,.0f}{'' if store is None else format(store, '.0f'):>9}{note}"
-            f"{'' if row['exact'] else '  stores hashes only'}"
-        )
-    lines += ["", f"{'ratio of states/s':52}{'median':>8}{'per CPU s':>11}{'wanted':>8}  rounds"]
+        fields = ("distinct_per_second", "distinct_per_cpu_second", "steps_per_second")
+        memory = (row["peak_bytes"] / MEBI, row["peak_bytes_per_state"], row["store_bytes_per_state"])
+        note = ("" if row["complete"] else "  stopped") + ("" if row["exact"] else "  stores hashes only")
+        values = (row["engine"], row["distinct"], row["seconds"], *(row[field] for field in fields), *memory)
+        table.row(*values, note=note)
+    print()
+    table = Table(("ratio of states/s", 52, ""), ("median", 8, ".2f"), ("per CPU s", 11, ".2f"), ("wanted", 8, "g"))
     for ratio in report["ratios"]:
-        cpu, wanted = ratio["median_per_cpu_second"], ratio["wanted"]
-        per_cpu, least = "" if cpu is None else f"{cpu:.2f}", "" if wanted is None else f"{wanted:g}"
-        lines.append(
-            f"{ratio['of'] + ' / ' + ratio['over']:52}{ratio['median']:>8.2f}{per_cpu:>11}{least:>8}"
-            f"  {' '.join(format(value, '.2f') for value in ratio['rounds'])}"
-        )
-    lines += [f"not measured: {name}: {reason}" for name, reason in report["missing"].items()]
-    lines += [f"DISAGREE: {text}" for text in report["disagreements"]]
-    return "\n".join(lines)
+        rounds = "  " + " ".join(format(value, ".2f") for value in ratio["rounds"])
+        values = (ratio["median"], ratio["median_per_cpu_second"], ratio["wanted"])
+        table.row(f"{ratio['of']} / {ratio['over']}", *values, note=rounds)
+    for name, reason in report["missing"].items():
+        print(f"not measured: {name}: {reason}")
+    for text in report["disagreements"]:
+        print(f"DISAGREE: {text}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variant", default="kip_full")
-    parser.add_argument("--scope", default="three-brokers-small")
-    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    add_selection(parser, "three-brokers-small")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tlc-seconds", type=float, default=130.0, help="TLC reports progress once a minute")
     parser.add_argument("--reference-seconds", type=float, default=20.0)
@@ -353,10 +349,8 @@ def main() -> None:
         comparison = Comparison(options, Path(folder))
         comparison.run()
     report = comparison.report()
-    print(render(report))
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(report, indent=2) + "\n")
-    say(f"written: {options.output}")
+    show(report)
+    write_report(options.output, **report)
     sys.exit(1 if report["disagreements"] else 0)
 
 

@@ -1,4 +1,4 @@
-"""How much of a proof is made again after one rule, or one lemma, was edited.
+"""Measures how much of a proof is made again after one rule, or one lemma, was edited.
 
     python benchmarks/edited_proof.py                 # the default claim: three brokers, logs of two records
     python benchmarks/edited_proof.py --set log_slots=1 --edit may_join --edit wrong
@@ -21,41 +21,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edited_copy import EditedCopy
+from edited_copy import Edit, EditedCopy
+from measure import Table
 
 MANY = 6
 """More actions than these are counted, not named."""
 
 
 @dataclass(frozen=True)
-class Edit:
-    """What changes in a file. actions: whose cells may be asked again; None if any may."""
+class ProofEdit(Edit):
+    """An edit of a rule or a lemma. actions: whose cells may be asked again; None if any may."""
 
-    what: str
-    file: str
-    old: str
-    new: str
     actions: frozenset[str] | None = None
     verdict: str = "proved"
 
 
 PROPOSALS = "model/broker/isr_proposals.py"
 EDITS = {
-    "words": Edit(
+    "words": ProofEdit(
         "the docstring of a rule in other words",
         PROPOSALS,
         "an expansion: HW reached and",
         "an expansion: the watermark and",
         frozenset(),
     ),
-    "may_join": Edit(
+    "may_join": ProofEdit(
         "a rule of one action: a follower joins with the whole log only",
         PROPOSALS,
         "and end >= leader.high_watermark",
         "and end >= len(leader.log)",
         frozenset(["ExpandIsr"]),
     ),
-    "wrong": Edit(
+    "wrong": ProofEdit(
         "the same rule, wrongly: a follower joins by the high watermark alone (F-11)",
         PROPOSALS,
         "and (end >= leader.epoch_start or not c.join_requires_epoch_start)",
@@ -63,27 +60,27 @@ EDITS = {
         frozenset(["ExpandIsr"]),
         "refuted",
     ),
-    "shrink": Edit(
+    "shrink": ProofEdit(
         "a rule of one action: followers that lag leave one at a time",
         PROPOSALS,
         "and out != EMPTY and out <= sender",
         "and len(out) == 1 and out <= sender",
         frozenset(["ShrinkIsr"]),
     ),
-    "watermark": Edit(
+    "watermark": ProofEdit(
         "a rule of five actions: no watermark while the leader has not heard of all it waits for",
         "model/broker/high_watermark.py",
         "or least <= leader.high_watermark:",
         "or heard != quorum or least <= leader.high_watermark:",
         frozenset(["ApplyMetadata", "ApplyMetadataFirst", "Fetch", "LeaderLearns", "Produce"]),
     ),
-    "lemma": Edit(
+    "lemma": ProofEdit(
         "a lemma is stronger: EnoughByOldValue speaks of every broker that knows the leader epoch",
         "invariants/lemmas_changes.py",
         "            leads_now(s, b)\n            and (\n                (\n",
         "            s.broker[b].view.leader_epoch == s.partition.leader_epoch\n            and (\n                (\n",
     ),
-    "election": Edit(
+    "election": ProofEdit(
         "a rule of every action of the controller: the first candidate leads, whoever led before",
         "model/control_plane/partition.py",
         "    if p.leader in valid:\n        return Choice(leader=p.leader, unclean=False)\n",
@@ -100,7 +97,6 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
         proofs = Proofs(EditedCopy(Path(folder)), [f"--set={one}" for one in options.set])
-        print(f"{'run':34} {'verdict':12} {'cells':>6} {'again':>6} {'seconds':>8} {'processor':>9}  actions")
         proofs.prove("from nothing")
         wrong = unexpected(proofs.prove("again, nothing edited"), "proved", frozenset())
         for name in options.edit or EDITS:
@@ -113,11 +109,13 @@ class Proofs:
 
     def __init__(self, copy: EditedCopy, settings: list[str]) -> None:
         self.copy, self.settings = copy, settings
+        numbers = (("cells", 7, ""), ("again", 7, ""), ("seconds", 9, ".1f"), ("processor", 10, ".1f"))
+        self.table = Table(("run", 34, ""), ("verdict", 13, ""), *numbers, ("actions", 9, ""))
 
-    def edit(self, name: str, edit: Edit, compare: bool) -> int:
+    def edit(self, name: str, edit: ProofEdit, compare: bool) -> int:
         """Prove with one edit; return how much is not as it should be."""
         print(f"{name}: {edit.what}")
-        with self.copy.edited(edit.file, edit.old, edit.new):
+        with self.copy.edited(edit):
             report = self.prove(f"  {name} edited")
             wrong = unexpected(report, edit.verdict, edit.actions)
             if compare:
@@ -125,17 +123,16 @@ class Proofs:
         return wrong
 
     def prove(self, label: str, *more: str) -> dict[str, Any]:
-        """The report of a run, printed in a line; SystemExit if there is none."""
+        """Print a run in a line; return its report."""
         run = self.copy.run("prove", "-f", "json", *self.settings, *more)
-        if run.code not in (0, 1, 3):
-            raise SystemExit(run.errors)
         report: dict[str, Any] = json.loads(run.output)
         cells = report["cells"]
         again = [cell for cell in cells if not cell["kept"]]
         actions = sorted({cell["action"] for cell in again})
         named = ", ".join(actions) if len(actions) <= MANY else f"{len(actions)} actions"
-        times = f"{run.seconds:8.1f} {run.processor:9.1f}"
-        print(f"{label:34} {report['verdict']:12} {len(cells):6} {len(again):6} {times}  {named}", flush=True)
+        self.table.row(
+            label, report["verdict"], len(cells), len(again), run.seconds, run.cpu_seconds, "", note=f"  {named}"
+        )
         return report
 
 

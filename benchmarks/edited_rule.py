@@ -1,4 +1,4 @@
-"""How much of a suite is searched again after one rule was edited.
+"""Measures how much of a suite is searched again after one rule was edited.
 
     python benchmarks/edited_rule.py                       # 40 configurations, evenly spread
     python benchmarks/edited_rule.py --sample 441 --edit cancel
@@ -18,29 +18,29 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from edited_copy import EditedCopy
+from edited_copy import Edit, EditedCopy
+from measure import Table
 
 EDITS = {
-    "recovery": (
+    "recovery": Edit(
         "the same rule in other words: the operands of a union change places",
         "model/control_plane/recovery.py",
         "(p.isr | p.elr) & live",
         "(p.elr | p.isr) & live",
     ),
-    "cancel": (
+    "cancel": Edit(
         "a cancellation has to leave one more replica than min ISR",
         "model/control_plane/reassignment.py",
         "len(kept) < min(",
         "len(kept) <= min(",
     ),
-    "fence": (
+    "fence": Edit(
         "an idle broker is fenced for free",
         "model/control_plane/broker_events.py",
         "s.spent.fences + 1 if alive else",
         "s.spent.fences + 1 if not alive else",
     ),
 }
-"""Name -> what changes, file, text, new text."""
 
 
 def main() -> int:
@@ -49,37 +49,38 @@ def main() -> int:
     parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
-        return measure(EditedCopy(Path(folder)), options.sample, options.edit or list(EDITS))
-
-
-def measure(copy: EditedCopy, sample: int, edits: list[str]) -> int:
-    print(f"{'run':44} {'configurations':>14} {'searched':>9} {'seconds':>8}")
-    answer(copy, sample, "from nothing, no kernel in the cache")
-    answer(copy, sample, "from nothing, kernels in the cache", "--fresh")
-    answer(copy, sample, "again, nothing edited")
-    wrong = 0
-    for name in edits:
-        what, file, old, new = EDITS[name]
-        print(f"{name}: {what}")
-        with copy.edited(file, old, new):
-            kept = answer(copy, sample, f"  {name} edited")
-            fresh = answer(copy, sample, f"  {name} edited, --fresh", "--fresh")
-        differ = [run for run, other in zip(kept, fresh, strict=True) if run != other]
-        wrong += len(differ)
-        for run in differ:
-            print(f"  another answer than that of a search: {run}")
+        suite = Suite(EditedCopy(Path(folder)), options.sample)
+        suite.answer("from nothing, no kernel in the cache")
+        suite.answer("from nothing, kernels in the cache", "--fresh")
+        suite.answer("again, nothing edited")
+        wrong = sum(suite.wrong_answers(name, EDITS[name]) for name in options.edit or EDITS)
     return int(wrong > 0)
 
 
-def answer(copy: EditedCopy, sample: int, what: str, *more: str) -> list[dict[str, Any]]:
-    """Run the suite of the copy; return what each configuration has, without times."""
-    done = copy.run("suite", "--sample", str(sample), "-f", "json", *more)
-    if done.code not in (0, 1, 3):
-        raise SystemExit(done.errors)
-    runs = json.loads(done.output)["runs"]
-    searched = sum(run["searched"] for run in runs)
-    print(f"{what:44} {len(runs):14} {searched:9} {done.seconds:8.1f}", flush=True)
-    return [{k: v for k, v in run.items() if k not in ("searched", "seconds", "kept")} for run in runs]
+class Suite:
+    """Part of the suite of the copy. sample: number of configurations."""
+
+    def __init__(self, copy: EditedCopy, sample: int) -> None:
+        self.copy, self.sample = copy, sample
+        self.table = Table(("run", 44, ""), ("configurations", 15, ""), ("searched", 10, ""), ("seconds", 9, ".1f"))
+
+    def wrong_answers(self, name: str, edit: Edit) -> int:
+        """Answer with one edit; return the number of stored answers that are not those of the search."""
+        print(f"{name}: {edit.what}")
+        with self.copy.edited(edit):
+            stored = self.answer(f"  {name} edited")
+            fresh = self.answer(f"  {name} edited, --fresh", "--fresh")
+        differ = [run for run, other in zip(stored, fresh, strict=True) if run != other]
+        for run in differ:
+            print(f"  another answer than that of a search: {run}")
+        return len(differ)
+
+    def answer(self, label: str, *more: str) -> list[dict[str, Any]]:
+        """Run the suite; return the answer for each configuration, without times."""
+        child = self.copy.run("suite", "--sample", str(self.sample), "-f", "json", *more)
+        runs = json.loads(child.output)["runs"]
+        self.table.row(label, len(runs), sum(run["searched"] for run in runs), child.seconds)
+        return [{k: v for k, v in run.items() if k not in ("searched", "seconds", "kept")} for run in runs]
 
 
 if __name__ == "__main__":

@@ -21,14 +21,13 @@ from pathlib import Path
 from typing import Any
 
 from c_program import compile_c, find_compiler
+from measure import add_selection, selected
 from promela import promela_source
 from spin import MODES, build_verifier, find_spin, spin_version
 
-from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.base.requests import Limits
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search as reference_search
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
@@ -41,19 +40,19 @@ PROGRESS = re.compile(rf"^Progress.*? at {TIME}: ([\d,]+) states generated.*?([\
 SHORTEST = 30.0
 
 
-def lowered(model: Model, config: Any, checks: str) -> Program:
+def lowered_with(model: Model, config: Any, checks: str) -> Program:
     """Lower the model with no checks, with state checks only, or with all checks."""
     program = lower(model, config, () if checks == "none" else (*model.always, *model.sometimes)).program
     if checks != "state":
         return program
-    kept = tuple(check for check in program.checks if check.scope == "state")
+    checks_of_states = tuple(check for check in program.checks if check.scope == "state")
     instances = tuple(dataclasses.replace(each, step_checks={}) for each in program.instances)
-    return dataclasses.replace(program, checks=kept, instances=instances)
+    return dataclasses.replace(program, checks=checks_of_states, instances=instances)
 
 
 def compiled(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
     started = time.perf_counter()
-    program = lowered(model, config, options.checks)
+    program = lowered_with(model, config, options.checks)
     settings = SearchSettings(Limits(max_states=options.max_states), options.workers)
     search = Search(program, settings, leave_out=not options.every_step)
     start_up = time.perf_counter() - started
@@ -116,10 +115,10 @@ def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
     """
     if run.generated is not None and run.distinct is not None and not run.timed_out:
         return run.generated, run.distinct, run.seconds
-    started, found = STARTING.search(run.output_tail), PROGRESS.findall(run.output_tail)
-    if started is None or not found:
+    started, reports = STARTING.search(run.output_tail), PROGRESS.findall(run.output_tail)
+    if started is None or not reports:
         raise SystemExit("TLC reported no progress: give it more --tlc-seconds")
-    at, generated, distinct = found[-1]
+    at, generated, distinct = reports[-1]
     seconds = (datetime.fromisoformat(at) - datetime.fromisoformat(started[1])).total_seconds()
     if seconds < SHORTEST:
         raise SystemExit(f"TLC's last progress report came after {seconds:.0f} s: give it more --tlc-seconds")
@@ -128,27 +127,27 @@ def tlc_counts(run: TlcRun) -> tuple[int, int, float]:
 
 def build(model: Model, config: Any, options: argparse.Namespace) -> dict[str, Any]:
     """Build the rivals' executables: {name: {"binary": path} or {"missing": reason}}."""
-    program = lowered(model, config, options.checks)
+    program = lowered_with(model, config, options.checks)
     folder: Path = options.folder
     folder.mkdir(parents=True, exist_ok=True)
     compiler, spin = find_compiler(), find_spin()
-    made: dict[str, Any] = {}
+    binaries: dict[str, Any] = {}
     if compiler is None:
-        made["c"] = {"missing": "no C compiler found"}
+        binaries["c"] = {"missing": "no C compiler found"}
     else:
-        made["c"] = {"binary": str(compile_c(program, folder, compiler)), "version": _first_line(compiler)}
+        binaries["c"] = {"binary": str(compile_c(program, folder, compiler)), "version": _first_line(compiler)}
     for number, mode in enumerate(MODES if options.spin else ()):
         if spin is None or compiler is None:
-            made[f"spin{number}"] = {"missing": "no spin found" if spin is None else "no C compiler found"}
+            binaries[f"spin{number}"] = {"missing": "no spin found" if spin is None else "no C compiler found"}
             continue
         try:
             source = promela_source(program, options.storage)
             binary = build_verifier(source, mode, folder / f"spin{number}", spin, compiler)
-            made[f"spin{number}"] = {"binary": str(binary), "version": spin_version(spin)}
+            binaries[f"spin{number}"] = {"binary": str(binary), "version": spin_version(spin)}
         except (ValueError, subprocess.CalledProcessError) as fault:
             lines = str(getattr(fault, "stderr", "") or fault).strip().splitlines()
-            made[f"spin{number}"] = {"missing": f"build failed: {lines[-1]}"}
-    return made
+            binaries[f"spin{number}"] = {"missing": f"build failed: {lines[-1]}"}
+    return binaries
 
 
 def _first_line(compiler: str) -> str:
@@ -161,9 +160,7 @@ JOBS = {"compiled": compiled, "reference": reference, "tlc": tlc, "build": build
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("job", choices=JOBS)
-    parser.add_argument("--variant", default="kip_full")
-    parser.add_argument("--scope", default="three-brokers-small")
-    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    add_selection(parser, "three-brokers-small")
     parser.add_argument("--checks", choices=("none", "state", "all"), default="none")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--every-step", action="store_true", help="look up every step (docs/adr/0025)")
@@ -173,9 +170,7 @@ def main() -> None:
     parser.add_argument("--spin", action="store_true", help="also build Spin's verifiers")
     parser.add_argument("--storage", choices=("bits", "bytes"), default="bits")
     options = parser.parse_args()
-    model = load_checked_model()
-    config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
-    print(json.dumps(JOBS[options.job](model, config, options)))
+    print(json.dumps(JOBS[options.job](*selected(options), options)))
 
 
 if __name__ == "__main__":

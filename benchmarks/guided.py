@@ -1,4 +1,4 @@
-"""How many states uniform and guided walks visit until they find a hazard that needs many steps.
+"""Counts the states that uniform and guided walks visit until they find a hazard that needs many steps.
 
     python benchmarks/guided.py                            # 20 seeds, a limit of 2,000,000 states a run
     python benchmarks/guided.py --seeds 5 --hazard F-9
@@ -17,6 +17,8 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from measure import Table
 
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import select_properties
@@ -52,8 +54,8 @@ def main() -> int:
     parser.add_argument("--most", type=int, default=2_000_000, help="limit of a run, in states")
     options = parser.parse_args()
     walk.BLOCK = BLOCK  # the resolution of the count, nothing else: a walk depends on seed and number
-    head = ("hazard", "depth", "search", "uniform", "found", "s", "guided", "found", "s", "states/states")
-    print("{:8} {:>5} {:>9}  {:>10} {:>6} {:>7}  {:>9} {:>6} {:>7}  {:>13}".format(*head))
+    walks = [(head, width, "") for kind in ("uniform", "guided") for head, width in ((kind, 12), ("runs", 7), ("s", 8))]
+    table = Table(("hazard", 8, ""), ("depth", 6, ""), ("search", 10, ",d"), *walks, ("states/states", 15, ""))
     for name in options.hazard or DEEP:
         program = program_of(name)
         whole = Search(program, SearchSettings(cache=KernelCache())).run(None, "first")
@@ -62,18 +64,14 @@ def main() -> int:
             raise SystemExit(f"{name} is found at depth {depth}")
         plain = [uniform(program, seed, options.most) for seed in range(options.seeds)]
         guided = [directed(program, seed, options.most) for seed in range(options.seeds)]
-        (a, b, c), (x, y, z) = told(plain, options.most), told(guided, options.most)
-        ratio = median(plain, options.most) / median(guided, options.most)
-        more = "> " if "not" in a else ""
-        print(
-            f"{name:8} {depth:5} {whole.distinct:9,}  {a:>10} {b:>6} {c:>7}  {x:>9} {y:>6} {z:>7}  {more}{ratio:11.0f}",
-            flush=True,
-        )
+        ratio = f"{median(plain, options.most) / median(guided, options.most):.0f}"
+        cells = (*summary(plain, options.most), *summary(guided, options.most))
+        table.row(name, depth, whole.distinct, *cells, f"> {ratio}" if "not" in cells[0] else ratio)
     return 0
 
 
 def program_of(name: str) -> Program:
-    """The program with the hazard and the properties that it is expected to break."""
+    """Return the program with the hazard and the properties that it is expected to break."""
     hazard = next(one for one in HAZARDS if one.id == name)
     model = load_whole_model()
     model = model if hazard.guard is None else dropped(model, *hazard.guard)
@@ -82,16 +80,16 @@ def program_of(name: str) -> Program:
 
 
 def uniform(program: Program, seed: int, most: int) -> Run:
-    """Uniform walks until the end of the block with the first violation."""
+    """Walk uniformly until the end of the block with the first violation."""
     walks = Walks(program, seed, DEPTH, cache=KernelCache())
     result = walks.run(most // DEPTH, stop_at_first=True)
     return Run(result.begun + result.steps if result.first else None, result.seconds)
 
 
 def directed(program: Program, seed: int, most: int) -> Run:
-    """A guided run until the first violation, to the state."""
+    """Run guided walks until the first violation, to the state."""
     result = Guided(program, seed, DEPTH, cache=KernelCache()).run(most, stop_at_first=True)
-    states = min((found.states for found in result.first.values()), default=None)
+    states = min((hit.states for hit in result.first.values()), default=None)
     return Run(states if states is not None and states <= most else None, result.seconds)
 
 
@@ -99,11 +97,11 @@ def median(runs: Sequence[Run], most: int) -> float:
     return statistics.median(most if run.states is None else run.states for run in runs)
 
 
-def told(runs: Sequence[Run], most: int) -> tuple[str, str, str]:
-    """The median of the states, in how many runs something was found, and the median of the seconds."""
-    found = sum(run.states is not None for run in runs)
-    states = f"{median(runs, most):,.0f}" if 2 * found > len(runs) else "not found"
-    return states, f"{found}/{len(runs)}", f"{statistics.median(run.seconds for run in runs):.2f}"
+def summary(runs: Sequence[Run], most: int) -> tuple[str, str, str]:
+    """Return the median of the states, the share of runs with a violation, and the median of the seconds."""
+    successes = sum(run.states is not None for run in runs)
+    states = f"{median(runs, most):,.0f}" if 2 * successes > len(runs) else "not found"
+    return states, f"{successes}/{len(runs)}", f"{statistics.median(run.seconds for run in runs):.2f}"
 
 
 if __name__ == "__main__":

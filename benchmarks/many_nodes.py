@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measure import control, end_children_on_sigterm, machine, run_again, work_of
+from measure import Table, add_selection, lowered, run_again, start_control, work_of, write_report
 
 BLOCK = 32 << 10
 PLANNED = (10**10, 10**11, 10**12)
@@ -77,22 +77,16 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     """Search on this many nodes, in a child process."""
     import numpy as np
 
-    from elrcheck.base.requests import Selection
     from elrcheck.base.roundtrip import from_text
-    from elrcheck.catalogue.select import resolve
     from elrcheck.explorer.kernel.kernel import blueprint
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.store.levels import LevelFiles
-    from elrcheck.invariants.modules import load_checked_model
-    from elrcheck.lang.lowering.lower import lower
     from elrcheck.spark.shard_states import write_shard
     from elrcheck.spark.shards import Plans, by_owner
     from elrcheck.spark.tasks import Report, Run, Tasks, fat_row
 
-    model = load_checked_model()
-    config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
-    program = lower(model, config, (*model.always, *model.sometimes)).program
+    program = lowered(options)
     if nodes == 0:
         result = Search(program, SearchSettings(cache=KernelCache())).run(None, "complete")
         return {
@@ -118,7 +112,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
         (batch,) = tasks.settle(batches)
         return from_text(batch.column("report")[0].as_py(), Report)
 
-    sizes, generated, used, told = [len(first)], len(first), 0, []
+    sizes, generated, used, played = [len(first)], len(first), 0, list[dict[str, Any]]()
     while sizes[-1]:
         tasks = Tasks(run, tuple(tuple(own) for own in levels))
         inbox: list[list[Any]] = [[] for _ in keys]
@@ -141,9 +135,9 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
             reports.append(settled(iter([fat_row(node), *inbox[node]])))
             inbox[node] = []
             spent[node] += time.perf_counter() - began
-        for report, kept in zip(reports, levels, strict=True):
+        for report, written in zip(reports, levels, strict=True):
             assert report.level is not None
-            kept.append(report.level)
+            written.append(report.level)
             generated += sum(report.counters[1 : 1 + len(program.instances)])
             for what, seconds in report.seconds.items():
                 level.work[what] = level.work.get(what, 0.0) + seconds
@@ -152,48 +146,47 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
         level.seconds, level.slowest = sum(spent), max(spent)
         used = sum(report.used for report in reports)
         sizes.append(level.states)
-        told.append(vars(level))
+        played.append(vars(level))
         print(len(sizes) - 1, f"{level.states:,}", f"{level.seconds:.1f} s", file=sys.stderr, flush=True)
     return {
         "distinct": sum(sizes),
         "generated": generated,
         "levels": sizes[:-1],
         "used": used,
-        "seconds": sum(level["seconds"] for level in told),
-        "told": told,
+        "seconds": sum(level["seconds"] for level in played),
+        "levels_played": played,
     }
 
 
-def planned(point: dict[str, Any], nodes: int, states: int, held: float, options: argparse.Namespace) -> str:
-    """What that many states need on that many nodes. held: bytes of memory a state."""
-    known, told = point["distinct"], point["told"]
-    slowest = sum(level["slowest"] for level in told) / sum(level["seconds"] / nodes for level in told)
-    computing = states * point["seconds"] / known / nodes / options.cores * slowest
-    moved = states * sum(level["packed"] for level in told) / known / nodes
-    network = moved / (options.gbit * 1e9 / 8)
-    memory = states * held / nodes
-    minutes = (computing + network + FLOOR * len(told)) / 60
-    return (
-        f"{states:>20,}{memory / 2**30:>14,.1f}{moved / 2**30:>16,.1f}{computing / 60:>14,.1f}"
-        f"{network / 60:>12,.1f}{minutes:>12,.1f}"
-    )
+def planned(point: dict[str, Any], nodes: int, states: int, held: float, options: argparse.Namespace) -> list[float]:
+    """Return what that many states need on that many nodes: GiB in memory and sent each; minutes by kind of work.
+
+    held: bytes of memory a state.
+    """
+    searched, played = point["distinct"], point["levels_played"]
+    slowest = sum(level["slowest"] for level in played) / sum(level["seconds"] / nodes for level in played)
+    computing = states * point["seconds"] / searched / nodes / options.cores * slowest
+    sent = states * sum(level["packed"] for level in played) / searched / nodes
+    network = sent / (options.gbit * 1e9 / 8)
+    minutes = (computing + network + FLOOR * len(played)) / 60
+    return [states * held / nodes / 2**30, sent / 2**30, computing / 60, network / 60, minutes]
 
 
 def render(nodes: int, point: dict[str, Any], local: dict[str, Any]) -> str:
-    told, known = point["told"], point["distinct"]
-    work = work_of(told)
-    total = sum(level["seconds"] for level in told)
-    sent, packed = (sum(level[name] for level in told) for name in ("sent", "packed"))
-    slowest = sum(level["slowest"] for level in told) * nodes / total
-    widest = max(told, key=lambda level: level["states"])
+    played, states = point["levels_played"], point["distinct"]
+    work = work_of(played)
+    total = sum(level["seconds"] for level in played)
+    sent, packed = (sum(level[name] for level in played) for name in ("sent", "packed"))
+    slowest = sum(level["slowest"] for level in played) * nodes / total
+    widest = max(played, key=lambda level: level["states"])
     share, wide = total / local["seconds"], widest["slowest"] * nodes / widest["seconds"]
     each = widest["sent"] / max(1, widest["rows"]) / 1024
     kinds = sorted(work.items(), key=lambda one: -one[1])
     lines = [
-        f"{nodes} nodes: {known:,} states, {total:.1f} s of a processor ({share:.2f} of the local engine's "
-        f"with one thread), {point['used'] / known:.1f} bytes of memory a state",
+        f"{nodes} nodes: {states:,} states, {total:.1f} s of a processor ({share:.2f} of the local engine's "
+        f"with one thread), {point['used'] / states:.1f} bytes of memory a state",
         "  " + ", ".join(f"{what} {seconds:.1f}" for what, seconds in kinds),
-        f"  sent {sent / known:.0f} bytes a state, {packed / known:.0f} compressed; slowest {slowest:.2f} "
+        f"  sent {sent / states:.0f} bytes a state, {packed / states:.0f} compressed; slowest {slowest:.2f} "
         f"of the mean node, {wide:.2f} in the widest level, whose {widest['rows']:,} rows of the exchange "
         f"have {each:.0f} KiB",
     ]
@@ -202,9 +195,7 @@ def render(nodes: int, point: dict[str, Any], local: dict[str, Any]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variant", default="kip_full")
-    parser.add_argument("--scope", default="three-brokers-log")
-    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    add_selection(parser, "three-brokers-log")
     parser.add_argument("--nodes", default="1,10,100")
     parser.add_argument("--fingerprint", type=int, choices=(0, 64, 128), default=0)
     parser.add_argument("--cores", type=int, default=16, help="of a planned node")
@@ -216,9 +207,7 @@ def main() -> int:
     if options.child is not None:
         print(json.dumps(play(options, options.child)))
         return 0
-    end_children_on_sigterm()
-    quiet = control()
-    print(f"control: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
+    quiet = start_control()
     points: dict[int, dict[str, Any]] = {}
     for nodes in (0, *(int(number) for number in options.nodes.split(","))):
         _, points[nodes] = run_again(__file__, sys.argv[1:], str(nodes), options.folder)
@@ -226,14 +215,12 @@ def main() -> int:
             print(render(nodes, points[nodes], points[0]), flush=True)
     last = max(points)
     print(f"\n{last} nodes of {options.cores} cores, {options.gbit:g} Gbit/s each, planned:")
-    heads = (("states", 20), ("GiB a node", 14), ("GiB sent each", 16), ("computing min", 14), ("network min", 12))
-    print("".join(f"{head:>{width}}" for head, width in (*heads, ("in all min", 12))))
+    minutes = (("computing min", 14, ",.1f"), ("network min", 12, ",.1f"), ("in all min", 12, ",.1f"))
+    table = Table(("states", 20, ",d"), ("GiB a node", 14, ",.1f"), ("GiB sent each", 16, ",.1f"), *minutes)
     held = min(point["used"] / point["distinct"] for nodes, point in points.items() if nodes)
     for states in PLANNED:
-        print(planned(points[last], last, states, held, options))
-    report = {"machine": machine(), "control": quiet, "arguments": sys.argv[1:], "points": points}
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(report, indent=2) + "\n")
+        table.row(states, *planned(points[last], last, states, held, options))
+    write_report(options.output, control=quiet, arguments=sys.argv[1:], points=points)
     facts = ("distinct", "generated", "levels")
     differ = [nodes for nodes in points if any(points[nodes][fact] != points[0][fact] for fact in facts)]
     if differ:

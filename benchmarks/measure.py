@@ -1,11 +1,12 @@
-"""Measures child processes, and how quiet the machine is.
+"""What the scripts share: options, child processes, tables, reports, and how quiet the machine is.
 
-This module imports only the standard library: on Linux the peak memory of a child includes what its parent
-held at the fork, so the measuring process must stay small.
+This module imports only the standard library until a program is lowered: on Linux the peak memory of a
+child includes what its parent held at the fork, so the measuring process must stay small.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import multiprocessing
@@ -17,12 +18,16 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-KIBIBYTE = 1024
+if TYPE_CHECKING:
+    from elrcheck.lang.load import Model
+    from elrcheck.lang.lowering.program import Program
+
+KIBIBYTE, MEBI = 1 << 10, 1 << 20
 GRACE = 5.0  # seconds between interrupting a child and killing it
 
 
@@ -40,6 +45,63 @@ class Child:
     exit_code: int | None
     output: str
     errors: str
+
+
+def add_selection(parser: argparse.ArgumentParser, scope: str) -> None:
+    """Add the options that choose a model and a configuration."""
+    parser.add_argument("--variant", default="kip_full")
+    parser.add_argument("--scope", default=scope)
+    parser.add_argument("--set", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+
+
+def selected(options: argparse.Namespace) -> tuple[Model, Any]:
+    """Return the model and the configuration that the options choose."""
+    from elrcheck.base.requests import Selection
+    from elrcheck.catalogue.select import resolve
+    from elrcheck.invariants.modules import load_checked_model
+
+    return load_checked_model(), resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
+
+
+def lowered(options: argparse.Namespace) -> Program:
+    """Return the program that the options choose, with all properties."""
+    from elrcheck.lang.lowering.lower import lower
+
+    model, config = selected(options)
+    return lower(model, config, (*model.always, *model.sometimes)).program
+
+
+class Table:
+    """A table that is printed row by row. columns: head, width and format; the first one is aligned to the left."""
+
+    def __init__(self, *columns: tuple[str, int, str]) -> None:
+        self.columns = columns
+        self._print([head for head, _, _ in columns], "")
+
+    def row(self, *values: object, note: str = "") -> None:
+        """Print a row; None leaves a cell empty. note: stands behind it."""
+        cells = zip(values, self.columns, strict=True)
+        self._print(["" if value is None else format(value, form) for value, (_, _, form) in cells], note)
+
+    def _print(self, cells: Sequence[str], note: str) -> None:
+        widths = [width for _, width, _ in self.columns]
+        rest = "".join(f"{cell:>{width}}" for cell, width in zip(cells[1:], widths[1:], strict=True))
+        print(f"{cells[0]:{widths[0]}}{rest}{note}", flush=True)
+
+
+def start_control() -> float:
+    """Prepare for child processes; print and return how quiet the machine is (`control`)."""
+    end_children_on_sigterm()
+    quiet = control()
+    print(f"control: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
+    return quiet
+
+
+def write_report(place: Path, **facts: Any) -> None:
+    """Write figures as JSON, with the machine that they are from."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(json.dumps({"machine": machine(), **facts}, indent=2) + "\n")
+    print(f"written: {place}", file=sys.stderr)
 
 
 def run_again(script: str, arguments: Sequence[str], child: str, folder: Path) -> tuple[Child, Any]:
@@ -61,7 +123,13 @@ def work_of(levels: Iterable[dict[str, Any]]) -> dict[str, float]:
     return work
 
 
-def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float | None = None) -> Child:
+def run_child(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    timeout: float | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Child:
     """Run a command in its own process group, which is ended after `timeout` seconds.
 
     The group is interrupted first, so that Spin's verifiers release their shared memory.
@@ -69,7 +137,13 @@ def run_child(command: Sequence[str], *, cwd: Path | None = None, timeout: float
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
         process = subprocess.Popen(
-            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, start_new_session=True
+            command,
+            cwd=cwd,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
         )
         late = threading.Event()
 

@@ -1,4 +1,4 @@
-"""What reductions leave of a search: steps that are left out, and states that `--reduce` merges.
+"""Measures what reductions leave of a search: steps that are left out, and states that `--reduce` merges.
 
     python benchmarks/reduction.py                         # all scopes below, one after the other
     python benchmarks/reduction.py --scope two-brokers --scope min-isr-1 --rounds 5
@@ -13,7 +13,7 @@ left out         steps that are not looked up (docs/adr/0025), and the factor in
 both             the factor in seconds of both
 most             the share of the steps that any rule could leave out which keeps all states
 
-Seconds are medians over the rounds, of the search alone. `-` where a limit ended a search.
+Seconds are medians over the rounds, of the search alone. A factor is missing where a limit ended a search.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from measure import Table
 
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
@@ -54,14 +56,14 @@ SCOPES = (
 class Run:
     """A search, and the number of steps that it looked up. seconds: median over the rounds."""
 
-    found: SearchResult
+    result: SearchResult
     looked_up: int
     seconds: float
 
     @property
     def inside(self) -> int:
         """Steps that stay inside the budgets."""
-        return self.found.generated - 1 - sum(self.found.cut)
+        return self.result.generated - 1 - sum(self.result.cut)
 
 
 def main() -> int:
@@ -70,32 +72,23 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=20_000_000, help="limit of each search")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
-    print(
-        f"{'':28} {'':>10} {'':>11} {'':>7}  {'left out':>14}  {'--reduce':>20}  {'both':>5}\n"
-        f"{'scope':28} {'states':>10} {'steps':>11} {'s':>7}  {'steps':>8} {'s':>5}"
-        f"  {'states':>7} {'steps':>6} {'s':>5}  {'s':>5}  {'most':>6}"
-    )
+    plain = (("states", 11, ",d"), ("steps", 12, ",d"), ("s", 8, ".3f"))
+    left_out = (("left out", 10, ".1%"), ("s", 6, ".2f"))
+    reduced = (("--reduce", 10, ".2f"), ("steps", 7, ".2f"), ("s", 6, ".2f"), ("both", 7, ".2f"), ("most", 8, ".1%"))
+    table = Table(("scope", 28, ""), *plain, *left_out, *reduced)
     for scope in options.scope or SCOPES:
-        plain, reduced = program_of(scope, ()), program_of(scope, REDUCE)
-        every, fewer, merged, both = (
-            measured(program, options, leave_out)
-            for program, leave_out in ((plain, False), (plain, True), (reduced, False), (reduced, True))
-        )
-        same(scope, every.found, fewer.found)
-        found = every.found
-        factors = f"{'-':>7} {'-':>6} {'-':>5}  {'-':>5}"
-        if found.complete and merged.found.complete:
-            factors = (
-                f"{found.distinct / merged.found.distinct:7.2f} {every.inside / merged.inside:6.2f}"
-                f" {every.seconds / merged.seconds:5.2f}  {every.seconds / both.seconds:5.2f}"
-            )
-        print(
-            f"{scope:28} {found.distinct:10,} {every.inside:11,} {every.seconds:7.3f}"
-            f"  {1 - fewer.looked_up / every.looked_up:8.1%} {every.seconds / fewer.seconds:5.2f}"
-            f"  {factors}  {1 - (found.distinct - 1) / every.inside:6.1%}"
-            f"{'' if found.complete else '  limited'}",
-            flush=True,
-        )
+        cases = [(program_of(scope, overrides), leave) for overrides in ((), REDUCE) for leave in (False, True)]
+        every, fewer, merged, both = (measured(program, options, leave_out) for program, leave_out in cases)
+        compare(scope, every.result, fewer.result)
+        result = every.result
+        factors: tuple[float | None, ...] = (None, None, None, None)
+        if result.complete and merged.result.complete:
+            states, steps = result.distinct / merged.result.distinct, every.inside / merged.inside
+            factors = (states, steps, every.seconds / merged.seconds, every.seconds / both.seconds)
+        share, factor = 1 - fewer.looked_up / every.looked_up, every.seconds / fewer.seconds
+        counts = (result.distinct, every.inside, every.seconds, share, factor)
+        note = "" if result.complete else "  limited"
+        table.row(scope, *counts, *factors, 1 - (result.distinct - 1) / every.inside, note=note)
     return 0
 
 
@@ -111,13 +104,13 @@ def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> 
     for _ in range(options.rounds):
         settings = SearchSettings(Limits(max_states=options.states), cache=KernelCache())
         search = Search(program, settings, leave_out=leave_out)
-        found = search.run(None, "complete")
-        seconds.append(found.seconds)
-    return Run(found, search.crew.looked_up, statistics.median(seconds))
+        result = search.run(None, "complete")
+        seconds.append(result.seconds)
+    return Run(result, search.crew.looked_up, statistics.median(seconds))
 
 
-def same(scope: str, every: SearchResult, fewer: SearchResult) -> None:
-    """RuntimeError if two complete searches differ in a level or in a count of an action."""
+def compare(scope: str, every: SearchResult, fewer: SearchResult) -> None:
+    """Raise RuntimeError if two complete searches differ in a level or in a count of an action."""
     if not every.complete:
         return
     for field in ("generated", "levels", "enabled", "cut", "new_states", "leaf_values", "first"):

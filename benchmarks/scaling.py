@@ -19,9 +19,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measure import control, end_children_on_sigterm, machine, run_child
+from measure import MEBI, Table, add_selection, run_child, start_control, write_report
 
-MEBI = 1 << 20
 BIG = ("metadata=log", "records=2", "log_slots=2", "response_loss=true", "shrinks=1")
 STOPPED = 3  # exit code of an inconclusive search, such as one stopped by a limit
 
@@ -53,19 +52,9 @@ def check(selection: list[str], mode: str, workers: str, limits: list[str]) -> d
     }
 
 
-def render(point: dict[str, Any]) -> str:
-    return (
-        f"{point['mode']:20}{point['distinct']:>13,}{point['seconds']:>10.2f}{point['distinct_per_second']:>12,.0f}"
-        f"{point['peak_bytes'] / MEBI:>10,.0f}{point['peak_bytes_per_state']:>10.1f}"
-        f"{point['store_bytes_per_state']:>10.0f}{'' if point['complete'] else '  stopped'}"
-    )
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variant", default="kip_full")
-    parser.add_argument("--scope", default="three-brokers")
-    parser.add_argument("--set", dest="overrides", action="append", help="default: a big scope")
+    add_selection(parser, "three-brokers")
     parser.add_argument("--states", default="1e5,1e6,1e7,1e8", help="numbers of states to stop at, ascending")
     parser.add_argument("--mode", action="append", help="exact, or options such as '--fingerprint 64'")
     parser.add_argument("--workers", default="auto")
@@ -74,30 +63,29 @@ def main() -> None:
     modes: list[str] = options.mode or ["exact"]
     scope = str(Path(options.scope).resolve()) if Path(options.scope).is_file() else options.scope
     selection = ["--variant", options.variant, "--scope", scope]
-    for override in BIG if options.overrides is None else options.overrides:
+    for override in options.overrides or BIG:
         selection += ["--set", override]
 
-    end_children_on_sigterm()
-    quiet = control()
-    print(f"{' '.join(selection)}\ncontrol: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
+    print(" ".join(selection))
+    quiet = start_control()
     for _ in range(2):  # the first run fills the kernel cache
         few = ["--max-states", "1000"]
         bases = {mode: check(selection, mode, options.workers, few)["peak_bytes"] for mode in modes}
     print("base: " + ", ".join(f"{mode} {size / MEBI:,.0f} MiB" for mode, size in bases.items()))
-    columns = f"{'seconds':>10}{'states/s':>12}{'peak MiB':>10}{'B/state':>10}{'in store':>10}"
-    print(f"{'mode':20}{'distinct':>13}{columns}")
+    numbers = (("seconds", 10, ".2f"), ("states/s", 12, ",.0f"), ("peak MiB", 10, ",.0f"), ("B/state", 10, ".1f"))
+    table = Table(("mode", 20, ""), ("distinct", 13, ",d"), *numbers, ("in store", 10, ".0f"))
     points = []
-    for wanted in (int(float(text)) for text in options.states.split(",")):
+    for most in (int(float(text)) for text in options.states.split(",")):
         for mode in modes:
-            point = check(selection, mode, options.workers, ["--max-states", str(wanted)])
+            point = check(selection, mode, options.workers, ["--max-states", str(most)])
             point["base_bytes"] = bases[mode]
             point["peak_bytes_per_state"] = (point["peak_bytes"] - bases[mode]) / point["distinct"]
             points.append(point)
-            print(render(point), flush=True)
-    report = {"machine": machine(), "control": quiet, "selection": selection, "points": points}
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(report, indent=2) + "\n")
-    print(f"written: {options.output}", file=sys.stderr)
+            fields = ("mode", "distinct", "seconds", "distinct_per_second")
+            rates = (point["peak_bytes"] / MEBI, point["peak_bytes_per_state"], point["store_bytes_per_state"])
+            note = "" if point["complete"] else "  stopped"
+            table.row(*(point[field] for field in fields), *rates, note=note)
+    write_report(options.output, control=quiet, selection=selection, points=points)
 
 
 if __name__ == "__main__":

@@ -21,22 +21,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measure import control, end_children_on_sigterm, machine, run_again, work_of
-
-MEBI = 1 << 20
+from measure import MEBI, Table, add_selection, lowered, run_again, start_control, work_of, write_report
 
 
-def search(options: argparse.Namespace) -> dict[str, Any]:
-    """Run one search, in a child process."""
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Run one search, in a child process; return its times and its results."""
     from elrcheck.base.progress import Silent
-    from elrcheck.base.requests import Limits, Selection, SparkRequest
-    from elrcheck.catalogue.select import resolve
+    from elrcheck.base.requests import Limits, SparkRequest
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings
     from elrcheck.explorer.search.tally import Tally
     from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
-    from elrcheck.invariants.modules import load_checked_model
-    from elrcheck.lang.lowering.lower import lower
 
     class Folder:
         """A keeper that stores levels but no manifest."""
@@ -52,32 +47,29 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
 
         def save(self, written: list[SavedLevel], tally: Tally) -> None: ...
 
-    model = load_checked_model()
-    config = resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config
-    program = lower(model, config, (*model.always, *model.sometimes)).program
     limits = Limits(max_depth=options.max_depth)
+    program = lowered(options)
     settings = SearchSettings(limits, options.threads, KernelCache(), options.fingerprint, Folder())
-    found: dict[str, Any]
     if options.partitions == "local":
         keeper = Folder() if options.fingerprint else None
         result = Search(program, replace(settings, keeper=keeper)).run(None, "complete")
-        found = {}
+        on_spark: dict[str, Any] = {}
     else:
         from elrcheck.spark.engine import spark_search
 
         conf = tuple(options.spark_conf)
         request = SparkRequest(f"local[{options.threads}]", conf, int(options.partitions), options.handover)
-        with spark_search(program, request, settings, Silent()) as on_spark:
+        with spark_search(program, request, settings, Silent()) as search:
             started = time.perf_counter()
-            result = on_spark.run(lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete")
-            found = {
-                "empty_level": on_spark.placement.floor,
+            result = search.run(lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete")
+            on_spark = {
+                "empty_level": search.placement.floor,
                 "wall": time.perf_counter() - started,
-                "levels_on_spark": [vars(cost) for cost in on_spark.costs],
-                "bytes_per_state": on_spark.space.used_bytes / max(1, result.distinct),
+                "levels_on_spark": [vars(cost) for cost in search.costs],
+                "bytes_per_state": search.space.used_bytes / max(1, result.distinct),
             }
     return {
-        **found,
+        **on_spark,
         "seconds": result.seconds,
         "peak_bytes": result.peak_bytes,
         "same": {
@@ -92,43 +84,29 @@ def search(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def run(options: argparse.Namespace, arguments: list[str], partitions: str) -> dict[str, Any]:
-    child, point = run_again(__file__, arguments, partitions, options.folder)
-    return {"partitions": partitions, "process_seconds": child.seconds, **point}
-
-
-def render(point: dict[str, Any], local: dict[str, Any]) -> str:
-    name = "local" if point["partitions"] == "local" else f"Spark, {point['partitions']}"
-    ratio = point["seconds"] / local["seconds"]
-    lines = [
-        f"{name:12}{point['same']['distinct']:>14,}{point['seconds']:>10.1f}{point['process_seconds']:>10.1f}"
-        f"{ratio:>8.2f}{point['peak_bytes'] / MEBI:>10,.0f}"
+def details(point: dict[str, Any]) -> list[str]:
+    """Return lines about the levels of a search on Spark."""
+    levels = point["levels_on_spark"]
+    work = work_of(levels)
+    total = sum(level["seconds"] for level in levels)
+    work["rest"] = total - sum(work.values())
+    small = [level["seconds"] for level in levels if level["states"] < 20_000]
+    sent = sum(level["sent"] for level in levels)
+    states = sum(level["states"] for level in levels)
+    return [
+        f"  {len(levels)} levels on Spark in {total:.1f} s, {states:,} states; least "
+        f"{min(level['seconds'] for level in levels):.2f} s, without states {point['empty_level']:.2f} s"
+        + (f", with less than 20,000 at most {max(small):.2f} s" if small else ""),
+        "  " + ", ".join(f"{what} {seconds:.1f}" for what, seconds in sorted(work.items())),
+        f"  shuffled {sent / MEBI:,.0f} MiB, {sent / max(1, states):.0f} bytes a state; "
+        f"visited sets {point['bytes_per_state']:.0f} bytes a state, worker processes at most "
+        f"{max(level['peak'] for level in levels) / MEBI:,.0f} MiB",
     ]
-    levels = point.get("levels_on_spark", [])
-    if levels:
-        work = work_of(levels)
-        total = sum(level["seconds"] for level in levels)
-        work["rest"] = total - sum(work.values())
-        small = [level["seconds"] for level in levels if level["states"] < 20_000]
-        sent = sum(level["sent"] for level in levels)
-        states = sum(level["states"] for level in levels)
-        lines += [
-            f"  {len(levels)} levels on Spark in {total:.1f} s, {states:,} states; least "
-            f"{min(level['seconds'] for level in levels):.2f} s, without states {point['empty_level']:.2f} s"
-            + (f", with less than 20,000 at most {max(small):.2f} s" if small else ""),
-            "  " + ", ".join(f"{what} {seconds:.1f}" for what, seconds in sorted(work.items())),
-            f"  shuffled {sent / MEBI:,.0f} MiB, {sent / max(1, states):.0f} bytes a state; "
-            f"visited sets {point['bytes_per_state']:.0f} bytes a state, worker processes at most "
-            f"{max(level['peak'] for level in levels) / MEBI:,.0f} MiB",
-        ]
-    return "\n".join(lines)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--variant", default="kip_full")
-    parser.add_argument("--scope", default="three-brokers-log")
-    parser.add_argument("--set", dest="overrides", action="append", default=[])
+    add_selection(parser, "three-brokers-log")
     parser.add_argument("--max-depth", type=int)
     parser.add_argument("--partitions", default="1,2")
     parser.add_argument("--threads", type=int, default=2)
@@ -141,19 +119,21 @@ def main() -> int:
     options = parser.parse_args()
     if options.child:
         options.partitions = options.child
-        print(json.dumps(search(options)))
+        print(json.dumps(measured(options)))
         return 0
-    end_children_on_sigterm()
-    quiet = control()
-    print(f"control: {quiet:.2f} (2.0 = two quiet cores)", flush=True)
-    print(f"{'':12}{'distinct':>14}{'search s':>10}{'process s':>10}{'ratio':>8}{'peak MiB':>10}")
+    quiet = start_control()
+    times = (("search s", 10, ".1f"), ("process s", 10, ".1f"), ("ratio", 8, ".2f"), ("peak MiB", 10, ",.0f"))
+    table = Table(("", 12, ""), ("distinct", 14, ",d"), *times)
     points: list[dict[str, Any]] = []
     for partitions in ("local", *options.partitions.split(",")):
-        points.append(run(options, sys.argv[1:], partitions))
-        print(render(points[-1], points[0]), flush=True)
-    report = {"machine": machine(), "control": quiet, "arguments": sys.argv[1:], "points": points}
-    options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(report, indent=2) + "\n")
+        child, point = run_again(__file__, sys.argv[1:], partitions, options.folder)
+        points.append({"partitions": partitions, "process_seconds": child.seconds, **point})
+        name = "local" if partitions == "local" else f"Spark, {partitions}"
+        ratio = point["seconds"] / points[0]["seconds"]
+        table.row(name, point["same"]["distinct"], point["seconds"], child.seconds, ratio, point["peak_bytes"] / MEBI)
+        if point.get("levels_on_spark"):
+            print("\n".join(details(point)), flush=True)
+    write_report(options.output, control=quiet, arguments=sys.argv[1:], points=points)
     differ = [point["partitions"] for point in points if point["same"] != points[0]["same"]]
     if differ:
         print(f"results differ from the local engine's: {', '.join(differ)}", file=sys.stderr)

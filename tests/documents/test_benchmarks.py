@@ -134,7 +134,7 @@ def test_spin_agrees_on_the_model(two_brokers: Program, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "place",
     [
-        *((file, old) for _, file, old, _ in edited_rule.EDITS.values()),
+        *((edit.file, edit.old) for edit in edited_rule.EDITS.values()),
         *((edit.file, edit.old) for edit in edited_proof.EDITS.values()),
     ],
     ids=[*edited_rule.EDITS, *edited_proof.EDITS],

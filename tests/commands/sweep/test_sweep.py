@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ from elrcheck.results.sweep_report import SweepReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.replay import ReplayError
 from support.following import refused_step
-from support.places import ROOT
 from support.sweeps import SMALL, TWO, answers_of, separate_answers, sweep
 
 
@@ -146,18 +143,3 @@ def test_resume_refuses_another_model_and_damage(report: SweepReport, folder: Pa
     with pytest.raises(UsageFault, match="no configuration number 17") as caught:
         sweep(SMALL, resume=tmp_path, sweeps=(), named=False)
     assert caught.value.where == f"{tmp_path / 'rows.jsonl'}:1"
-
-
-# ------------------------------------------------------------------------------ the benchmark
-
-
-@pytest.mark.slow
-def test_the_benchmark_finds_a_sweep_equal_to_separate_checks() -> None:
-    """The speed-up is reported by the script and not asserted: the machine may be busy."""
-    axes = ("variant=kip_full,code_4_0,legacy", "shrinks=0..1", "crashes=0..1")
-    command = [sys.executable, str(ROOT / "benchmarks" / "sweep.py"), *(f"--sweep={axis}" for axis in axes)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=1800)
-    result = json.loads(done.stdout.splitlines()[-1])
-    assert (done.returncode, result["same"]) == (0, True)
-    assert result["configurations"] == 3 * 2 * 2
-    assert 0 < result["violated"] < result["configurations"]
