@@ -39,10 +39,7 @@ lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats b
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
     """Return the page. properties: id -> name, in the order of the table."""
     known = {proof.variant: breaches(proof) for proof in proofs}
-    lines = [
-        HEAD.format(walks=proofs[0].walked.replace(proofs[0].variant, "NAME")),
-        *table(COUNTED, map(_counts, proofs)),
-    ]
+    lines = [HEAD.format(walks=proofs[0].walked), *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
         rows = (
