@@ -37,8 +37,8 @@ SAMPLE = 400
 def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list[Block]:
     """Return the blocks of a run, those of every kind spread evenly over it; elr: the release has the feature.
 
-    A walk of a broker has at least one comparison, and its run ends when it has enough: the blocks are as many as it may
-    need.
+    A walk of a broker has at least one comparison, and its run ends when it has enough: there are as many blocks as it
+    may need.
     """
     if level == "broker":
         return [Block("broker walks", start, start + BATCH) for start in range(0, comparisons, BATCH)]
