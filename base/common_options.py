@@ -7,6 +7,25 @@ from typing import Annotated, TypeAlias
 
 from elrcheck.base.option import Option
 
+KINDS = (
+    "variants",
+    "scopes",
+    "properties",
+    "witnesses",
+    "actions",
+    "knobs",
+    "budgets",
+    "scenarios",
+    "hazards",
+    "findings",
+    "recipes",
+    "rules",
+    "errors",
+    "formats",
+    "terms",
+)
+"""Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
+
 FAIL_ON: Mapping[str, str] = {
     "drift": "any difference from the baseline",
     "regression": "only differences for the worse",

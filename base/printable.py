@@ -15,8 +15,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from msgspec import Struct, structs
-
 T = TypeVar("T")
 
 _INVISIBLE = (
@@ -72,7 +70,9 @@ def _walk(value: Any) -> Any:
         if all(k is o and v is p for (k, v), (o, p) in zip(pairs, value.items(), strict=True)):
             return value
         return dict(pairs)
-    if isinstance(value, Struct):
+    if hasattr(value, "__struct_fields__"):
+        from msgspec import structs  # only for reports: `elrcheck --help` does without
+
         fields = {name: getattr(value, name) for name in value.__struct_fields__}
         changed = {name: new for name, old in fields.items() if (new := _walk(old)) is not old}
         return structs.replace(value, **changed) if changed else value

@@ -40,27 +40,6 @@ Fingerprint: TypeAlias = Literal[0, 64, 128]
 GraphFormat: TypeAlias = Literal["graphml", "dot", "json", "svg"]
 TraceFormat: TypeAlias = Literal["tla", "itf", "json", "mermaid", "dot"]
 
-
-KINDS = (
-    "variants",
-    "scopes",
-    "properties",
-    "witnesses",
-    "actions",
-    "knobs",
-    "budgets",
-    "scenarios",
-    "hazards",
-    "findings",
-    "recipes",
-    "rules",
-    "errors",
-    "formats",
-    "terms",
-)
-"""Kinds of names that `elrcheck list` prints and `elrcheck show --kind` accepts."""
-
-
 GateFailOn: TypeAlias = Literal[
     "drift", "regression", "violated", "inconclusive", "unreached-action", "unreached-witness"
 ]

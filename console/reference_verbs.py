@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from elrcheck.base.common_options import run_dir
+from elrcheck.base.common_options import KINDS, run_dir
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
-from elrcheck.base.requests import KINDS
 from elrcheck.console.completion import script
 from elrcheck.console.config_verbs import config
 from elrcheck.console.output import Form, Output, format_option

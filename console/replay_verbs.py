@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.common_options import Properties, Repro
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
-from elrcheck.base.requests import Selection
 from elrcheck.console.output import CASES, PAGE, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.trace_options import FileFormat, OptionalTraceFile, SourceFormat, trace_file
 from elrcheck.console.verb import verb
 
+if TYPE_CHECKING:
+    from elrcheck.base.requests import Selection
 
-@verb(formats=CASES)
+
+@verb(requests="requests", formats=CASES)
 def replay(
     shell: Shell,
     output: Output,
@@ -41,7 +43,7 @@ def replay(
     return shell.deliver(report, output)
 
 
-@verb(formats=PAGE)
+@verb(requests="requests", formats=PAGE)
 def explain(
     shell: Shell,
     selection: Selection,

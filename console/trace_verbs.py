@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.common_options import Repro, Seed
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
-from elrcheck.base.requests import Selection
 from elrcheck.console.help import Commands
 from elrcheck.console.output import PLAIN_REPORT, Output
 from elrcheck.console.shell import Shell
@@ -26,12 +25,14 @@ from elrcheck.console.trace_options import (
     trace_file,
 )
 from elrcheck.console.verb import verb
-from elrcheck.report.plain_words import several
+
+if TYPE_CHECKING:
+    from elrcheck.base.requests import Selection
 
 traces = Commands("trace", help="Show, compare, shorten, sample and build traces.")
 
 
-@verb(formats=PLAIN_REPORT)
+@verb(requests="requests", formats=PLAIN_REPORT)
 def show(
     shell: Shell,
     selection: Selection,
@@ -70,7 +71,7 @@ def show(
     return shell.deliver(report, output)
 
 
-@verb(formats=PLAIN_REPORT)
+@verb(requests="requests", formats=PLAIN_REPORT)
 def diff(
     shell: Shell,
     a: Annotated[Path, trace_file("A")],
@@ -91,7 +92,7 @@ def diff(
     return shell.deliver(report, output)
 
 
-@verb(formats=PLAIN_REPORT)
+@verb(requests="requests", formats=PLAIN_REPORT)
 def minimise(
     shell: Shell,
     selection: Selection,
@@ -128,7 +129,7 @@ def minimise(
     return shell.deliver(report, output)
 
 
-@verb(formats=PLAIN_REPORT)
+@verb(requests="requests", formats=PLAIN_REPORT)
 def sample(
     shell: Shell,
     selection: Selection,
@@ -160,7 +161,7 @@ def sample(
     return shell.deliver(report, output)
 
 
-@verb()
+@verb(requests="requests")
 def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, selection: Selection) -> ExitCode:
     """Walk through a scope by hand, choosing enabled actions from a menu.
 
@@ -169,6 +170,7 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     """
     from elrcheck.commands.trace.step import step as walk
     from elrcheck.console.selection_options import given
+    from elrcheck.report.plain_words import several
     from elrcheck.stored_traces.subject import subject_of
 
     if path is None and repro is None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
-from elrcheck.base.requests import Selection
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import EXIT_CODES, verb
 
+if TYPE_CHECKING:
+    from elrcheck.base.requests import Selection
 
-@verb(epilog=EXIT_CODES)
+
+@verb(requests="requests", epilog=EXIT_CODES)
 def web(
     shell: Shell,
     *,

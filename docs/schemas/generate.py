@@ -11,14 +11,14 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from elrcheck.base.requests import KINDS
+from elrcheck.base.common_options import KINDS
 from elrcheck.base.typed.configuration import config_fields
 from elrcheck.catalogue.effective import Effective
 from elrcheck.commands.doctor import Item
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
-from elrcheck.console.config_verbs import Chosen
+from elrcheck.console.effective_options import EffectiveOption
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
@@ -246,7 +246,7 @@ DIAGNOSIS = an_object(
         "items": array_of(Item),
     }
 )
-CONFIGURED = an_object({"command": TEXT, "options": array_of(Chosen), "model": array_of(Effective)})
+CONFIGURED = an_object({"command": TEXT, "options": array_of(EffectiveOption), "model": array_of(Effective)})
 
 
 def main() -> None:

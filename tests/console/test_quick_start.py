@@ -83,7 +83,7 @@ def test_every_report_has_a_printer() -> None:
 
 
 def test_ids_of_one_letter_are_of_these_kinds_only() -> None:
-    from elrcheck.base.requests import KINDS
+    from elrcheck.base.common_options import KINDS
 
     for kind in KINDS:
         for entry in full_entries(kind):

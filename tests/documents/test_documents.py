@@ -12,8 +12,9 @@ from typing import Any
 import click
 import pytest
 
+from elrcheck.base.common_options import KINDS
 from elrcheck.base.errors import ElrError
-from elrcheck.base.requests import KINDS, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.catalogue.glossary import term
 from elrcheck.catalogue.lookup import entries
 from elrcheck.catalogue.select import resolve

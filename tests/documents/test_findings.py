@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from elrcheck.base.common_options import KINDS
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import KINDS, CheckRequest, Selection
+from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue import lookup
 from elrcheck.catalogue.finding_file import LEVELS, Finding, FindingRun, read_finding
 from elrcheck.catalogue.hazards import HAZARDS

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from elrcheck import results
+from elrcheck.base.common_options import FAIL_ON, KINDS
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.requests import FAIL_ON, KINDS
 from elrcheck.catalogue.lookup import full_entries
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import RunKind
