@@ -38,7 +38,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Codes, Node, shown
-from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
+from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.plain import Label
@@ -196,27 +196,16 @@ def encode_argument(value: Any) -> Any:
     raise TypeError(f"no JSON form for {value!r}")
 
 
+class _StoredValues(JsonValues):
+    def sequence(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        if isinstance(ty.hi, int) and len(node.items()) > ty.hi:
+            node.fail(f"{len(node.items())} elements where {ty.hi} are allowed")
+        return super().sequence(ty, node)
+
+
 def decode_value(ty: Ty, node: Node) -> Any:
     """Decode a JSON value into a model value of this type; raise UsageFault when it does not fit."""
-    match ty.kind:
-        case "bool":
-            return node.boolean()
-        case "nat" | "replica":
-            return broker_or_number(ty, node)
-        case "enum":
-            return member_of(ty, node)
-        case "set":
-            return distinct(node, [decode_value(ty.elem, part) for part in node.items()])
-        case "opt":
-            return None if node.value is None else decode_value(ty.elem, node)
-        case "vec" | "seq":
-            items = node.items()
-            if isinstance(ty.hi, int) and len(items) > ty.hi:
-                node.fail(f"{len(items)} elements where {ty.hi} are allowed")
-            return tuple(decode_value(ty.elem, part) for part in items)
-        case "record" | "state":
-            return record_of(ty, node, decode_value)
-    node.fail(f"a {ty} cannot be in a trace")
+    return _StoredValues().decode(ty, node)
 
 
 def _label(node: Node, signatures: Mapping[str, Sequence[Ty]]) -> Label:

@@ -16,7 +16,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
+from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
@@ -92,33 +92,20 @@ def _arguments(about: Node, fn: Fn) -> tuple[Any, ...] | None:
         return None
 
 
+class _TlcValues(JsonValues):
+    def optional(self, ty: Ty, node: Node) -> Any:
+        return None if node.value == NONE_NAME else self.decode(ty.elem, node)
+
+    def vector(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        """Return a function on 0..n-1, an object with the keys "0", "1", .., as a tuple."""
+        if not isinstance(node.value, dict):
+            node.expected("an object with one key for each broker")
+        keys = [str(i) for i in range(len(node.value))]
+        if sorted(node.value) != sorted(keys):
+            node.fail(f"expected the keys 0 to {len(node.value) - 1}, not {', '.join(sorted(node.value))}")
+        return tuple(self.decode(ty.elem, node[key]) for key in keys)
+
+
 def decode(ty: Ty, node: Node) -> Any:
     """Decode TLC's JSON into a model value of this type; raise UsageFault if it does not fit."""
-    match ty.kind:
-        case "bool":
-            return node.boolean()
-        case "nat" | "replica":
-            return broker_or_number(ty, node)
-        case "enum":
-            return member_of(ty, node)
-        case "set":
-            return distinct(node, [decode(ty.elem, part) for part in node.items()])
-        case "opt":
-            return None if node.value == NONE_NAME else decode(ty.elem, node)
-        case "seq":
-            return tuple(decode(ty.elem, part) for part in node.items())
-        case "vec":
-            return _vector(ty, node)
-        case "record" | "state":
-            return record_of(ty, node, decode)
-    node.fail(f"a {ty} cannot be in a trace")
-
-
-def _vector(ty: Ty, node: Node) -> tuple[Any, ...]:
-    """A function on 0..n-1 is an object with the keys "0", "1", .."""
-    if not isinstance(node.value, dict):
-        node.expected("an object with one key for each broker")
-    wanted = [str(i) for i in range(len(node.value))]
-    if sorted(node.value) != sorted(wanted):
-        node.fail(f"expected the keys 0 to {len(node.value) - 1}, not {', '.join(sorted(node.value))}")
-    return tuple(decode(ty.elem, node[key]) for key in wanted)
+    return _TlcValues().decode(ty, node)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -16,44 +16,45 @@ from elrcheck.traces.replay import Replayed
 from elrcheck.traces.violation import explain
 
 
-def with_truths(found: Replayed) -> Replayed:
+def with_truths(replayed: Replayed) -> Replayed:
     """Return the replayed trace with the positions where each property is hit."""
-    return replace(found, truths=truths(found.model, found.config, found.states))
+    return replace(replayed, truths=truths(replayed.model, replayed.config, replayed.states))
 
 
 def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Truth, ...]:
     """Evaluate all `always` and `sometimes` properties on the states of a trace, or the steps into them."""
     plain = PlainModel(model, config)
-    found = []
-    for fn in (*model.always, *model.sometimes):
-        kind: Literal["always", "sometimes"] = "always" if fn.kind == "always" else "sometimes"
-        hits = tuple(
-            number
-            for number in range(1 if fn.is_step else 0, len(states))
-            if plain.holds(fn, *(states[number - 1 : number + 1] if fn.is_step else (states[number],)))
-            == (kind == "sometimes")
-        )
-        found.append(Truth(fn.ident, fn.name, kind, fn.is_step, hits))
-    return tuple(found)
+    checked = (*model.always, *model.sometimes)
+    return tuple(Truth(fn.ident, fn.name, _kind(fn), fn.is_step, tuple(hits(plain, fn, states))) for fn in checked)
+
+
+def _kind(fn: Fn) -> Literal["always", "sometimes"]:
+    return "always" if fn.kind == "always" else "sometimes"
+
+
+def hits(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> Iterator[int]:
+    """Yield the states at which a property is violated or a witness reached; a property of steps, after a step."""
+    for number in range(fn.is_step, len(states)):
+        if plain.holds(fn, *states[number - fn.is_step : number + 1]) == (fn.kind == "sometimes"):
+            yield number
 
 
 def violations(plain: PlainModel, states: Sequence[Any], chosen: Sequence[Fn] = ()) -> tuple[Hit, ...]:
     """Find the first violation of each property along a trace, ordered by property id."""
-    found = []
+    violated = []
     for fn in chosen or plain.model.always:
         step = first_hit(plain, fn, states)
         if step is not None:
-            at = states[step - 1 : step + 1] if fn.is_step else states[step : step + 1]
-            before = states[step - 1] if step else None
-            broken = explain(plain.model, plain.config, fn, at, before)
-            found.append(Hit(fn.ident, fn.name, step, broken.conjunct, broken.witness))
-    return tuple(found)
+            at = states[step - fn.is_step : step + 1]
+            broken = explain(plain.model, plain.config, fn, at, states[step - 1] if step else None)
+            violated.append(Hit(fn.ident, fn.name, step, broken.conjunct, broken.witness))
+    return tuple(violated)
 
 
 def first_violated(plain: PlainModel, states: Sequence[Any]) -> str:
     """Return the id of the first `always` property that the end of a trace violates, or an empty string."""
     for fn in plain.model.always:
-        at = states[-2:] if fn.is_step else states[-1:]
+        at = states[-1 - fn.is_step :]
         if len(at) == 1 + fn.is_step and not plain.holds(fn, *at):
             return fn.ident
     return ""
@@ -67,9 +68,4 @@ def reached(plain: PlainModel, states: Sequence[Any]) -> tuple[Hit, ...]:
 
 def first_hit(plain: PlainModel, fn: Fn, states: Sequence[Any]) -> int | None:
     """Return the number of steps before a property is first violated, or a witness first reached."""
-    wanted = fn.kind == "sometimes"
-    for number in range(1 if fn.is_step else 0, len(states)):
-        at = states[number - 1 : number + 1] if fn.is_step else states[number : number + 1]
-        if plain.holds(fn, *at) == wanted:
-            return number
-    return None
+    return next(hits(plain, fn, states), None)

@@ -1,8 +1,7 @@
-"""Values of the modelling language's types, read from JSON: what every notation checks alike."""
+"""Values of the modelling language's types, read from JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from elrcheck.base.errors import did_you_mean
@@ -10,31 +9,67 @@ from elrcheck.base.strict import Node
 from elrcheck.lang.types import Ty, optional_fields
 
 
-def broker_or_number(ty: Ty, node: Node) -> int:
-    number = node.integer()
-    if ty.kind == "replica" and number < 0:
-        node.fail(f"{number} is not a broker id")
-    return number
+class JsonValues:
+    """Reads values from JSON as most notations write them; a notation overrides what it writes in another way."""
 
+    def decode(self, ty: Ty, node: Node) -> Any:
+        """Return the value of this type; raise UsageFault if the JSON does not fit."""
+        match ty.kind:
+            case "bool":
+                return node.boolean()
+            case "nat" | "replica":
+                return self.number(ty, node)
+            case "enum":
+                return self.member(ty, node)
+            case "set":
+                return self.distinct(ty, node)
+            case "opt":
+                return self.optional(ty, node)
+            case "vec":
+                return self.vector(ty, node)
+            case "seq":
+                return self.sequence(ty, node)
+            case "record" | "state":
+                return self.record(ty, node)
+        node.fail(f"a {ty} cannot be in a trace")
 
-def member_of(ty: Ty, node: Node) -> Any:
-    """A member of an enum of the model."""
-    name = node.text()
-    if name not in ty.members:
-        node.fail(f"{ty.name} has no member `{name}`", did_you_mean(name, ty.members))
-    return ty.cls[name]
+    def number(self, ty: Ty, node: Node) -> int:
+        number = node.integer()
+        if ty.kind == "replica" and number < 0:
+            node.fail(f"{number} is not a broker id")
+        return number
 
+    def member(self, ty: Ty, node: Node) -> Any:
+        """Return a member of an enum of the model."""
+        name = node.text()
+        if name not in ty.members:
+            node.fail(f"{ty.name} has no member `{name}`", did_you_mean(name, ty.members))
+        return ty.cls[name]
 
-def record_of(ty: Ty, node: Node, decode: Callable[[Ty, Node], Any]) -> Any:
-    """A record or a state; a field that the model got after the value was stored has its default."""
-    optional = optional_fields(ty.cls)
-    node.object([name for name in ty.fields if name not in optional], optional)
-    named = {name: part for name, part in ty.fields.items() if name in node}
-    return ty.cls(**{name: decode(part, node[name]) for name, part in named.items()})
+    def distinct(self, ty: Ty, node: Node) -> frozenset[Any]:
+        """Return a set, each member of which is listed once."""
+        members = [self.decode(ty.elem, part) for part in self.listed(node)]
+        if len(set(members)) < len(members):
+            node.fail("a member of the set is listed twice")
+        return frozenset(members)
 
+    def listed(self, node: Node) -> list[Node]:
+        """Return the members of a set as they are listed."""
+        return node.items()
 
-def distinct(node: Node, members: list[Any]) -> frozenset[Any]:
-    """The members of a set, each of which is listed once."""
-    if len(set(members)) < len(members):
-        node.fail("a member of the set is listed twice")
-    return frozenset(members)
+    def optional(self, ty: Ty, node: Node) -> Any:
+        return None if node.value is None else self.decode(ty.elem, node)
+
+    def sequence(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        return tuple(self.decode(ty.elem, part) for part in node.items())
+
+    def vector(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        """Return one value for each broker."""
+        return self.sequence(ty, node)
+
+    def record(self, ty: Ty, node: Node) -> Any:
+        """Return a record or a state; a field that the model got after the value was stored has its default."""
+        optional = optional_fields(ty.cls)
+        node.object([name for name in ty.fields if name not in optional], optional)
+        named = {name: part for name, part in ty.fields.items() if name in node}
+        return ty.cls(**{name: self.decode(part, node[name]) for name, part in named.items()})

@@ -41,7 +41,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.model_values import broker_or_number, distinct, member_of, record_of
+from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.lang.types import Ty, optional_fields
 
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
@@ -151,27 +151,43 @@ def encode(ty: Ty, value: Any) -> Any:
     raise TypeError(f"no ITF expression for a {ty}")
 
 
-def decode(ty: Ty, node: Node) -> Any:
-    """Decode an ITF expression into a model value of this type; raise UsageFault if it does not fit."""
-    match ty.kind:
-        case "bool":
-            return node.boolean()
-        case "nat" | "replica":
-            return _integer(ty, node)
-        case "enum":
-            return member_of(ty, node)
-        case "set":
-            return distinct(node, [decode(ty.elem, part) for part in _special(node, "#set")])
-        case "opt":
-            return _optional(ty, node)
-        case "vec":
-            return _vector(ty, node)
-        case "seq":
-            items = node.items() if isinstance(node.value, list) else _special(node, "#tup")
-            return tuple(decode(ty.elem, part) for part in items)
-        case "record" | "state":
-            return record_of(ty, node, decode)
-    node.fail(f"a {ty} cannot be in a trace")
+class _ItfValues(JsonValues):
+    def number(self, ty: Ty, node: Node) -> int:
+        """Read {"#bigint": "7"}, or a plain number, which ITF allowed until 2023."""
+        if isinstance(node.value, dict):
+            digits = node.object(("#bigint",))["#bigint"].text()
+            if not BIGINT.match(digits):
+                node["#bigint"].expected("an integer")
+            node = replace(node, value=int(digits))
+        return super().number(ty, node)
+
+    def listed(self, node: Node) -> list[Node]:
+        return _special(node, "#set")
+
+    def optional(self, ty: Ty, node: Node) -> Any:
+        if node.value == NONE_TEXT:
+            return None
+        if isinstance(node.value, dict) and set(node.value) == {"tag", "value"}:
+            return None if node["tag"].choice(("None", "Some")) == "None" else self.decode(ty.elem, node["value"])
+        return self.decode(ty.elem, node)
+
+    def sequence(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        items = node.items() if isinstance(node.value, list) else _special(node, "#tup")
+        return tuple(self.decode(ty.elem, part) for part in items)
+
+    def vector(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        values: dict[int, Any] = {}
+        for pair in _special(node, "#map"):
+            if len(pair.items()) != 2:
+                pair.fail("expected a pair [broker, value]")
+            broker, value = pair.items()
+            key = self.number(Ty("replica", "Replica"), broker)
+            if key in values:
+                pair.fail(f"broker {key} is given twice")
+            values[key] = self.decode(ty.elem, value)
+        if set(values) != set(range(len(values))):
+            node.fail(f"expected one value for each of 0..{len(values) - 1}, not {sorted(values)}")
+        return tuple(values[i] for i in range(len(values)))
 
 
 def _special(node: Node, key: str) -> list[Node]:
@@ -181,34 +197,6 @@ def _special(node: Node, key: str) -> list[Node]:
     return node[key].items()
 
 
-def _integer(ty: Ty, node: Node) -> int:
-    """Read a number: {"#bigint": "7"}, or a plain one, which ITF allowed until 2023."""
-    if isinstance(node.value, dict):
-        digits = node.object(("#bigint",))["#bigint"].text()
-        if not BIGINT.match(digits):
-            node["#bigint"].expected("an integer")
-        node = replace(node, value=int(digits))
-    return broker_or_number(ty, node)
-
-
-def _optional(ty: Ty, node: Node) -> Any:
-    if node.value == NONE_TEXT:
-        return None
-    if isinstance(node.value, dict) and set(node.value) == {"tag", "value"}:
-        return None if node["tag"].choice(("None", "Some")) == "None" else decode(ty.elem, node["value"])
-    return decode(ty.elem, node)
-
-
-def _vector(ty: Ty, node: Node) -> tuple[Any, ...]:
-    found: dict[int, Any] = {}
-    for pair in _special(node, "#map"):
-        if len(pair.items()) != 2:
-            pair.fail("expected a pair [broker, value]")
-        broker, value = pair.items()
-        key = _integer(Ty("replica", "Replica"), broker)
-        if key in found:
-            pair.fail(f"broker {key} is given twice")
-        found[key] = decode(ty.elem, value)
-    if set(found) != set(range(len(found))):
-        node.fail(f"expected one value for each of 0..{len(found) - 1}, not {sorted(found)}")
-    return tuple(found[i] for i in range(len(found)))
+def decode(ty: Ty, node: Node) -> Any:
+    """Decode an ITF expression into a model value of this type; raise UsageFault if it does not fit."""
+    return _ItfValues().decode(ty, node)

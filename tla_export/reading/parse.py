@@ -214,23 +214,6 @@ class _Reader:
         return fn(pairs.items())
 
 
-def order(value: Parsed) -> tuple[object, ...]:
-    """A total order over parsed values, only for output that is the same every time."""
-    if isinstance(value, bool):
-        return (0, value)
-    if isinstance(value, int):
-        return (1, value)
-    if isinstance(value, str):
-        return (2, value)
-    if isinstance(value, ModelValue):
-        return (3, value.name)
-    if isinstance(value, tuple):
-        return (4, len(value), tuple(order(v) for v in value))
-    if isinstance(value, frozenset):
-        return (5, len(value), tuple(sorted(order(v) for v in value)))
-    return (6, len(value), tuple(sorted((order(k), order(v)) for k, v in value.items())))
-
-
 def text_of(value: Parsed) -> str:
     """Canonical one-line TLA+ text of a parsed value; needs modules Integers, Sequences and TLC."""
     if isinstance(value, bool):
@@ -244,8 +227,13 @@ def text_of(value: Parsed) -> str:
     if isinstance(value, tuple):
         return "<<" + ", ".join(text_of(v) for v in value) + ">>"
     if isinstance(value, frozenset):
-        return "{" + ", ".join(text_of(v) for v in sorted(value, key=order)) + "}"
-    keys = sorted(value, key=order)
+        return "{" + ", ".join(sorted(map(text_of, value), key=_by_length)) + "}"
+    keys = sorted(value, key=lambda key: _by_length(text_of(key)))
     if all(isinstance(k, str) and IDENTIFIER.match(k) for k in keys):
         return "[" + ", ".join(f"{k} |-> {text_of(value[k])}" for k in keys) + "]"
     return "(" + " @@ ".join(f"{text_of(k)} :> {text_of(value[k])}" for k in keys) + ")"
+
+
+def _by_length(text: str) -> tuple[int, str]:
+    """Return a key that sorts texts the same way every time, and natural numbers by value."""
+    return len(text), text
