@@ -34,7 +34,8 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
         witness = write_trace_module(loaded, out)
         spec = out / f"{module_name(origin.variant, origin.scope)}.tla"
         return (witness.tla, witness.cfg, spec, spec.with_suffix(".cfg"))
-    calls = [show_call(label.action, label.args) for label in trace.labels]
+    types = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    calls = [show_call(label.action, label.args, types[label.action]) for label in trace.labels]
     if form == "itf":
         target = out / f"{stem}.itf.json"
         out.mkdir(parents=True, exist_ok=True)
@@ -66,17 +67,16 @@ def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = N
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
     properties = [] if fn is None else [_witness_property(fn)]
-    actions = {fn.name: tuple(ty for _, ty in fn.params) for fn in model.actions}
+    types = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     return write_witness(
         folder,
         name or f"{spec_name}_{origin.property or 'Trace'}".replace("-", ""),
         spec_module=spec_name,
-        variables=list(model.state_fields),
-        states=[{f: getattr(s, f) for f in model.state_fields} for s in trace.states],
-        actions=[show_call(label.action, label.args, actions[label.action]) for label in trace.labels],
+        variables=model.state_fields,
+        states=trace.states,
+        actions=[show_call(label.action, label.args, types[label.action]) for label in trace.labels],
         properties=properties,
         constants=spec.constants,
-        types=model.state_fields,
         init=model.init.name,
         taken=spec.taken,
         comment=f"{origin.property} in {origin.variant}, {origin.scope}",

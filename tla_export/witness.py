@@ -52,7 +52,7 @@ from elrcheck.lang.types import Ty
 from elrcheck.tla_export.reading.parse import IDENTIFIER, quote
 from elrcheck.tla_export.reading.values import RESERVED, ValueMismatch, identifier, show
 
-StepCheck = Literal["next", "action", "both"]
+NEXT = "Next"
 
 CFG_SECTIONS = """
     CONSTANT CONSTANTS INIT NEXT SPECIFICATION INVARIANT INVARIANTS PROPERTY PROPERTIES VIEW SYMMETRY
@@ -97,42 +97,35 @@ def write_witness(
     name: str,
     *,
     spec_module: str,
-    variables: Sequence[str],
-    states: Sequence[Mapping[str, Any]],
+    variables: Mapping[str, Ty],
+    states: Sequence[Any],
     actions: Sequence[str],
     properties: Sequence[WitnessProperty],
     constants: str,
-    types: Mapping[str, Ty] | None = None,
-    labels: Sequence[str] | None = None,
-    step: StepCheck = "both",
     init: str = "Init",
-    next_: str = "Next",
     taken: Iterable[str] = (),
     comment: str = "",
 ) -> Witness:
     """Write NAME.tla and NAME.cfg for a trace; NAME is made a TLA+ identifier first.
 
-    states: variable -> TLA+ text, or a model value if `types` gives the type of each variable.
+    variables: the type of each. states: of the model, with a field for each variable.
     actions: the action expression of each step, one fewer than there are states.
-    labels: what TLC prints for each step, when it should not be the action expression.
     constants: text of a .cfg of which only the CONSTANT part is used, so any .cfg of the module will do.
     taken: further names that the specification defines and the witness must avoid.
     """
     module = identifier(name, fallback="Trace")
     if module == spec_module:
         raise UsageFault("witness-name", f"a witness cannot be named as the module it extends: {module}")
-    rows = _rows(variables, states, types)
-    if len(actions) != len(states) - 1 or (labels is not None and len(labels) != len(actions)):
-        count = len(actions if labels is None or len(actions) != len(states) - 1 else labels)
-        raise UsageFault("witness-shape", f"{len(states)} states need {len(states) - 1} steps, got {count}")
+    rows = _rows(variables, states)
+    if len(actions) != len(states) - 1:
+        raise UsageFault("witness-shape", f"{len(states)} states need {len(states) - 1} steps, got {len(actions)}")
     properties = tuple(dict.fromkeys(properties))
-    used = [*variables, *(p.operator for p in properties), spec_module, init, next_]
+    used = [*variables, *(p.operator for p in properties), spec_module, init, NEXT]
     if wrong := [text for text in used if not IDENTIFIER.match(text) or text in RESERVED]:
         raise UsageFault("witness-name", f"not a TLA+ identifier: {wrong[0]!r}")
     names = _fresh([*used, *taken])
     bad = _step_flags(names, properties)
-    named = f"{names.high}Action"
-    check = {"next": next_, "action": named, "both": f"{named} /\\ {next_}"}[step]
+    check = f"{names.high}Action /\\ {NEXT}"
     tla = [
         f"---- MODULE {module} ----",
         *_comment(comment),
@@ -143,8 +136,8 @@ def write_witness(
         "",
         f"VARIABLES {', '.join([f'{names.low}Pos', *bad.values()])}",
         "",
-        *_trace(names, rows, labels if labels is not None else actions),
-        *_actions(names, actions if step != "next" else ()),
+        *_trace(names, rows, actions),
+        *_actions(names, actions),
         *_init(names, variables, bad),
         *_step(names, variables, bad, len(states), check, init),
         *_end(names, variables, bad, len(states), init),
@@ -170,37 +163,25 @@ def constants_part(cfg: str) -> list[str]:
     plain = re.sub(r"\(\*.*?\*\)|\\\*[^\n]*", " ", cfg, flags=re.DOTALL)
     # Keywords may stand anywhere on a line; a quoted one is text. Pieces: text, keyword, text, ..
     pieces = re.split(rf"(?<!\S)({'|'.join(CFG_SECTIONS.split())})(?!\S)", plain)
-    kept: list[str] = []
+    lines: list[str] = []
     for keyword, body in zip(pieces[1::2], pieces[2::2], strict=True):
         if keyword in ("CONSTANT", "CONSTANTS"):
-            kept += [line.rstrip() for line in f"{keyword}{body}".splitlines() if line.strip()]
-    return kept
+            lines += [line.rstrip() for line in f"{keyword}{body}".splitlines() if line.strip()]
+    return lines
 
 
-def _rows(
-    variables: Sequence[str], states: Sequence[Mapping[str, Any]], types: Mapping[str, Ty] | None
-) -> list[dict[str, str]]:
-    """Return every state as variable -> TLA+ text, one line per value; all states have the same variables."""
+def _rows(variables: Mapping[str, Ty], states: Sequence[Any]) -> list[dict[str, str]]:
+    """Return every state as variable -> TLA+ text on one line."""
     if not states:
         raise UsageFault("witness-shape", "a witness needs at least one state")
     rows = []
     for number, state in enumerate(states, start=1):
-        if differ := sorted(set(variables) ^ set(state)):
-            message = f"state {number} and the variables differ in {', '.join(differ)}"
-            raise UsageFault("witness-shape", message)
         row = {}
-        for variable in variables:
-            value = state[variable]
-            if not isinstance(value, str):
-                if types is None or variable not in types:
-                    raise UsageFault("witness-shape", f"no type for variable {variable}, given as {value!r}")
-                try:
-                    value = show(types[variable], value)
-                except ValueMismatch as fault:
-                    where = f"state {number}, {variable}"
-                    raise UsageFault("witness-value", str(fault), where=where) from fault
-            # A continuation line left of a bullet would end the bulleted list it stands in.
-            row[variable] = " ".join(value.split("\n"))
+        for variable, ty in variables.items():
+            try:
+                row[variable] = show(ty, getattr(state, variable))
+            except ValueMismatch as fault:
+                raise UsageFault("witness-value", str(fault), where=f"state {number}, {variable}") from fault
         rows.append(row)
     return rows
 
@@ -226,10 +207,10 @@ def _comment(text: str) -> list[str]:
 
 
 def _trace(names: _Names, rows: Sequence[Mapping[str, str]], labels: Sequence[str]) -> list[str]:
-    made = ["  [" + ", ".join(f"{v} |-> {text}" for v, text in row.items()) + "]" for row in rows]
+    states = ["  [" + ", ".join(f"{v} |-> {text}" for v, text in row.items()) + "]" for row in rows]
     return [
         f"{names.high}Trace == <<",
-        ",\n".join(made),
+        ",\n".join(states),
         ">>",
         "",
         f"{names.high}Label == <<",
@@ -242,11 +223,11 @@ def _trace(names: _Names, rows: Sequence[Mapping[str, str]], labels: Sequence[st
 def _actions(names: _Names, actions: Sequence[str]) -> list[str]:
     if not actions:
         return []
-    made = [f"{names.low}Pos = {i} -> {' '.join(a.split())}" for i, a in enumerate(actions, start=1)]
-    return [f"{names.high}Action ==", "  CASE " + "\n    [] ".join(made), ""]
+    cases = [f"{names.low}Pos = {i} -> {' '.join(a.split())}" for i, a in enumerate(actions, start=1)]
+    return [f"{names.high}Action ==", "  CASE " + "\n    [] ".join(cases), ""]
 
 
-def _init(names: _Names, variables: Sequence[str], bad: Mapping[str, str]) -> list[str]:
+def _init(names: _Names, variables: Iterable[str], bad: Mapping[str, str]) -> list[str]:
     return [
         f"{names.high}Init ==",
         f"  /\\ {names.low}Pos = 1",
@@ -257,7 +238,7 @@ def _init(names: _Names, variables: Sequence[str], bad: Mapping[str, str]) -> li
 
 
 def _step(
-    names: _Names, variables: Sequence[str], bad: Mapping[str, str], last: int, check: str, init: str
+    names: _Names, variables: Iterable[str], bad: Mapping[str, str], last: int, check: str, init: str
 ) -> list[str]:
     pos = f"{names.low}Pos"
     if last == 1:
@@ -280,7 +261,7 @@ def _initial(init: str) -> str:
     return f'({init} /\\ PrintT(<<"cex initial state accepted">>))'
 
 
-def _end(names: _Names, variables: Sequence[str], bad: Mapping[str, str], last: int, init: str) -> list[str]:
+def _end(names: _Names, variables: Iterable[str], bad: Mapping[str, str], last: int, init: str) -> list[str]:
     pos = f"{names.low}Pos"
     return [
         f"{names.high}End ==",
@@ -298,8 +279,8 @@ def _invariants(
     names: _Names, properties: Sequence[WitnessProperty], bad: Mapping[str, str], last: int, init: str
 ) -> list[str]:
     pos = f"{names.low}Pos"
-    made = []
+    lines = []
     for p in properties:
         holds = f"~{bad[p.operator]}" if p.operator in bad else p.operator
-        made.append(f"{names.invariant(p.operator)} == {pos} = {last} /\\ ({pos} = 1 => {init}) => {holds}")
-    return made
+        lines.append(f"{names.invariant(p.operator)} == {pos} = {last} /\\ ({pos} = 1 => {init}) => {holds}")
+    return lines

@@ -24,7 +24,7 @@ from elrcheck.results.trace_reports import ReplayReport
 from elrcheck.stored_traces.recorded import Format
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.tla_export.module import write_spec
-from elrcheck.tla_export.reading.values import show_state
+from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.tlc_process import find_tools
 from elrcheck.traces.behaviour import Behaviour, Origin
 from elrcheck.traces.loaded import Given, Loaded
@@ -52,7 +52,7 @@ def tlc_text(story: Loaded[Label], labels: bool = True) -> str:
     names = ["Initial predicate", *(f"{label.action} {place}" for label in STORY)]
     for number, state in enumerate(story.behaviour.states, start=1):
         lines.append(f"State {number}: <{names[number - 1] if labels else 'Next'}>")
-        shown = show_state(story.model.state_ty, state)
+        shown = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
         lines += [f"/\\ {name} = {text}" for name, text in shown.items()] + [""]
     return "\n".join(lines)
 
@@ -132,7 +132,7 @@ def test_difftrace_and_tool_markers(story: Loaded[Label], tmp_path: Path) -> Non
     previous: dict[str, str] = {}
     lines = ["@!@!@STARTMSG 2121:1 @!@!@", "The behavior up to this point is:", "@!@!@ENDMSG 2121 @!@!@"]
     for number, state in enumerate(story.behaviour.states, start=1):
-        shown = show_state(story.model.state_ty, state)
+        shown = {name: show(ty, getattr(state, name)) for name, ty in story.model.state_fields.items()}
         lines += ["@!@!@STARTMSG 2217:4 @!@!@", f"{number}: <Next>"]
         lines += [f"/\\ {name} = {text}" for name, text in shown.items() if previous.get(name) != text]
         lines += ["", "@!@!@ENDMSG 2217 @!@!@"]

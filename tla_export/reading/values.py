@@ -1,4 +1,4 @@
-"""Convert model values to TLA+ text and back; only this module knows their form in the exported module.
+"""Convert model values to TLA+ text and back: their form in the exported module.
 
 | model value             | TLA+ in the exported module                   |
 | ----------------------- | --------------------------------------------- |
@@ -24,8 +24,7 @@ and then the error reports the domain.
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -54,21 +53,21 @@ class ValueMismatch(ValueError):
 
 
 @dataclass(frozen=True)
-class _At:
+class _Place:
     """The position of the walk; its text is built only for an error."""
 
     step: str = ""
-    up: _At | None = None
+    up: _Place | None = None
 
-    def field(self, name: str) -> _At:
-        return _At(f".{name}", self)
+    def field(self, name: str) -> _Place:
+        return _Place(f".{name}", self)
 
-    def item(self, index: object) -> _At:
-        return _At(f"[{index}]", self)
+    def item(self, index: object) -> _Place:
+        return _Place(f"[{index}]", self)
 
     def fail(self, why: str) -> NoReturn:
         steps: list[str] = []
-        at: _At | None = self
+        at: _Place | None = self
         while at is not None:
             steps.append(at.step)
             at = at.up
@@ -77,12 +76,12 @@ class _At:
 
 def identifier(text: str, *, fallback: str = "Name") -> str:
     """Make a TLA+ identifier as close to the text as possible: `P-21 cex` becomes `P_21_cex`."""
-    made = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in text)
-    if not made.strip("_0123456789"):
-        made = f"{fallback}_{made}" if made.strip("_") else fallback
-    if made in RESERVED or not IDENTIFIER.match(made):
-        made = f"{fallback}_{made}"
-    return made
+    name = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in text)
+    if not name.strip("_0123456789"):
+        name = f"{fallback}_{name}" if name.strip("_") else fallback
+    if name in RESERVED or not IDENTIFIER.match(name):
+        name = f"{fallback}_{name}"
+    return name
 
 
 def type_in_words(ty: Ty) -> str:
@@ -114,44 +113,24 @@ def type_in_words(ty: Ty) -> str:
 
 def show(ty: Ty, value: Any) -> str:
     """Format a model value of this type as TLA+ on one line; raise ValueMismatch if it has another type."""
-    return _show(ty, value, _At())
+    return _show(ty, value, _Place())
 
 
-def show_state(ty: Ty, state: Any) -> dict[str, str]:
-    """Format each variable of a state (a record type) as TLA+, in the order of the fields."""
-    return {name: _show(t, getattr(state, name), _At(name)) for name, t in ty.fields.items()}
-
-
-def show_argument(value: Any) -> str:
-    """Format an action's argument without its type: only scalars, broker sets, enum members and None."""
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    if isinstance(value, enum.Enum):
-        return quote(value.name)
-    if is_int(value):
-        return _number(value, _At())
-    if value is None:
-        return NONE_NAME
-    if isinstance(value, frozenset) and all(map(is_int, value)):
-        return "{" + ", ".join(map(str, sorted(value))) + "}"
-    raise ValueMismatch("", f"cannot print {value!r} as an action argument without its type")
-
-
-def show_call(action: str, args: tuple[Any, ...], types: tuple[Ty, ...] | None = None) -> str:
+def show_call(action: str, args: Sequence[Any], types: Sequence[Ty]) -> str:
     """Format the action expression of a step, `Fetch(1, 0, FALSE)`, which is also its label."""
-    if types is not None and len(types) != len(args):
+    if len(types) != len(args):
         raise ValueMismatch(action, f"takes {len(types)} arguments, got {len(args)}")
-    shown = [show_argument(a) if types is None else show(types[i], a) for i, a in enumerate(args)]
-    return f"{action}({', '.join(shown)})" if shown else action
+    texts = [show(ty, value) for ty, value in zip(types, args, strict=True)]
+    return f"{action}({', '.join(texts)})" if texts else action
 
 
-def _number(value: int, at: _At) -> str:
+def _number(value: int, at: _Place) -> str:
     if abs(value) > TLC_MAX:
         at.fail(f"{value} does not fit the 32-bit integers of TLC")
     return str(value) if value >= 0 else f"({value})"
 
 
-def _show(ty: Ty, value: Any, at: _At) -> str:
+def _show(ty: Ty, value: Any, at: _Place) -> str:
     match ty.kind:
         case "bool" if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
@@ -169,8 +148,8 @@ def _show(ty: Ty, value: Any, at: _At) -> str:
         case "seq" if isinstance(value, tuple):
             return "<<" + ", ".join(_show(ty.elem, v, at.item(i)) for i, v in enumerate(value)) + ">>"
         case "record" | "state" if isinstance(value, ty.cls):
-            shown = {name: _show(t, getattr(value, name), at.field(name)) for name, t in ty.fields.items()}
-            return "[" + ", ".join(f"{name} |-> {text}" for name, text in shown.items()) + "]"
+            texts = {name: _show(t, getattr(value, name), at.field(name)) for name, t in ty.fields.items()}
+            return "[" + ", ".join(f"{name} |-> {text}" for name, text in texts.items()) + "]"
     at.fail(f"expected {type_in_words(ty)}, got {value!r}")
 
 
@@ -184,26 +163,25 @@ def read_text(ty: Ty, text: str) -> Any:
 
 def read(ty: Ty, parsed: Parsed) -> Any:
     """Convert a parsed TLA+ value to a model value of this type."""
-    return _read(ty, parsed, _At())
+    return _read(ty, parsed, _Place())
 
 
 def read_state(ty: Ty, variables: Mapping[str, Parsed], *, ignore: tuple[str, ...] = ()) -> Any:
     """Build the state whose variables have these parsed values; `ignore` names foreign variables."""
-    kept = {name: value for name, value in variables.items() if name not in ignore}
-    return _record(ty, kept, _At())
+    return _record(ty, {name: value for name, value in variables.items() if name not in ignore}, _Place())
 
 
-def _record(ty: Ty, found: Mapping[Any, Parsed], at: _At) -> Any:
+def _record(ty: Ty, values: Mapping[Any, Parsed], at: _Place) -> Any:
     optional = optional_fields(ty.cls)
-    if missing := [name for name in ty.fields if name not in found and name not in optional]:
+    if missing := [name for name in ty.fields if name not in values and name not in optional]:
         at.fail(f"{ty.name} without {', '.join(missing)}")
-    if extra := [str(name) for name in found if name not in ty.fields]:
+    if extra := [str(name) for name in values if name not in ty.fields]:
         at.fail(f"{ty.name} has no field {', '.join(extra)}")
-    named = {name: t for name, t in ty.fields.items() if name in found}
-    return ty.cls(**{name: _read(t, found[name], at.field(name)) for name, t in named.items()})
+    named = {name: t for name, t in ty.fields.items() if name in values}
+    return ty.cls(**{name: _read(t, values[name], at.field(name)) for name, t in named.items()})
 
 
-def _read(ty: Ty, parsed: Parsed, at: _At) -> Any:
+def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
     match ty.kind:
         case "bool" if isinstance(parsed, bool):
             return parsed
