@@ -7,23 +7,21 @@ plain Python (`replay.py`) and stored like every other trace.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
-
-from msgspec import structs
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress, WalksDone
 from elrcheck.base.requests import SimulateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import Selected, resolve, select_properties
+from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.guided import Guided, GuidedResult
-from elrcheck.explorer.search.walk import MOST_WALKS, Place, Walks, WalkStats
-from elrcheck.explorer.search.walk import WalkResult as Result
+from elrcheck.explorer.search.walk import MOST_WALKS, Place, WalkResult, Walks
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -50,18 +48,19 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     seed = secrets.randbits(32) if request.seed is None else request.seed
-    if request.guided:
-        return _guided(request, selected, model, chosen, seed, progress)
-    workers = request.workers or processors()
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
-    walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())
-    result = _walk(walks, request, seed, progress)
-    findings = _replayed(model, selected, chosen, lowered, walks, result.first)
-    folder = request.run_dir or (run_folder(selected, "simulate", seed, request.depth) if findings else None)
+    run = (_run_guided if request.guided else _run_random)(lowered, request, seed, progress)
+    findings = {
+        fn.ident: replay_finding(model, selected.config, fn, [lowered.decode(row) for row in run.trace(number)])
+        for number, fn in enumerate(chosen)
+        if number in run.first and fn.kind == "always"
+    }
+    word = "guided" if request.guided else "simulate"
+    folder = request.run_dir or (run_folder(selected, word, seed, request.depth) if findings else None)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     properties = tuple(
-        _property(fn, result.first.get(number), findings.get(fn.ident), stored.get(fn.ident))
+        _property(fn, run.first.get(number), run.states.get(number), findings.get(fn.ident), stored.get(fn.ident))
         for number, fn in enumerate(chosen)
     )
     return SimulationReport(
@@ -71,61 +70,75 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         config=config_values(selected.config),
         seed=seed,
         depth=request.depth,
-        workers=workers,
-        detail=_detail(walks),
-        search=_search(lowered, result),
+        workers=run.walks.workers,
+        detail=_detail(run.walks),
+        search=run.report,
         properties=properties,
-        actions=_actions(model, lowered, result),
+        actions=_actions(model, lowered, run.result),
         run_dir=None if folder is None else str(folder),
     )
 
 
-def _guided(
-    request: SimulateRequest, selected: Selected, model: Model, chosen: Sequence[Fn], seed: int, progress: Progress
-) -> SimulationReport:
-    """The same by a guided run, which has one thread."""
-    progress.stage("compiling the model")
-    lowered = lower(model, selected.config, chosen)
-    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache())
-    progress.stage(f"walking, guided, seed {seed}")
-    result = guided.run(
-        request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
+@dataclass(frozen=True)
+class SimulationRun:
+    """The walks of one simulation. first: where the check of each number was hit first.
+
+    states: the states visited until then, if they are counted. trace: returns the rows of the walk that hit a check.
+    """
+
+    walks: Walks
+    result: WalkResult | GuidedResult
+    report: WalksReport
+    first: Mapping[int, Place]
+    states: Mapping[int, int]
+    trace: Callable[[int], Iterable[tuple[int, ...]]]
+
+
+def _run_random(lowered: Lowered, request: SimulateRequest, seed: int, progress: Progress) -> SimulationRun:
+    """Walk at random; a walk that hits a check is repeated when its trace is needed."""
+    workers = request.workers or processors()
+    walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())
+    progress.stage(f"walking, seed {seed}")
+    result = walks.run(
+        _number_of_walks(request),
         seconds=request.time_budget,
         stop_at_first=request.stop_at_first,
         progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
     )
-    findings = {
-        fn.ident: replay_finding(model, selected.config, fn, [lowered.decode(row) for row in found.trace])
-        for check, found in result.first.items()
-        if (fn := chosen[check]).kind == "always"
-    }
-    folder = request.run_dir or (run_folder(selected, "guided", seed, request.depth) if findings else None)
-    stored = store_findings(folder, selected, findings) if folder is not None else {}
-    properties = []
-    for number, fn in enumerate(chosen):
-        found = result.first.get(number)
-        place = None if found is None else Place(len(found.trace) - 1, found.walk)
-        seen = _property(fn, place, findings.get(fn.ident), stored.get(fn.ident))
-        properties.append(structs.replace(seen, states=None if found is None else found.states))
-    return SimulationReport(
-        verdict="violated" if findings else "inconclusive",
-        variant=selected.variant,
-        scope=selected.scope,
-        config=config_values(selected.config),
-        seed=seed,
-        depth=request.depth,
-        workers=1,
-        detail=_detail(guided.walks),
-        search=_guided_search(lowered, result),
-        properties=tuple(properties),
-        actions=_actions(model, lowered, result),
-        run_dir=None if folder is None else str(folder),
+    states = result.begun + result.steps
+    report = WalksReport(
+        walks=result.begun,
+        ended=result.ended,
+        steps=result.steps,
+        states=states,
+        deepest=result.deepest,
+        deadlocks=result.deadlocks,
+        blocked=result.blocked,
+        distinct_estimate=round(result.distinct, 1),
+        distinct_error=round(result.error, 1),
+        seconds=round(result.seconds, 3),
+        states_per_second=round(states / result.seconds, 1) if result.seconds > 0 else 0.0,
+        stopped_by=result.reason,
+        overflows=_overflows(lowered, result),
     )
 
+    def trace(check: int) -> Iterable[tuple[int, ...]]:
+        return walks.again(result.first[check].walk, result.first[check].step)
 
-def _guided_search(lowered: Lowered, result: GuidedResult) -> WalksReport:
-    leaves = lowered.program.leaves
-    return WalksReport(
+    return SimulationRun(walks, result, report, result.first, {}, trace)
+
+
+def _run_guided(lowered: Lowered, request: SimulateRequest, seed: int, progress: Progress) -> SimulationRun:
+    """Walk in one thread from states that few walks have left."""
+    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache())
+    progress.stage(f"walking, guided, seed {seed}")
+    result = guided.run(
+        _number_of_walks(request),
+        seconds=request.time_budget,
+        stop_at_first=request.stop_at_first,
+        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
+    )
+    report = WalksReport(
         walks=result.walks,
         ended=result.walks,
         steps=result.steps,
@@ -138,40 +151,27 @@ def _guided_search(lowered: Lowered, result: GuidedResult) -> WalksReport:
         seconds=round(result.seconds, 3),
         states_per_second=round(result.states / result.seconds, 1) if result.seconds > 0 else 0.0,
         stopped_by=result.reason,
-        overflows={leaves[leaf].path: count for leaf, count in result.overflow.items()},
+        overflows=_overflows(lowered, result),
         guided=True,
         cells=result.cells,
     )
+    first = {check: Place(len(hit.trace) - 1, hit.walk) for check, hit in result.first.items()}
+    states = {check: hit.states for check, hit in result.first.items()}
+    return SimulationRun(guided.walks, result, report, first, states, lambda check: result.first[check].trace)
 
 
-def _walk(walks: Walks, request: SimulateRequest, seed: int, progress: Progress) -> Result:
-    progress.stage(f"walking, seed {seed}")
-
-    def tell(stats: WalkStats) -> None:
-        progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds))
-
-    return walks.run(
-        request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
-        seconds=request.time_budget,
-        stop_at_first=request.stop_at_first,
-        progress=tell,
-    )
+def _number_of_walks(request: SimulateRequest) -> int:
+    return request.walks or (WALKS if request.time_budget is None else MOST_WALKS)
 
 
-def _replayed(
-    model: Model, selected: Selected, chosen: Sequence[Fn], lowered: Lowered, walks: Walks, first: dict[int, Place]
-) -> dict[str, Replayed]:
-    """The walks that violate a property, made once more and replayed in plain Python."""
-    findings = {}
-    for check, place in first.items():
-        if chosen[check].kind == "always":
-            rows = walks.again(place.walk, place.step)
-            states = [lowered.decode(row) for row in rows]
-            findings[chosen[check].ident] = replay_finding(model, selected.config, chosen[check], states)
-    return findings
+def _overflows(lowered: Lowered, result: WalkResult | GuidedResult) -> dict[str, int]:
+    leaves = lowered.program.leaves
+    return {leaves[leaf].path: count for leaf, count in result.overflow.items()}
 
 
-def _property(fn: Fn, place: Place | None, finding: Replayed | None, stored: str | None) -> SeenProperty:
+def _property(
+    fn: Fn, place: Place | None, states: int | None, finding: Replayed | None, stored: str | None
+) -> SeenProperty:
     verdict: SeenVerdict = "inconclusive"
     if place is not None:
         verdict = "reached" if fn.kind == "sometimes" else "violated"
@@ -187,6 +187,7 @@ def _property(fn: Fn, place: Place | None, finding: Replayed | None, stored: str
         witness=finding.broken.witness if finding else None,
         trace=stored,
         counterexample=finding.view if finding else None,
+        states=states,
     )
 
 
@@ -195,27 +196,7 @@ def _detail(walks: Walks) -> str:
     return f"{len(walks.program.instances)} action instances, {walks.layout.used_bits} bits, {how}"
 
 
-def _search(lowered: Lowered, result: Result) -> WalksReport:
-    states = result.begun + result.steps
-    leaves = lowered.program.leaves
-    return WalksReport(
-        walks=result.begun,
-        ended=result.ended,
-        steps=result.steps,
-        states=states,
-        deepest=result.deepest,
-        deadlocks=result.deadlocks,
-        blocked=result.blocked,
-        distinct_estimate=round(result.distinct, 1),
-        distinct_error=round(result.error, 1),
-        seconds=round(result.seconds, 3),
-        states_per_second=round(states / result.seconds, 1) if result.seconds > 0 else 0.0,
-        stopped_by=result.reason,
-        overflows={leaves[leaf].path: count for leaf, count in result.overflow.items()},
-    )
-
-
-def _actions(model: Model, lowered: Lowered, result: Result | GuidedResult) -> tuple[WalkedAction, ...]:
+def _actions(model: Model, lowered: Lowered, result: WalkResult | GuidedResult) -> tuple[WalkedAction, ...]:
     totals = {fn.name: [0, 0, 0] for fn in model.actions}
     for k, instance in enumerate(lowered.program.instances):
         for place, counts in enumerate((result.taken, result.enabled, result.cut)):
