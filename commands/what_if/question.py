@@ -10,11 +10,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.strict import Codes, JsonSource, Node
+from elrcheck.base.errors import did_you_mean
+from elrcheck.base.strict import Codes, Node
 from elrcheck.base.typed.configuration import config_fields, config_value
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import LklStorage
@@ -29,7 +29,6 @@ CODES = Codes(
     malformed="json-malformed",
 )
 NOBODY = -1
-NO_KNOBS = frozenset(("op", "brokers", "partition"))
 NEEDED = ("replicas",)
 """All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
@@ -52,37 +51,23 @@ class Ids:
         """The model's number of a broker id; UsageFault if there is no such broker."""
         number = broker.integer()
         if number not in self.outside:
-            known = "brokers: " + ", ".join(map(str, self.outside))
-            broker.fail(f"broker {number} is not in brokers", known, code="what-if-unknown-id")
+            help = "brokers: " + ", ".join(map(str, self.outside))
+            broker.fail(f"broker {number} is not in brokers", help, code="what-if-unknown-id")
         return self.outside.index(number)
 
     def distinct(self, brokers: Node) -> tuple[int, ...]:
         """A list of broker ids without repetition, as numbers of the model."""
-        numbers = self._numbers(brokers.value)
-        if numbers is not None:
-            return numbers
-        found: list[int] = []
+        numbers: list[int] = []
         for broker in brokers.items():
             number = self.inside(broker)
-            if number in found:
+            if number in numbers:
                 broker.fail(f"broker {broker.value} is given twice", code="what-if-duplicate-id")
-            found.append(number)
-        return tuple(found)
-
-    def _numbers(self, given: object) -> tuple[int, ...] | None:
-        """`distinct` of a list with nothing wrong; None for any other, whose fault is still to be found."""
-        if not isinstance(given, list):
-            return None
-        found = [self.outside.index(b) for b in given if b.__class__ is int and b in self.outside]
-        return tuple(found) if len(found) == len(given) == len(set(found)) else None
+            numbers.append(number)
+        return tuple(numbers)
 
     def optional(self, broker: Node) -> int | None:
         """A broker id, or -1 for none."""
         return None if broker.integer() == NOBODY else self.inside(broker)
-
-
-Registered: TypeAlias = tuple[Ids, tuple[int, ...], tuple[Registration, ...]]
-"""The brokers of a question: their ids, the same in the given order, and what is registered of each."""
 
 
 @dataclass(frozen=True)
@@ -101,19 +86,19 @@ class Request:
     lists: Mapping[str, tuple[int, ...]]
 
 
-def read_request(given: Node, *, needs_partition: bool) -> Request:
+def read_request(question: Node, *, needs_partition: bool) -> Request:
     """Everything but the operation."""
-    ids, keys, registration = _read_brokers(_brokers(given))
-    config = _read_config(given, len(keys))
+    ids, keys, registration = _read_brokers(_brokers(question))
+    config = _read_config(question, len(keys))
     settings = Settings(
         topic_min_isr=config.min_isr,
         cluster_min_isr=config.min_isr,
         broker_min_isr=tuple(None for _ in keys),
         elr_enabled=config.elr_enabled,
     )
-    if not needs_partition and given.get("partition").value is None:
+    if not needs_partition and question.get("partition").value is None:
         return Request(config, settings, ids, keys, registration, None, {})
-    partition, lists = _read_partition(given["partition"], ids, config)
+    partition, lists = _read_partition(question["partition"], ids, config)
     return Request(config, settings, ids, keys, registration, partition, lists)
 
 
@@ -130,129 +115,79 @@ def question_keys() -> Mapping[str, None]:
     return dict.fromkeys(("brokers", "partition", "variant", *knob_names()))
 
 
-def _read_config(given: Node, brokers: int) -> Config:
-    """The configuration of a question; the questions of one program have few of them."""
-    said = given.value
-    try:
-        return _config(tuple((k, said[k].__class__, said[k]) for k in said if k not in NO_KNOBS), brokers)
-    except (TypeError, UsageFault):  # a value that is no setting: the fault says where it is written
-        return _config_of(given, brokers)
-
-
-@functools.lru_cache(maxsize=64)
-def _config(said: tuple[tuple[str, type, Any], ...], brokers: int) -> Config:
-    """`_config_of` what was said. It has types because 1 and true are equal, and one of them is no number."""
-    return _config_of(Node({key: value for key, _, value in said}, JsonSource("", CODES, root="")), brokers)
-
-
-def _config_of(given: Node, brokers: int) -> Config:
-    knobs: dict[str, Any] = given.maybe("variant", _knobs_of_variant, {})
-    kinds = _kinds()
-    for name in knob_names():
-        if name in given.value:
-            knobs[name] = config_value(kinds[name], given[name])
+def _read_config(question: Node, brokers: int) -> Config:
+    knobs: dict[str, Any] = question.maybe("variant", _knobs_of_variant, {})
+    kinds = config_fields(Config)
+    for name, node in question.fields():
+        if name in knob_names():
+            knobs[name] = config_value(kinds[name], node)
     if knobs.get("min_isr", 1) < 1:
-        given["min_isr"].expected("a whole number, 1 or more")
-    return replace(Config(**knobs), broker_count=brokers)
-
-
-@functools.cache
-def _kinds() -> dict[str, type]:
-    return config_fields(Config)
+        question["min_isr"].expected("a whole number, 1 or more")
+    return _config(frozenset(knobs.items()), brokers)
 
 
 @functools.lru_cache(maxsize=64)
-def _knobs_named(variant: str) -> Mapping[str, Any] | None:
-    found = variant_named(variant)
-    return None if found is None else found.knobs
+def _config(knobs: frozenset[tuple[str, Any]], brokers: int) -> Config:
+    """Return the configuration of these knobs; the questions of one run have few different ones."""
+    return Config(**{**dict(knobs), "broker_count": brokers})
 
 
 def _knobs_of_variant(node: Node) -> dict[str, Any]:
     if not isinstance(node.value, str):
         node.expected("a name")
-    knobs = _knobs_named(node.value)
-    if knobs is not None:
-        return dict(knobs)
-    help = did_you_mean(node.value, variant_names())
-    node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
+    variant = variant_named(node.value)
+    if variant is None:
+        help = did_you_mean(node.value, variant_names())
+        node.fail(f"unknown variant `{node.value}`", help, code="unknown-variant")
+    return dict(variant.knobs)
 
 
-def _brokers(given: Node) -> Node:
-    """The brokers of the question; those that it places replicas on, all up, if it names none."""
-    if "brokers" in given:
-        return given["brokers"]
-    placed = given.get("partition", {}).get("replicas", []).items() if "partition" in given else []
-    placed += given["op"].get("replicas", []).items() + given["op"].get("target", []).items()
-    return given.get("brokers", {str(broker.integer()): {} for broker in placed})
+def _brokers(question: Node) -> Node:
+    """Return the brokers of the question; if it names none, those that it places replicas on, all unfenced."""
+    if "brokers" in question:
+        return question["brokers"]
+    placed = question.get("partition", {}).get("replicas", []).items() if "partition" in question else []
+    placed += question["op"].get("replicas", []).items() + question["op"].get("target", []).items()
+    return question.get("brokers", {str(broker.integer()): {} for broker in placed})
 
 
-@dataclass(frozen=True)
-class _Said:
-    """A part of a question, known by its text: in that 1 and true are not equal."""
-
-    text: str
-    value: Any = field(compare=False)
-
-
-def _read_brokers(brokers: Node) -> Registered:
-    """The brokers of a question; the questions of one program have few different ones."""
-    try:
-        return _known_brokers(_Said(repr(brokers.value), brokers.value))
-    except UsageFault:  # it says where it is written
-        return _brokers_of(brokers)
-
-
-@functools.lru_cache(maxsize=1024)
-def _known_brokers(said: _Said) -> Registered:
-    return _brokers_of(Node(said.value, JsonSource("", CODES, root="")))
-
-
-def _brokers_of(brokers: Node) -> Registered:
-    found: dict[int, Registration] = {}
+def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registration, ...]]:
+    """Return the ids of the brokers, the same in the given order, and what is registered of each."""
+    registered: dict[int, Registration] = {}
     for key, broker in brokers.fields():
         if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
         broker.object((), ("fenced", "in_controlled_shutdown", "epoch", "directory"))
-        found[int(key)] = _registered(
-            broker.get("fenced", False).boolean(),
-            broker.get("in_controlled_shutdown", False).boolean(),
-            broker.get("epoch", 0).natural() + 1,
-            broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
+        registered[int(key)] = Registration(
+            registered=True,
+            fenced=broker.get("fenced", False).boolean(),
+            in_controlled_shutdown=broker.get("in_controlled_shutdown", False).boolean(),
+            shutdown_offset=0,
+            epoch=broker.get("epoch", 0).natural() + 1,
+            directory=broker.maybe("directory", lambda node: node.member(Directory), Directory.ONLINE),
         )
-    if not found:
+    if not registered:
         brokers.fail("there is no broker")
-    ids = Ids(tuple(sorted(found)))
-    return ids, tuple(found), tuple(found[b] for b in ids.outside)
+    ids = Ids(tuple(sorted(registered)))
+    return ids, tuple(registered), tuple(registered[b] for b in ids.outside)
 
 
-@functools.lru_cache(maxsize=4096)
-def _registered(fenced: bool, in_controlled_shutdown: bool, epoch: int, directory: Directory) -> Registration:
-    return Registration(
-        registered=True,
-        fenced=fenced,
-        in_controlled_shutdown=in_controlled_shutdown,
-        shutdown_offset=0,
-        epoch=epoch,
-        directory=directory,
-    )
-
-
-def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
-    given.object(NEEDED, MAY_SAY)
-    replicas = ids.distinct(given["replicas"])
+def _read_partition(partition: Node, ids: Ids, config: Config) -> tuple[Partition, dict[str, tuple[int, ...]]]:
+    partition.object(NEEDED, MAY_SAY)
+    replicas = ids.distinct(partition["replicas"])
     if not replicas:
-        given["replicas"].fail("there is no replica")
-    sets = {name: given.get(name, given["replicas"].value if name == "isr" else []) for name in SETS}
+        partition["replicas"].fail("there is no replica")
+    sets = {name: partition.get(name, partition["replicas"].value if name == "isr" else []) for name in SETS}
     none = _is_none_stored(sets["last_known_elr"])
     if none and not config.lkl_stores_none:
-        given["last_known_elr"].fail("-1 is no broker", "only released code stores it as a last known leader")
+        partition["last_known_elr"].fail("-1 is no broker", "only released code stores it as a last known leader")
     lists = {name: () if none and name == "last_known_elr" else ids.distinct(sets[name]) for name in SETS}
-    last = given.maybe("last_known_leader", ids.optional, None)
+    last = partition.maybe("last_known_leader", ids.optional, None)
     if last is not None and config.lkl_storage == LklStorage.OVERLOAD:
-        given["last_known_leader"].fail(
+        partition["last_known_leader"].fail(
             "this variant has no such field", "it keeps the last known leader as the only member of last_known_elr"
         )
-    partition = Partition(
+    read = Partition(
         replicas=replicas,
         adding=frozenset(lists["adding"]),
         removing=frozenset(lists["removing"]),
@@ -260,27 +195,27 @@ def _read_partition(given: Node, ids: Ids, config: Config) -> tuple[Partition, d
         elr=frozenset(lists["elr"]),
         last_known_elr=frozenset(lists["last_known_elr"]),
         last_known_leader=last,
-        leader=_leader(given, ids, lists["isr"]),
-        leader_epoch=given.get("leader_epoch", 0).integer(),
-        partition_epoch=given.get("partition_epoch", 0).integer(),
-        recovery=given.get("leader_recovery_state", Recovery.RECOVERED.name).member(Recovery),
+        leader=_leader(partition, ids, lists["isr"]),
+        leader_epoch=partition.get("leader_epoch", 0).integer(),
+        partition_epoch=partition.get("partition_epoch", 0).integer(),
+        recovery=partition.get("leader_recovery_state", Recovery.RECOVERED.name).member(Recovery),
         last_known_none=none,
     )
-    if "last_known_leader" in given:
+    if "last_known_leader" in partition:
         lists["last_known_leader"] = ()  # the answer then has the field too
-    return partition, lists
+    return read, lists
 
 
-def _leader(given: Node, ids: Ids, isr: Sequence[int]) -> int | None:
+def _leader(partition: Node, ids: Ids, isr: Sequence[int]) -> int | None:
     """The leader of the question, else the first member of the ISR."""
-    if "leader" in given:
-        return ids.optional(given["leader"])
+    if "leader" in partition:
+        return ids.optional(partition["leader"])
     return isr[0] if isr else None
 
 
-def _is_none_stored(given: Node) -> bool:
+def _is_none_stored(partition: Node) -> bool:
     """LastKnownELR is [-1], which released code stores for a partition that had no leader already."""
-    return isinstance(given.value, list) and given.value == [NOBODY]
+    return isinstance(partition.value, list) and partition.value == [NOBODY]
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -293,8 +228,8 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
     for name in SETS:
         members: frozenset[int] = getattr(p, name)
         order = orders.get(name, ())
-        kept = order if name == "isr" or frozenset(order) == members else ()
-        lists[name] = [ids.outside[b] for b in _ordered(members, kept)] if members else []
+        order = order if name == "isr" or frozenset(order) == members else ()
+        lists[name] = [ids.outside[b] for b in _ordered(members, order)]
     if p.last_known_none:
         lists["last_known_elr"] = [NOBODY]
     last = (
