@@ -132,10 +132,10 @@ class Configuration(pytest.Collector):
         except ElrError as fault:
             fault.where = fault.where or entry.place
             raise self.CollectError(fault.render()) from None
-        known = {} if entry.expected is None else dict(entry.expected.properties)
+        recorded = {} if entry.expected is None else dict(entry.expected.properties)
         for fn in chosen:
-            yield PropertyItem.from_parent(self, name=fn.ident, expected=known.pop(fn.ident, None))
-        for ident, expected in known.items():
+            yield PropertyItem.from_parent(self, name=fn.ident, expected=recorded.pop(fn.ident, None))
+        for ident, expected in recorded.items():
             yield PropertyItem.from_parent(self, name=ident, expected=expected)
 
     def report(self) -> CheckReport:
@@ -193,28 +193,28 @@ class PropertyItem(pytest.Item):
         from elrcheck.commands.gate.gate_diff import found_in
 
         report = self.parent.report()
-        found = next((one for one in report.properties if one.id == self.name), None)
-        if found is None:
+        outcome = next((one for one in report.properties if one.id == self.name), None)
+        if outcome is None:
             raise NotAsRecorded(f"{self.name}: the baseline expects {self.expected}; there is no such property")
         actual = found_in(report, None, None).properties[self.name]
-        if found.verdict == "inconclusive":
-            raise Inconclusive(self._undecided(found, report))
-        if found.verdict == "violated" and self.expected in (None, "holds", "inconclusive", actual):
-            raise PropertyViolated(_violation(found, report))
-        if found.verdict == "unreached" and self.expected in (None, actual):
-            pytest.skip(f"{found.id} {found.name} is not reached in {report.variant}, {report.scope}")
+        if outcome.verdict == "inconclusive":
+            raise Inconclusive(self._undecided(outcome, report))
+        if outcome.verdict == "violated" and self.expected in (None, "holds", "inconclusive", actual):
+            raise PropertyViolated(_violation(outcome, report))
+        if outcome.verdict == "unreached" and self.expected in (None, actual):
+            pytest.skip(f"{outcome.id} {outcome.name} is not reached in {report.variant}, {report.scope}")
         if self.expected not in (None, actual):
-            more = "\n\n" + _violation(found, report) if found.verdict == "violated" else ""
+            more = "\n\n" + _violation(outcome, report) if outcome.verdict == "violated" else ""
             raise NotAsRecorded(
-                f"{found.id} {found.name}: {actual}; the baseline expects {self.expected} "
+                f"{outcome.id} {outcome.name}: {actual}; the baseline expects {self.expected} "
                 f"({self.parent.entry.place}){more}"
             )
 
-    def _undecided(self, found: PropertyReport, report: CheckReport) -> str:
+    def _undecided(self, outcome: PropertyReport, report: CheckReport) -> str:
         search = report.search
         why = search.stopped_by or ", ".join(f"{o.leaf} exceeded its bit width" for o in search.overflows)
         return (
-            f"{found.id} {found.name} is inconclusive, which is not a pass: the search of {report.variant}, "
+            f"{outcome.id} {outcome.name} is inconclusive, which is not a pass: the search of {report.variant}, "
             f"{report.scope} was stopped by {why or 'a limit'} after {search.distinct:,} states.\n"
             f"Raise the limit of entry `{self.parent.name}` ({self.parent.entry.place}), or remove the entry."
         )
@@ -235,9 +235,9 @@ class PropertyItem(pytest.Item):
         return self.path, int(line) - 1 if line.isdigit() else None, heading
 
 
-def _violation(found: PropertyReport, report: CheckReport) -> str:
+def _violation(outcome: PropertyReport, report: CheckReport) -> str:
     """The failing conjunct, the broker and the trace, as the command prints them."""
     from elrcheck.report.terminal import plain_text
     from elrcheck.report.text.text_check import print_violation
 
-    return plain_text(lambda page: print_violation(found, report, page)).rstrip("\n")
+    return plain_text(lambda page: print_violation(outcome, report, page)).rstrip("\n")

@@ -176,12 +176,12 @@ def _skip(text: str, position: int) -> int:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
         raise _Refused(f"key `{twice}` is given twice in one object")
-    return made
+    return members
 
 
 def _integer(digits: str) -> int:
@@ -239,8 +239,8 @@ def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_
         data = tomllib.loads(text)
         _reject_huge(data)
     except tomllib.TOMLDecodeError as fault:
-        found = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
-        why, line, column = found.groups() if found else (str(fault), None, None)
+        match = re.search(r"^(.*) \(at (?:line (\d+), column (\d+)|end of document)\)$", str(fault), re.S)
+        why, line, column = match.groups() if match else (str(fault), None, None)
         at = f"{name}:{line}:{column}" if line else f"{name}:{text.count(chr(10)) + 1}"
         raise UsageFault(malformed, f"not valid TOML: {why}", where=at) from fault
     except RecursionError as fault:

@@ -107,13 +107,13 @@ MOST_NAMES = 30
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     """Return a help line for an unknown `word`: the closest candidate, or else all, up to a number."""
-    known = list(candidates)
-    near = suggest(word, known)
+    options = list(candidates)
+    near = suggest(word, options)
     if near is not None:
         return f"did you mean `{near}`?"
-    if not known:
+    if not options:
         return "there is nothing to choose from"
-    names = sorted(dict.fromkeys(known))
+    names = sorted(dict.fromkeys(options))
     if len(names) > MOST_NAMES:
         return f"known: {', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
     return "known: " + ", ".join(names)

@@ -72,7 +72,7 @@ def ask_version(program: str, env: Mapping[str, str]) -> Java:
         )
     except (OSError, subprocess.TimeoutExpired) as fault:
         raise EnvironmentFault("java-missing", f"{program} does not run: {fault}", help=REMEDIES) from fault
-    found = VERSION.search(done.stderr + done.stdout)
-    if found is None:
+    match = VERSION.search(done.stderr + done.stdout)
+    if match is None:
         raise EnvironmentFault("java-missing", f"{program} -version reports no version", help=REMEDIES)
-    return Java(Path(program), found[1], major_version(found[1]))
+    return Java(Path(program), match[1], major_version(match[1]))

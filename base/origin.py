@@ -61,14 +61,14 @@ def pinned_url(record: dict[str, Any]) -> str | None:
         return None
     match record:
         case {"vcs_info": {"vcs": "git", "commit_id": str(commit)}}:
-            found = f"git+{url}@{commit}"
+            requirement = f"git+{url}@{commit}"
         case {"archive_info": {"hashes": {"sha256": str(digest)}}}:
-            found = f"{url}#sha256={digest}"
+            requirement = f"{url}#sha256={digest}"
         case {"dir_info": dict()} if url.startswith("file://"):
-            found = _clone(Path(unquote(urlsplit(url).path))) or ""
+            requirement = _clone(Path(unquote(urlsplit(url).path))) or ""
         case _:
             return None
-    return found if is_pinned(found) else None
+    return requirement if is_pinned(requirement) else None
 
 
 def _clone(folder: Path) -> str | None:

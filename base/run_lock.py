@@ -16,17 +16,17 @@ from elrcheck.base.errors import EnvironmentFault
 
 
 @contextlib.contextmanager
-def alone_in(folder: Path, wanted: bool = True, optional: bool = False) -> Iterator[None]:
+def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Iterator[None]:
     """Create the folder and lock it; raise EnvironmentFault if another process holds the lock.
 
     wanted: if False, do nothing. optional: a folder that cannot be created is not locked. Folders created
     here that are still empty at the end are removed.
     """
-    if not wanted:
+    if not needed:
         yield
         return
     try:
-        made = _make(folder)
+        new_folders = _make(folder)
     except OSError as fault:
         if fault.errno in FULL and not optional:
             full = cannot_write(folder, fault)
@@ -34,7 +34,7 @@ def alone_in(folder: Path, wanted: bool = True, optional: bool = False) -> Itera
             raise full from fault
         if not optional:
             raise
-        made = []
+        new_folders = []
     lock = _lock(folder)
     try:
         if lock is None:
@@ -47,7 +47,7 @@ def alone_in(folder: Path, wanted: bool = True, optional: bool = False) -> Itera
         yield
     finally:
         with contextlib.suppress(OSError):
-            for each in made:
+            for each in new_folders:
                 each.rmdir()
         if lock is not None and lock >= 0:
             os.close(lock)

@@ -293,10 +293,10 @@ def json_line(text: str, path: KeyPath, start: int = 0) -> int:
     decoder = json.JSONDecoder()
     position = _skip(text, start)
     for step in path:
-        found = _member(text, position, step, decoder)
-        if found is None:
+        inner = _member(text, position, step, decoder)
+        if inner is None:
             break
-        position = found
+        position = inner
     return text.count("\n", 0, position) + 1
 
 
@@ -330,7 +330,7 @@ def toml_lines(text: str) -> dict[KeyPath, int]:
 
     Inline tables are not followed: their keys are on the line of the table.
     """
-    found: dict[KeyPath, int] = {}
+    lines: dict[KeyPath, int] = {}
     arrays: dict[KeyPath, int] = {}
     table: KeyPath = ()
     inside_text = False
@@ -345,17 +345,17 @@ def toml_lines(text: str) -> dict[KeyPath, int]:
                 table = (*table, word)
                 if header[1] == "[[" and position == len(words):
                     arrays[table] = arrays.get(table, -1) + 1
-                    found.setdefault(table, number)
+                    lines.setdefault(table, number)
                 if table in arrays:
                     table = (*table, arrays[table])
-                found.setdefault(table, number)
+                lines.setdefault(table, number)
         elif key := _KEY.match(line):
             here = table
             for word in _parts(key[1]):
                 here = (*here, word)
-                found.setdefault(here, number)
-    return found
+                lines.setdefault(here, number)
+    return lines
 
 
 def _parts(dotted: str) -> list[str]:
-    return ["".join(found) for found in _PART.findall(dotted)]
+    return ["".join(groups) for groups in _PART.findall(dotted)]

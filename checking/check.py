@@ -132,13 +132,13 @@ def check_selected(
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family, ending)
     folder = _run_dir(request, chosen, outcome, place)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
-    shown = {fn.ident for fn in chosen if fn.kind != "sometimes"}
-    findings |= _with_truths({ident: each for ident, each in findings.items() if ident in shown})
+    rendered = {fn.ident for fn in chosen if fn.kind != "sometimes"}
+    findings |= _with_truths({ident: each for ident, each in findings.items() if ident in rendered})
     drawn = None
     if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
         from elrcheck.explorer.graph.small_graph import small_graph
 
-        traces = {ident: finding.states for ident, finding in findings.items() if ident in shown}
+        traces = {ident: finding.states for ident, finding in findings.items() if ident in rendered}
         drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
     actions = _actions(model, outcome)
@@ -263,15 +263,15 @@ def failures(
     complete: bool,
 ) -> tuple[Failure, ...]:
     """The failures under `--fail-on`. In an incomplete search, anything not reached is undecided."""
-    found = {
+    failing = {
         "unreached-action": [action.name for action in actions if complete and action.idle],
         "unreached-witness": [p.id for p in properties if p.verdict == "unreached"],
         "inconclusive": [p.id for p in properties if p.verdict == "inconclusive"],
     }
     return tuple(
-        Failure(word, tuple(found[word]))
+        Failure(word, tuple(failing[word]))
         for word in dict.fromkeys(fail_on)
-        if found[word] or (word == "inconclusive" and not complete)
+        if failing[word] or (word == "inconclusive" and not complete)
     )
 
 
@@ -300,8 +300,8 @@ def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
 
 def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
     """The folder for traces, if there are any or one was requested."""
-    found = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
-    return place if request.run_dir is not None or found or outcome.resumable else None
+    violated = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
+    return place if request.run_dir is not None or violated or outcome.resumable else None
 
 
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
@@ -311,8 +311,8 @@ def store_findings(folder: Path, selected: Selected, findings: dict[str, Replaye
 
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
-        found = replace(finding.followed, origin=Origin.of(selected, ident))
-        write_trace(folder / stored[ident], found, finding.model.state_ty)
+        behaviour = replace(finding.followed, origin=Origin.of(selected, ident))
+        write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
     return stored
 
 

@@ -90,9 +90,9 @@ def explore(
     lowered = subject.program(progress)
     question = question_of(request, lowered.program)
     if question is not None:
-        known = find_outcome(question, lowered, subject.checks, request)
-        if known is not None:
-            return known
+        earlier = find_outcome(question, lowered, subject.checks, request)
+        if earlier is not None:
+            return earlier
     ended = run_search(subject, request, progress, open_run)
     progress.stage("rebuilding traces")
     checks = lowered.program.checks

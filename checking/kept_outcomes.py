@@ -34,20 +34,20 @@ def question_of(request: CheckRequest, program: Program) -> Asked | None:
     return Asked(program, "first" if request.stop_at_first else "complete", request.fresh)
 
 
-def find_outcome(asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:
+def find_outcome(question: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:
     """The outcome of an earlier search, with all traces that this request needs; None if there is none."""
-    entry = asked.find()
+    entry = question.find()
     limit = request.limits.max_states
     if entry is None or (limit is not None and entry.value.distinct >= limit):
         return None
-    checks = [entry.value.checks[digest] for digest in asked.digest.checks]
+    checks = [entry.value.checks[digest] for digest in question.digest.checks]
     outcome = _outcome(entry.value, entry.kept, checks, lowered.program)
     functions = {fn.ident: fn for fn in chosen}
     for check, answer in zip(lowered.program.checks, checks, strict=True):
         needed = check.kind == "always" or request.run_dir is not None
         if answer.depth is None:
             if answer.trace is not None:
-                asked.refuse(entry)
+                question.refuse(entry)
                 return None
         elif answer.trace is None:
             if needed:
@@ -55,7 +55,7 @@ def find_outcome(asked: Asked, lowered: Lowered, chosen: Sequence[Fn], request: 
         else:
             states = _replayed(answer, lowered, functions[check.name])
             if states is None:
-                asked.refuse(entry)
+                question.refuse(entry)
                 return None
             if needed:
                 outcome.traces[check.name] = states
@@ -78,13 +78,13 @@ def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | 
     return states
 
 
-def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
+def keep_outcome(question: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
     """Keep an outcome that does not depend on limits. traces: by the number of the check."""
     if not outcome.complete and outcome.reason != STOPPED:
         return
     checks = [
         KeptCheck(outcome.first.get(check.name), tuple(traces[number]) if number in traces else None)
-        for number, check in enumerate(asked.program.checks)
+        for number, check in enumerate(question.program.checks)
     ]
     answer = KeptSearch(
         reason=outcome.reason,
@@ -102,10 +102,10 @@ def keep_outcome(asked: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> 
         beyond=outcome.beyond,
         variables=outcome.variables,
     )
-    asked.keep(answer, checks)
+    question.keep(answer, checks)
 
 
-def _outcome(answer: KeptSearch, kept: Kept, checks: Sequence[KeptCheck], program: Program) -> Outcome:
+def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[KeptCheck], program: Program) -> Outcome:
     depths = zip(program.checks, checks, strict=True)
     return Outcome(
         complete=answer.reason is None,
@@ -125,7 +125,7 @@ def _outcome(answer: KeptSearch, kept: Kept, checks: Sequence[KeptCheck], progra
         variables=dict(answer.variables),
         first={check.name: one.depth for check, one in depths if one.depth is not None},
         peak_bytes=answer.peak_bytes,
-        kept=kept,
+        kept=origin,
     )
 
 

@@ -36,14 +36,14 @@ def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selecte
     pass for a safe one.
     """
     bounds = SIZES | {budget.name for budget in fields(Spent)}
-    given = [name for name in selected.overrides if name not in bounds]
+    settings = [name for name in selected.overrides if name not in bounds]
     searched = report.search
     lasting = any(each.kind == "leads_to" for each in report.properties)
     if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
         return report
-    found = tuple(name for name in given if _same_without(name, report, request, selected, progress))
-    shown = tuple(f"{name}={_shown(report.config[name])}" for name in found)
-    return structs.replace(report, extent=structs.replace(report.extent, no_effect=shown))
+    idle = tuple(name for name in settings if _same_without(name, report, request, selected, progress))
+    pairs = tuple(f"{name}={_shown(report.config[name])}" for name in idle)
+    return structs.replace(report, extent=structs.replace(report.extent, no_effect=pairs))
 
 
 def _shown(value: Scalar) -> str:
@@ -53,9 +53,9 @@ def _shown(value: Scalar) -> str:
 def _same_without(
     name: str, report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress
 ) -> bool:
-    kept = tuple(each for each in request.selection.overrides if setting_of(each) != name)
+    overrides = tuple(each for each in request.selection.overrides if setting_of(each) != name)
     try:
-        without = resolve(replace(request.selection, overrides=kept))
+        without = resolve(replace(request.selection, overrides=overrides))
     except UsageFault:  # it goes with another setting, and the two only make sense together
         return False
     if without.config == selected.config:

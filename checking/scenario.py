@@ -189,9 +189,9 @@ def _value(ty: Ty, claim: Claim, config: Config) -> Any:
 def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, went: Played) -> None:
     for claim in claims:
         ty, keys = _place(model, claim, config)
-        wanted, found = _value(ty, claim, config), get(went.states[-1], keys)
-        if wanted != found:
-            went.mismatches.append(Mismatch(index, shown(keys), text(wanted, ty), text(found, ty)))
+        expected, actual = _value(ty, claim, config), get(went.states[-1], keys)
+        if expected != actual:
+            went.mismatches.append(Mismatch(index, shown(keys), text(expected, ty), text(actual, ty)))
 
 
 # ------------------------------------------------------------------------------------ judging
@@ -200,18 +200,18 @@ def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, 
 def _judge(
     scenario: Scenario, run: Run, label: str, variant: str, knobs: Mapping[str, Any], model: Model, went: Played
 ) -> RunReport:
-    known = [fn.ident for fn in (*model.always, *model.sometimes)]
+    idents = [fn.ident for fn in (*model.always, *model.sometimes)]
     for ident in (*run.breaks, *run.also_breaks, *run.disputed, *run.reaches):
-        if ident not in known:
-            raise _fault(f"unknown property `{ident}`", run.where, did_you_mean(ident, known))
+        if ident not in idents:
+            raise _fault(f"unknown property `{ident}`", run.where, did_you_mean(ident, idents))
     hits = first_hits(model, went)
     broken = tuple(_broken(model, went, fn, hits[fn.ident]) for fn in model.always if fn.ident in hits)
-    found = {one.id: one for one in broken}
+    violations = {one.id: one for one in broken}
     wrong = list(went.mismatches)
     for ident in (*run.breaks, *run.also_breaks):
-        if ident not in found:
+        if ident not in violations:
             wrong.append(Mismatch(None, ident, "violated", "holds"))
-    for ident, one in found.items():
+    for ident, one in violations.items():
         if ident not in (*run.breaks, *run.also_breaks):
             wrong.append(Mismatch(one.step, ident, "holds", _violated(one)))
     for ident in run.reaches:
@@ -226,7 +226,7 @@ def _judge(
         knobs=knobs,
         verdict="unexpected" if wrong else "as_expected",
         expected=_expected(run, model),
-        actual=_actual(found, went),
+        actual=_actual(violations, went),
         broken=broken,
         reached=tuple(ident for ident in run.reaches if ident in hits),
         disputed=run.disputed,
@@ -241,9 +241,9 @@ def first_hits(model: Model, went: Played) -> dict[str, int]:
     stage = PlainModel(model, went.config)
     hits: dict[str, int] = {}
     for fn in (*model.always, *model.sometimes):
-        wanted = fn.kind == "sometimes"
+        hit_if = fn.kind == "sometimes"
         for index in range(1 if fn.is_step else 0, len(went.states)):
-            if stage.holds(fn, *_seen(fn, went, index)) == wanted:
+            if stage.holds(fn, *_seen(fn, went, index)) == hit_if:
                 hits[fn.ident] = index
                 break
     return hits
@@ -274,10 +274,10 @@ def _expected(run: Run, model: Model) -> str:
     return "breaks " + ", ".join(fn.ident for fn in model.always if fn.ident in named)
 
 
-def _actual(found: Mapping[str, BrokenReport], went: Played) -> str:
+def _actual(violations: Mapping[str, BrokenReport], went: Played) -> str:
     parts = []
-    if found:
-        parts.append("breaks " + ", ".join(found))
+    if violations:
+        parts.append("breaks " + ", ".join(violations))
     if went.refused is not None:
         parts.append(f"refused: {went.refused}")
     return "; ".join(parts) or "safe"

@@ -98,8 +98,8 @@ def _python() -> Item:
     return Item("Python", "ok" if enough else "missing", detail, "everything, 3.11 or later")
 
 
-def _packages(wanted: Mapping[str, str]) -> Iterable[Item]:
-    for name, needed_for in wanted.items():
+def _packages(uses: Mapping[str, str]) -> Iterable[Item]:
+    for name, needed_for in uses.items():
         try:
             yield Item(name, "ok", metadata.version(name), needed_for)
         except metadata.PackageNotFoundError:
@@ -124,10 +124,10 @@ def _spark_java(environ: Mapping[str, str]) -> Item:
 
     name, needed_for = "Java for Spark", "check --engine spark"
     try:
-        found = find_java(environ, cache_directory(environ))
+        runtime = find_java(environ, cache_directory(environ))
     except EnvironmentFault as fault:
         return Item(name, "absent", _with_help(fault), needed_for)
-    return Item(name, "ok", f"{found.java.version} ({found.java.path}, by {found.found_by})", needed_for)
+    return Item(name, "ok", f"{runtime.java.version} ({runtime.java.path}, by {runtime.found_by})", needed_for)
 
 
 def _tlc(environ: Mapping[str, str]) -> Item:
@@ -156,13 +156,13 @@ def _kafka_jars(environ: Mapping[str, str]) -> Item:
     from elrcheck.kafka.maven import INSTALL_MAVEN, find_maven
 
     name, needed_for = "Kafka's jars", "conform"
-    kept = kept_versions(environ)
+    versions = kept_versions(environ)
     maven = find_maven(environ)
-    if not kept and maven is None:
+    if not versions and maven is None:
         return Item(name, "absent", f"no mvn on PATH; {INSTALL_MAVEN}", needed_for)
-    found = [f"by {maven}"] if maven else []
-    found += [f"kept for {', '.join(kept)}"] if kept else []
-    return Item(name, "ok", "; ".join(found), needed_for)
+    ways = [f"by {maven}"] if maven else []
+    ways += [f"kept for {', '.join(versions)}"] if versions else []
+    return Item(name, "ok", "; ".join(ways), needed_for)
 
 
 def _cache(environ: Mapping[str, str]) -> Item:

@@ -61,8 +61,8 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
-    wanted = form is not None or request.drawn
-    marks = _marks(select_properties(model, request.properties)) if wanted else ()
+    marked = form is not None or request.drawn
+    marks = _marks(select_properties(model, request.properties)) if marked else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python
     ended = run_search(SearchSubject(model, selected.config, judged), _search_request(request, form), progress)
     outcome, search = ended.outcome(), ended.search
@@ -105,16 +105,16 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
 
 def _format(request: ExploreRequest) -> GraphFormat | None:
     """The format of the graph: the one asked for, or the one the file is named after."""
-    path, wanted = request.graph, request.graph_format
+    path, named = request.graph, request.graph_format
     if path is None:
-        if wanted is not None:
+        if named is not None:
             raise UsageFault("explore-option", "--graph-format needs --graph", help="add --graph FILE")
         if request.properties and not request.drawn:
             raise UsageFault("explore-option", "--property needs --graph or the HTML report", help="add --graph FILE")
         return None
     if path.is_dir():
         raise UsageFault("graph-file", f"{path} is a folder, not a file")
-    form = wanted or FORMATS.get(path.suffix.lower())
+    form = named or FORMATS.get(path.suffix.lower())
     if form is None:
         raise UsageFault(
             "graph-format",
@@ -147,13 +147,13 @@ def _reject_large(most: int, form: str, outcome: Outcome) -> None:
             f"a graph needs all states, but {outcome.reason} stopped the search",
             help="leave out the limit, or choose a smaller scope",
         )
-    known = "" if outcome.complete else "at least "
+    at_least = "" if outcome.complete else "at least "
     help = "raise --max-nodes, choose a smaller --scope, or lower budgets with --set"
     if form == "svg" and most == MOST_STATES:
         help = "write .graphml or .dot for other tools, choose a smaller --scope, or lower budgets with --set"
     raise UsageFault(
         "graph-too-large",
-        f"the scope has {known}{outcome.distinct:,} states; the graph may have at most {most:,}",
+        f"the scope has {at_least}{outcome.distinct:,} states; the graph may have at most {most:,}",
         help=help,
     )
 

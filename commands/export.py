@@ -27,5 +27,5 @@ def export_trace(path: Path | None, repro: str | None, selection: Selection, for
     """A trace in another notation; the paths written, the one to start TLC on first."""
     if path is not None:
         return export_loaded(load_trace(path), form, out)
-    found = of_repro(repro or "", selection)
-    return export_loaded(Loaded(found.model, found.config, found.followed), form, out)
+    followed = of_repro(repro or "", selection)
+    return export_loaded(Loaded(followed.model, followed.config, followed.followed), form, out)

@@ -109,9 +109,9 @@ def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Pa
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
-    wanted = files(origin)
-    existing = [name for name in wanted if (folder / name).exists()]
-    if len(existing) == len(wanted) and not force:
+    texts = files(origin)
+    existing = [name for name in texts if (folder / name).exists()]
+    if len(existing) == len(texts) and not force:
         raise UsageFault(
             "init-exists",
             f"all of these files exist already: {', '.join(existing)}",
@@ -119,12 +119,12 @@ def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Pa
             help="use --force to overwrite them",
         )
     done = []
-    for name, text in wanted.items():
+    for name, text in texts.items():
         path = folder / name
-        kept = name in existing and not force
-        if not kept:
+        left_alone = name in existing and not force
+        if not left_alone:
             write_file(path, text)
-        done.append((path, "kept" if kept else "replaced" if name in existing else "wrote"))
+        done.append((path, "kept" if left_alone else "replaced" if name in existing else "wrote"))
     return [*done, _ignore(folder / IGNORE_PATH)]
 
 

@@ -88,32 +88,32 @@ def _of(reports: Sequence[Node], schema: str) -> list[Node]:
 
 
 def _actions(reports: Sequence[Node]) -> tuple[CoveredAction, ...]:
-    found: dict[str, list[int]] = {}
+    totals: dict[str, list[int]] = {}
     for name, fired, cut in _rows(_of(reports, CHECK), "actions", ("name", "fired", "cut")):
         inside = _number(fired) - _number(cut)
-        total = found.setdefault(str(name), [0, 0])
+        total = totals.setdefault(str(name), [0, 0])
         total[0] += inside
         total[1] += inside > 0
-    return tuple(CoveredAction(name, fired, runs) for name, (fired, runs) in found.items())
+    return tuple(CoveredAction(name, fired, runs) for name, (fired, runs) in totals.items())
 
 
 def _witnesses(reports: Sequence[Node]) -> tuple[CoveredWitness, ...]:
-    found: dict[str, tuple[str, list[bool]]] = {}
+    hits_of: dict[str, tuple[str, list[bool]]] = {}
     rows = _rows(_of(reports, CHECK), "properties", ("id", "name", "kind", "verdict"))
     for ident, name, kind, verdict in rows:
         if kind == "sometimes":
-            found.setdefault(str(ident), (str(name), []))[1].append(verdict == "reached")
-    return tuple(CoveredWitness(i, name, sum(hits), len(hits)) for i, (name, hits) in found.items())
+            hits_of.setdefault(str(ident), (str(name), []))[1].append(verdict == "reached")
+    return tuple(CoveredWitness(i, name, sum(hits), len(hits)) for i, (name, hits) in hits_of.items())
 
 
 def _guards(reports: Sequence[Node]) -> tuple[CoveredGuard, ...]:
     """A guard is noticed if any survey noticed it."""
-    found: dict[tuple[str, str], str | None] = {}
+    properties: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))
     for action, guard, verdict, ident in rows:
         key = (str(action), guard_now(str(action), str(guard)))
-        found[key] = found.get(key) or (str(ident) if verdict == "noticed" else None)
-    return tuple(CoveredGuard(action, guard, noticed) for (action, guard), noticed in found.items())
+        properties[key] = properties.get(key) or (str(ident) if verdict == "noticed" else None)
+    return tuple(CoveredGuard(action, guard, noticed) for (action, guard), noticed in properties.items())
 
 
 def _number(value: Any) -> int:

@@ -59,14 +59,14 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
 def newest_resumable(folder: Path) -> Path:
     """The resumable run with the latest checkpoint. Raises UsageFault if no run is resumable."""
     manifests = [place / MANIFEST for place in folder.iterdir()] if folder.is_dir() else []
-    found = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
-    if not found:
+    resumable = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
+    if not resumable:
         raise UsageFault(
             "no-checkpoint",
             f"there is no resumable run in {folder}",
             help="`elrcheck runs` lists the runs; --resume DIR names another folder",
         )
-    return max(found, key=lambda manifest: manifest.stat().st_mtime).parent
+    return max(resumable, key=lambda manifest: manifest.stat().st_mtime).parent
 
 
 def removable(run: StoredRun, older_than: float, every: bool) -> bool:

@@ -104,8 +104,8 @@ def _configurations(
     The largest of the first come first; the smallest of the wider ones do.
     """
     progress.stage("the suite without a change")
-    asked = SuiteRequest(only=request.configurations, workers=request.workers, fresh=request.fresh)
-    report: SuiteReport = run_suite(asked, progress)
+    suite = SuiteRequest(only=request.configurations, workers=request.workers, fresh=request.fresh)
+    report: SuiteReport = run_suite(suite, progress)
     if report.interrupted:
         return (), (), ()
     odd = [run.name for run in report.runs if not run.as_expected and run.verdict != "inconclusive"]
@@ -117,7 +117,7 @@ def _configurations(
         )
     size = {run.name: run.distinct for run in report.runs if run.verdict in ("holds", "violated")}
     largest = request.max_states or LARGEST
-    names = [case.name for case in selected_cases(asked) if case.name in size]
+    names = [case.name for case in selected_cases(suite) if case.name in size]
     cases = [name for name in names if size[name] <= largest]
     walks = tuple(run.name for run in report.runs if run.verdict == "walked")
     if not cases:

@@ -75,16 +75,16 @@ class _Bench:
     searches: Searches
 
 
-def select_actions(model: Model, wanted: Sequence[str]) -> tuple[Fn, ...]:
+def select_actions(model: Model, requested: Sequence[str]) -> tuple[Fn, ...]:
     """Actions by name, ignoring case; all actions if `wanted` is empty."""
-    if not wanted:
+    if not requested:
         return model.actions
     names = {fn.name.lower(): fn for fn in model.actions}
-    for word in wanted:
+    for word in requested:
         if word.lower() not in names:
-            known = [fn.name for fn in model.actions]
-            raise UsageFault("unknown-action", f"unknown action `{word}`", help=did_you_mean(word, known))
-    return tuple(dict.fromkeys(names[word.lower()] for word in wanted))
+            known_names = [fn.name for fn in model.actions]
+            raise UsageFault("unknown-action", f"unknown action `{word}`", help=did_you_mean(word, known_names))
+    return tuple(dict.fromkeys(names[word.lower()] for word in requested))
 
 
 def _guards(bench: _Bench, actions: Sequence[Fn]) -> Iterator[GuardReport]:

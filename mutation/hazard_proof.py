@@ -32,12 +32,12 @@ class HazardByProof:
     hole: no obligation is open, although the proof covers what the search that finds it has.
     """
 
-    found: ByProof
+    by_proof: ByProof
     beyond: tuple[str, ...]
 
     @property
     def hole(self) -> bool:
-        return self.found.answer in ("proved", "outside") and not self.beyond
+        return self.by_proof.answer in ("proved", "outside") and not self.beyond
 
 
 class HazardProofs:
@@ -52,8 +52,8 @@ class HazardProofs:
         last = ByProof("outside")
         for side, change in self._tries(hazard, base):
             model = side.model if hazard.guard is None else dropped(side.model, *hazard.guard)
-            found = side.compare(model, replace(side.config, **change))
-            last = max(last, found, key=lambda one: ORDER.index(one.answer))
+            by_proof = side.compare(model, replace(side.config, **change))
+            last = max(last, by_proof, key=lambda one: ORDER.index(one.answer))
             if last.answer == "refuted":
                 break
         return HazardByProof(last, outside(base, hazard.variant))

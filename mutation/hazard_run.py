@@ -51,11 +51,11 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
         demand_known(model, hazard)
     every = (*model.always, *model.leads_to)
     named = select_properties(model, request.properties) if request.properties else every
-    wanted = frozenset(fn.ident for fn in named)
+    judged = frozenset(fn.ident for fn in named)
     searches = Searches(request, progress)
     surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
     hazards = tuple(
-        run_hazard(model, hazard, wanted, searches, f"[{number}/{len(chosen)}]", request.run_dir)
+        run_hazard(model, hazard, judged, searches, f"[{number}/{len(chosen)}]", request.run_dir)
         for number, hazard in enumerate(chosen, start=1)
     )
     if request.proof:
@@ -78,17 +78,17 @@ def reject_file(run_dir: Path | None) -> None:
         raise UsageFault("run-dir-is-file", f"{run_dir} is a file, not a folder")
 
 
-def select_hazards(wanted: Sequence[str]) -> tuple[Hazard, ...]:
+def select_hazards(requested: Sequence[str]) -> tuple[Hazard, ...]:
     """Hazards by id, ignoring case; `F-3` includes F-3a and F-3b. All hazards if `wanted` is empty."""
-    if not wanted:
+    if not requested:
         return HAZARDS
     chosen: list[Hazard] = []
-    for word in wanted:
-        found = [h for h in HAZARDS if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
-        if not found:
-            known = [h.id for h in HAZARDS]
-            raise UsageFault("unknown-hazard", f"unknown hazard `{word}`", help=did_you_mean(word, known))
-        chosen += [h for h in found if h not in chosen]
+    for word in requested:
+        matches = [h for h in HAZARDS if word.lower() in (h.id.lower(), h.id.lower().rstrip("abc"))]
+        if not matches:
+            idents = [h.id for h in HAZARDS]
+            raise UsageFault("unknown-hazard", f"unknown hazard `{word}`", help=did_you_mean(word, idents))
+        chosen += [h for h in matches if h not in chosen]
     return tuple(chosen)
 
 
@@ -118,30 +118,30 @@ def demand_known(model: Model, hazard: Hazard) -> None:
     action, guard = hazard.guard or (None, None)
     guards = {fn.name: guard_names(fn) for fn in model.actions}
     properties = [fn.ident for fn in (*model.always, *model.leads_to)]
-    asked: list[tuple[str, str, Sequence[str]]] = [("property", p, properties) for p in hazard.expected]
+    mentioned: list[tuple[str, str, Sequence[str]]] = [("property", p, properties) for p in hazard.expected]
     if action is not None and guard is not None:
-        asked.append(("action", action, list(guards)))
-        asked.append((f"guard of {action}", guard, guards.get(action, ())))
-    for what, name, known in asked:
-        if name not in known:
+        mentioned.append(("action", action, list(guards)))
+        mentioned.append((f"guard of {action}", guard, guards.get(action, ())))
+    for what, name, defined in mentioned:
+        if name not in defined:
             raise UsageFault(
                 "model-source",
                 f"hazard {hazard.id}: there is no {what} `{name}`",
                 where="catalogue/hazards_logs.py" if hazard in LOGS else "catalogue/hazards.py",
-                help=did_you_mean(name, known),
+                help=did_you_mean(name, defined),
             )
 
 
 def run_hazard(
     model: Model,
     hazard: Hazard,
-    wanted: frozenset[str],
+    judged: frozenset[str],
     searches: Searches,
     place: str = "",
     run_dir: Path | None = None,
 ) -> HazardReport:
     """Search both sides. wanted: properties that count; place: position in the run, for the progress line."""
-    expected = tuple(ident for ident in hazard.expected if ident in wanted)
+    expected = tuple(ident for ident in hazard.expected if ident in judged)
     report = _described(hazard, expected)
     if hazard.left_out is not None:
         return structs.replace(report, reason=hazard.left_out)
@@ -253,8 +253,10 @@ def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progre
             yield report
             continue
         progress.stage(f"the proof, with {hazard.id}")
-        told = proofs.judge(hazard, sides(hazard).base)
-        yield structs.replace(report, proof=told.found.answer, open=told.found.open, beyond=told.beyond, hole=told.hole)
+        judged = proofs.judge(hazard, sides(hazard).base)
+        yield structs.replace(
+            report, proof=judged.by_proof.answer, open=judged.by_proof.open, beyond=judged.beyond, hole=judged.hole
+        )
 
 
 # ---------------------------------------------------------------------------- the whole run

@@ -44,14 +44,14 @@ class RuleMutants:
     def functions(self) -> tuple[str, ...]:
         """The actions and what they call, but for what only ghosts need, in the order of the names."""
         todo = [fn.name for fn in self.model.actions]
-        found = set(todo)
+        reached = set(todo)
         while todo:
             fn = self.fns[todo.pop()]
             for name in calls_of(fn.source, GHOSTS) | _chosen(fn):
-                if name in self.fns and name not in found:
-                    found.add(name)
+                if name in self.fns and name not in reached:
+                    reached.add(name)
                     todo.append(name)
-        return tuple(sorted(found))
+        return tuple(sorted(reached))
 
     @cached_property
     def _callers(self) -> dict[str, set[str]]:
@@ -68,14 +68,14 @@ class RuleMutants:
         chosen = functions or self.functions
         return tuple((function, one.name) for function in chosen for one in self.of(function))
 
-    def choose(self, wanted: Sequence[str]) -> tuple[str, ...]:
+    def choose(self, requested: Sequence[str]) -> tuple[str, ...]:
         """Functions by name, ignoring case; UsageFault for one that is not part of the protocol."""
-        known = {name.lower(): name for name in self.functions}
-        for word in wanted:
-            if word.lower() not in known:
+        names = {name.lower(): name for name in self.functions}
+        for word in requested:
+            if word.lower() not in names:
                 help = did_you_mean(word, list(self.functions))
                 raise UsageFault("unknown-function", f"the protocol has no function `{word}`", help=help)
-        return tuple(dict.fromkeys(known[word.lower()] for word in wanted))
+        return tuple(dict.fromkeys(names[word.lower()] for word in requested))
 
     def find(self, function: str, name: str) -> Variation:
         return next(one for one in self.of(function) if one.name == name)

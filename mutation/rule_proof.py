@@ -89,13 +89,13 @@ class ProofBench:
         for side in self.sides:
             try:
                 with planted(changed.original, changed.plain):
-                    found = side.compare(changed.model, side.config)
+                    by_proof = side.compare(changed.model, side.config)
             except (ReplayError, ArithmeticError, IndexError, TypeError, ValueError, z3.Z3Exception) as fault:
                 return ByProof("undefined", brokers=side.config.broker_count, reason=str(fault))
-            if found.answer in ("refuted", "undecided"):
-                return found
-            if found.answer == "proved":
-                last = found
+            if by_proof.answer in ("refuted", "undecided"):
+                return by_proof
+            if by_proof.answer == "proved":
+                last = by_proof
         return last
 
 
@@ -119,15 +119,15 @@ class Side:
         old = self.terms
         new = _Terms(model, config, self.assumed, old.silent)
         lemmas = {name for name in new.now if not _same(new.now[name], old.now.get(name))}
-        asked = undecided = 0
+        obligations = undecided = 0
         for fn, done in self._obligations(new, old, lemmas):
-            asked += 1
+            obligations += 1
             if done.answer.verdict == "refuted":
                 self._replay(model, config, fn, done)
                 goal = done.goal if fn is None else fn.ident or fn.name
                 return ByProof("refuted", done.action, goal, config.broker_count)
             undecided += done.answer.verdict == "unknown"
-        answer: ProofAnswer = "undecided" if undecided else "proved" if asked else "outside"
+        answer: ProofAnswer = "undecided" if undecided else "proved" if obligations else "outside"
         return ByProof(answer, brokers=config.broker_count)
 
     def _obligations(self, new: _Terms, old: _Terms, lemmas: set[str]) -> Iterator[tuple[Fn | None, _Done]]:
@@ -187,9 +187,9 @@ class _Terms:
         if silent is None:
             silent = frozenset(fn.name for fn in model.always if fn.note or self.prover.says_nothing(fn))
         self.silent = silent
-        asked = [fn for fn in model.always if fn.name not in silent]
-        self.steps = [fn for fn in asked if fn.is_step]
-        self.states = [fn for fn in asked if not fn.is_step]
+        judged = [fn for fn in model.always if fn.name not in silent]
+        self.steps = [fn for fn in judged if fn.is_step]
+        self.states = [fn for fn in judged if not fn.is_step]
         self._step_terms = {fn.name: fn for fn in self.steps}
         self._state_terms = {fn.name: fn for fn in self.states}
         self._instances = {(one.action, one.args): one for one in transitions.instances}

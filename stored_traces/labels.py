@@ -24,15 +24,15 @@ LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Said:
     """Return the action a label names, with its arguments if given; None if the model has no such action."""
-    found = LABEL.fullmatch(text) if text else None
-    if found is None or found[1] not in actions:
+    match = LABEL.fullmatch(text) if text else None
+    if match is None or match[1] not in actions:
         return None
-    if found[2] is None:
-        return found[1] if actions[found[1]].params else Label(found[1], ())
+    if match[2] is None:
+        return match[1] if actions[match[1]].params else Label(match[1], ())
     try:
-        return Label(found[1], arguments(found[0], actions, brokers))
+        return Label(match[1], arguments(match[0], actions, brokers))
     except (Unreadable, ValueMismatch, ValueSyntaxError):
-        return found[1]
+        return match[1]
 
 
 def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, ...]:
@@ -44,28 +44,28 @@ def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, 
     if "=" in inside:
         return read_call(call, actions, brokers).args
     types = [ty for _, ty in actions[name.strip()].params]
-    found = parse(f"<<{inside}>>")
-    assert isinstance(found, tuple)
-    if len(found) != len(types):
-        raise Unreadable(f"{name} takes {len(types)} arguments, found {len(found)}")
-    return tuple(read(ty, value) for ty, value in zip(types, found, strict=True))
+    values = parse(f"<<{inside}>>")
+    assert isinstance(values, tuple)
+    if len(values) != len(types):
+        raise Unreadable(f"{name} takes {len(types)} arguments, found {len(values)}")
+    return tuple(read(ty, value) for ty, value in zip(types, values, strict=True))
 
 
 def asked(text: str, model: Model, brokers: int) -> Label | str:
     """Parse an action written by a user; raise UsageFault if it is malformed or does not exist."""
     actions = {fn.name: fn for fn in model.actions}
-    found = LABEL.fullmatch(text)
-    if found is None:
+    match = LABEL.fullmatch(text)
+    if match is None:
         help = "write Fetch or Fetch(f=1, leader=0)"
         raise UsageFault("bad-action", f"`{text}` is not an action", help=help)
-    name = next((known for known in actions if known.lower() == found[1].lower()), None)
+    name = next((each for each in actions if each.lower() == match[1].lower()), None)
     if name is None:
-        raise UsageFault("unknown-action", f"unknown action `{found[1]}`", help=did_you_mean(found[1], actions))
-    if found[2] is None:
+        raise UsageFault("unknown-action", f"unknown action `{match[1]}`", help=did_you_mean(match[1], actions))
+    if match[2] is None:
         return name
     fn = actions[name]
     try:
-        return Label(name, arguments(f"{name}({found[2]})", actions, brokers))
+        return Label(name, arguments(f"{name}({match[2]})", actions, brokers))
     except (Unreadable, ValueMismatch, ValueSyntaxError) as fault:
         words = ", ".join(param for param, _ in fn.params)
         raise UsageFault("bad-action", str(fault), where=text, help=f"{name} takes ({words})") from fault

@@ -132,12 +132,12 @@ def _itf(root: Node, given: Given) -> Loaded[Said]:
     model = load_checked_model()
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     about = root.get("#meta").value
-    said = about if isinstance(about, dict) else {}
-    selected = resolve(given.over(_said(said)))
+    meta = about if isinstance(about, dict) else {}
+    selected = resolve(given.over(_said(meta)))
     brokers = selected.config.broker_count
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), brokers)
-    ident = said.get("property", "")
+    ident = meta.get("property", "")
     origin = Origin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
     labels = [named(text, _actions(model), brokers) for text in actions]
     return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
@@ -154,35 +154,35 @@ def _tlc_json(root: Node, given: Given) -> Loaded[Said]:
     _refuse_empty(root, "counterexample", "state")
     model, selected = load_checked_model(), resolve(given.selection)
     origin = Origin.of(selected, source=root.source.name, form="tlc-json")
-    found = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
+    behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
-    for i, state in enumerate(found.states):
+    for i, state in enumerate(behaviour.states):
         check_size(model.state_ty, state, here.inside(i).inside(1), selected.config.broker_count)
-    return Loaded(model, selected.config, found)
+    return Loaded(model, selected.config, behaviour)
 
 
 def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
     model, selected = load_checked_model(), resolve(given.selection)
     lines = text.splitlines()
     try:
-        shown, loop = _first_trace(list(read_states(lines))), read_loop(lines)
+        printed, loop = _first_trace(list(read_states(lines))), read_loop(lines)
     except ValueSyntaxError as fault:
         raise UsageFault(CODES.bad_value, f"not a TLA+ value: {fault}", where=name) from fault
     except ValueError as fault:  # a number of thousands of digits
         raise UsageFault(CODES.bad_value, f"not a number of a state: {fault}", where=name) from fault
-    if not shown:
+    if not printed:
         raise _nothing(name, "TLC printed no trace")
     states = []
-    for state in shown:
+    for state in printed:
         place = Node(None, JsonSource(name, CODES, root=f"state {state.number}"))
         try:
-            made = read_state(model.state_ty, state.variables, ignore=FOREIGN)
+            value = read_state(model.state_ty, state.variables, ignore=FOREIGN)
         except ValueMismatch as fault:
             path = f".{fault.path}" if fault.path else ""
             raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
-        check_size(model.state_ty, made, place, selected.config.broker_count)
-        states.append(made)
-    labels = [named(s.action, _actions(model), selected.config.broker_count) for s in shown[1:]]
+        check_size(model.state_ty, value, place, selected.config.broker_count)
+        states.append(value)
+    labels = [named(s.action, _actions(model), selected.config.broker_count) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     origin = Origin.of(selected, source=name, form="tlc-text")
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))
@@ -196,10 +196,10 @@ def _behaviour(origin: Origin, states: Sequence[Any], labels: Sequence[Said], lo
 
 def _first_trace(states: list[TlcState]) -> list[TlcState]:
     """Return the first of several traces (-continue), with the values omitted by -difftrace restored."""
-    made: list[TlcState] = []
+    trace: list[TlcState] = []
     for state in states:
-        if state.number != len(made) + 1:
+        if state.number != len(trace) + 1:
             break
-        known = made[-1].variables if made else {}
-        made.append(replace(state, variables={**known, **state.variables}))
-    return made
+        before = trace[-1].variables if trace else {}
+        trace.append(replace(state, variables={**before, **state.variables}))
+    return trace

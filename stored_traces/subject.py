@@ -26,13 +26,13 @@ def subject_of(path: Path | None, repro: str | None, given: Given, form: Format 
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
     if path is None:
         return of_repro(repro or "", given.selection)
-    found = read_recorded(path, given, form)
-    followed = replay(found.model, found.config, found.behaviour)
+    loaded = read_recorded(path, given, form)
+    followed = replay(loaded.model, loaded.config, loaded.behaviour)
     if followed.rejection is not None:
         raise UsageFault(
             "trace-rejected",
             f"the model does not follow this trace: step {followed.rejection.step}: {followed.rejection.reason}",
-            where=found.behaviour.origin.source,
+            where=loaded.behaviour.origin.source,
             help=f"see `elrcheck replay {path}`",
         )
     return followed

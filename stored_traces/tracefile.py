@@ -83,17 +83,17 @@ def load_trace(path: Path) -> Loaded[Label]:
 def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
     """Load a parsed trace file with the model it names, unless options select another one."""
     frame = _frame(root)
-    said = frame.origin.selection()
-    selected = resolve(said if given is None else given.over(said))
+    recorded = frame.origin.selection()
+    selected = resolve(recorded if given is None else given.over(recorded))
     model = load_checked_model() if frame.loop is None else load_whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
-    found = frame.decode(model.state_ty, signatures)
-    _check_sizes(found, root, model.state_ty, signatures, selected.config.broker_count)
+    behaviour = frame.decode(model.state_ty, signatures)
+    _check_sizes(behaviour, root, model.state_ty, signatures, selected.config.broker_count)
     origin = Origin.of(selected, frame.origin.property, root.source.name, "elrcheck")
-    loaded = Loaded(model, selected.config, replace(found, origin=origin))
+    loaded = Loaded(model, selected.config, replace(behaviour, origin=origin))
     if origin.property and loaded.property is None:
-        known = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
-        root["property"].fail(f"unknown property `{origin.property}`", help=did_you_mean(origin.property, known))
+        idents = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
+        root["property"].fail(f"unknown property `{origin.property}`", help=did_you_mean(origin.property, idents))
     return loaded
 
 
@@ -123,9 +123,9 @@ class _Frame:
 
 def _frame(root: Node) -> _Frame:
     if isinstance(root.value, dict) and root.value.get("schema") != SCHEMA:
-        found = f"not {shown(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
+        actual = f"not {shown(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
         root.fail(
-            f"not a trace file: expected the schema {SCHEMA}, {found}",
+            f"not a trace file: expected the schema {SCHEMA}, {actual}",
             help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",
         )
     root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop",))
@@ -148,12 +148,12 @@ def _frame(root: Node) -> _Frame:
 
 
 def _check_sizes(
-    found: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], brokers: int
+    behaviour: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], brokers: int
 ) -> None:
     """Raise UsageFault for an unknown broker or a Vec of the wrong length, which types do not reveal."""
-    for i, value in enumerate(found.states):
+    for i, value in enumerate(behaviour.states):
         check_size(state, value, root["states"].inside(i), brokers)
-    for i, label in enumerate(found.labels):
+    for i, label in enumerate(behaviour.labels):
         here = root["steps"].inside(i).inside("args")
         for k, (ty, value) in enumerate(zip(signatures[label.action], label.args, strict=True)):
             check_size(ty, value, here.inside(k), brokers)
@@ -178,8 +178,8 @@ def encode_value(ty: Ty, value: Any) -> Any:
         case "record" | "state":
             later = later_fields(ty.cls)
             held = {name: getattr(value, name) for name in ty.fields}
-            kept = {name: part for name, part in held.items() if name not in later or part != later[name]}
-            return {name: encode_value(ty.fields[name], part) for name, part in kept.items()}
+            stored = {name: part for name, part in held.items() if name not in later or part != later[name]}
+            return {name: encode_value(ty.fields[name], part) for name, part in stored.items()}
     raise TypeError(f"no JSON form for a {ty}")
 
 

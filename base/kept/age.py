@@ -24,10 +24,10 @@ class Kept(Record, frozen=True):
     @classmethod
     def oldest(cls, parts: Iterable[Kept | None]) -> Kept | None:
         """Of an answer that is put together: the time of its oldest part; None if no part was kept."""
-        kept = sorted({(part.when, part.digest) for part in parts if part is not None})
-        if len(kept) < 2:
-            return cls(*kept[0]) if kept else None
-        return cls(kept[0][0], sha("\n".join(digest for _, digest in kept)))
+        origins = sorted({(part.when, part.digest) for part in parts if part is not None})
+        if len(origins) < 2:
+            return cls(*origins[0]) if origins else None
+        return cls(origins[0][0], sha("\n".join(digest for _, digest in origins)))
 
 
 def kept_at(when: int, key: str) -> Kept:

@@ -44,8 +44,8 @@ _BIG_INTEGER = 2**63
 
 def config_fields(config_cls: type[Any]) -> dict[str, type]:
     """Map each field of a frozen configuration dataclass to its type: bool, int or an Enum class."""
-    found: dict[str, type] = _typed(config_cls)  # type: ignore[arg-type]
-    return dict(found)
+    kinds: dict[str, type] = _typed(config_cls)  # type: ignore[arg-type]
+    return dict(kinds)
 
 
 @functools.cache
@@ -57,8 +57,8 @@ def _typed(config_cls: type[Any]) -> dict[str, type]:
         if not (isinstance(kind, type) and (kind in (bool, int) or issubclass(kind, Enum))):
             from elrcheck.lang.source import error_in_field
 
-            said = f"a configuration holds bools, whole numbers and enums, not {kind}"
-            raise error_in_field(config_cls, part.name, said)
+            message = f"a configuration holds bools, whole numbers and enums, not {kind}"
+            raise error_in_field(config_cls, part.name, message)
         kinds[part.name] = kind
     return kinds
 

@@ -290,9 +290,9 @@ def read_run(folder: Path) -> Saved:
         raise damaged(place, f"unexpected contents ({fault})") from fault
 
 
-def reject_other(saved: Identity, asked: Identity, place: Path) -> None:
+def reject_other(saved: Identity, requested: Identity, place: Path) -> None:
     """Raise UsageFault, naming the first field that differs, if the saved run is not the one asked for."""
-    have, want = structs.asdict(saved), structs.asdict(asked)
+    have, want = structs.asdict(saved), structs.asdict(requested)
     for name in ("scope", "overrides", "lasting"):  # `config` holds what the first two stand for
         have.pop(name), want.pop(name)
     models = have.pop("model"), want.pop("model")

@@ -73,13 +73,13 @@ def _unexplained(report: CheckReport, case: SuiteCase) -> bool:
     return any(one.verdict == "violated" and one.id not in case.violates for one in report.properties)
 
 
-def _answer(number: int, case: SuiteCase, kept: KeptAnswer) -> Answer | WalkAnswer | None:
+def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> Answer | WalkAnswer | None:
     """The answer as a process would give it; None if it is not one of such a configuration."""
     if case.walk is not None:
-        walks = kept.walked
-        return None if walks is None or kept.searched else WalkAnswer(number, walks.counts, walks.seconds)
-    report = kept.searched
-    if report is None or kept.walked or not _sound(report) or _unexplained(report, case):
+        walks = stored.walked
+        return None if walks is None or stored.searched else WalkAnswer(number, walks.counts, walks.seconds)
+    report = stored.searched
+    if report is None or stored.walked or not _sound(report) or _unexplained(report, case):
         return None
     return Answer(number, report)
 

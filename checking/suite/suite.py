@@ -77,8 +77,8 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         with stop, contextlib.closing(_answers(jobs, walks, workers, work, stop, report_progress)) as arriving:
             for answer in arriving:
                 answers[answer.number] = answer
-                if (kept := kept_of(answer)) is not None:
-                    origins[answer.number] = kept
+                if (origin := kept_of(answer)) is not None:
+                    origins[answer.number] = origin
                 store.add(cases[answer.number], answer)
                 if isinstance(answer, WalkAnswer):
                     report_progress()
@@ -124,13 +124,13 @@ def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
     every = [case for family in families for case in family.cases]
     chosen: list[SuiteCase] = []
     for word in request.only:
-        found = [case for case in every if fnmatch.fnmatchcase(case.name, word) or case.family == word]
-        if not found and any(ch in word for ch in "*?["):
+        matches = [case for case in every if fnmatch.fnmatchcase(case.name, word) or case.family == word]
+        if not matches and any(ch in word for ch in "*?["):
             raise NothingChecked("no-configuration", f"no configuration matches `{word}`")
-        if not found:
+        if not matches:
             names = [*(family.name for family in families), *(case.name for case in every)]
             raise UsageFault("unknown-configuration", f"unknown configuration `{word}`", help=did_you_mean(word, names))
-        chosen += [case for case in found if case not in chosen]
+        chosen += [case for case in matches if case not in chosen]
     if not request.only:
         chosen = [case for case in every if request.deep or not case.deep]
     sample = chosen if request.sample is None else _sample(chosen, request.sample)
@@ -148,14 +148,14 @@ def demand_known(model: Model, case: SuiteCase) -> None:
     """Raises UsageFault if a suite names a property that the model does not have."""
     always = [fn.ident for fn in model.always]
     witnesses = [fn.ident for fn in model.sometimes]
-    for what, named, known in (("property", case.violates, always), ("witness", case.reaches, witnesses)):
+    for what, named, defined in (("property", case.violates, always), ("witness", case.reaches, witnesses)):
         for ident in named:
-            if ident not in known:
+            if ident not in defined:
                 raise UsageFault(
                     "model-source",
                     f"there is no {what} `{ident}`",
                     where=f"suite {case.name}",
-                    help=did_you_mean(ident, known),
+                    help=did_you_mean(ident, defined),
                 )
 
 
@@ -170,7 +170,7 @@ def run_of(
     model: Model,
     case: SuiteCase,
     answer: Answer | WalkAnswer,
-    kept: Kept | None,
+    origin: Kept | None,
     place: Path,
     recorded: Mapping[str, Counts] | None = None,
 ) -> SuiteRun:
@@ -190,9 +190,9 @@ def run_of(
         generated=0,
         diameter=0,
         seconds=0.0,
-        searched=kept is None,
+        searched=origin is None,
         command=_command(case),
-        kept=kept,
+        kept=origin,
     )
     if isinstance(answer, WalkAnswer):
         met = answer.counts
@@ -228,10 +228,10 @@ def run_of(
 
 def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
     """The run, and what was recorded for it if that is something else."""
-    found = counts_of(run)
-    if recorded is None or found is None or found == (known := recorded.get(run.name)):
+    counts = counts_of(run)
+    if recorded is None or counts is None or counts == (expected := recorded.get(run.name)):
         return _judged(run)
-    return _judged(replace(run, recorded="not recorded" if known is None else str(known)))
+    return _judged(replace(run, recorded="not recorded" if expected is None else str(expected)))
 
 
 def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
@@ -250,15 +250,15 @@ def counts_of(run: SuiteRun) -> Counts | None:
 
 def _judged(run: SuiteRun) -> SuiteRun:
     odd = [one for one in run.violations if not one.explained]
-    said = [
+    problems = [
         f"{one.id} breaks at depth {one.depth}, unexplained" if one.found else f"{one.id} no longer breaks"
         for one in odd
     ]
-    said += [f"{ident} is not reached: the run shows nothing" for ident in run.dead]
+    problems += [f"{ident} is not reached: the run shows nothing" for ident in run.dead]
     if run.recorded is not None:
-        said.append(f"{counts_of(run)}; recorded: {run.recorded}")
-    said += [run.reason] if run.reason else []
-    return replace(run, as_expected=not said, problems=tuple(said))
+        problems.append(f"{counts_of(run)}; recorded: {run.recorded}")
+    problems += [run.reason] if run.reason else []
+    return replace(run, as_expected=not problems, problems=tuple(problems))
 
 
 def _violations(case: SuiteCase, report: CheckReport) -> list[SuiteViolation]:

@@ -127,9 +127,9 @@ def _new(add: NewEntry, path: str) -> Entry:
 
 def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
     workers = request.workers
-    asked = replace(check_request(entry, workers), kept=True)
+    entry_request = replace(check_request(entry, workers), kept=True)
     try:
-        check = run_check(asked, progress)
+        check = run_check(entry_request, progress)
         return (
             check,
             _prove(entry, workers, progress),
@@ -215,8 +215,8 @@ def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: 
     parts: tuple[EntryReport | GatedSuite, ...] = (*done, *suites)
     if update:
         every = [one for part in parts for one in part.differences]
-        kept = any(one.fails and one.expected == one.found for one in every)
-        return "drift" if kept or any(suite.verdict == "drift" for suite in suites) else "updated"
+        absolute = any(one.fails and one.expected == one.found for one in every)
+        return "drift" if absolute or any(suite.verdict == "drift" for suite in suites) else "updated"
     for verdict in ("drift", "inconclusive", "tolerated"):
         if any(part.verdict == verdict for part in parts):
             return verdict

@@ -63,15 +63,15 @@ def found_in(
 def _events_of(report: ControllerReport) -> dict[str, str]:
     """Event -> `proved`, `impossible`, or the rules that are refuted or unknown."""
     (variant,) = report.variants
-    said = {}
+    verdicts = {}
     for event in variant.events:
         open_ = {"refuted": "", "unknown": ""}
         for cell in variant.cells:
             if cell.event == event.name and cell.verdict in open_:
                 open_[cell.verdict] += f" {cell.rule}"
         worst = next((word + rules for word, rules in open_.items() if rules), "proved")
-        said[event.name] = worst if event.verdict == "possible" else event.verdict
-    return said
+        verdicts[event.name] = worst if event.verdict == "possible" else event.verdict
+    return verdicts
 
 
 def _teeth_of(report: MutateReport) -> dict[str, str]:
@@ -102,20 +102,20 @@ def _proof_of(report: ProveReport) -> Proof:
 
 
 def differences(
-    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+    expected: Expected, current: Expected, names: Mapping[str, str], fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
     """All differences, the most informative first. names: property id -> name."""
     every = [
-        *_properties(expected, found, names, fail_on),
-        *_proof(expected.proof, found.proof),
-        *_actions(expected, found, "unreached-action" in fail_on),
-        *_guards(expected, found),
-        *_teeth(expected.teeth or {}, found.teeth or {}),
-        *_controller(expected.controller or {}, found.controller or {}),
-        *_counts(expected, found),
+        *_properties(expected, current, names, fail_on),
+        *_proof(expected.proof, current.proof),
+        *_actions(expected, current, "unreached-action" in fail_on),
+        *_guards(expected, current),
+        *_teeth(expected.teeth or {}, current.teeth or {}),
+        *_controller(expected.controller or {}, current.controller or {}),
+        *_counts(expected, current),
     ]
-    if expected.verdict != found.verdict == "inconclusive" or "inconclusive" in fail_on:
-        every += _inconclusive(expected, found)
+    if expected.verdict != current.verdict == "inconclusive" or "inconclusive" in fail_on:
+        every += _inconclusive(expected, current)
     return in_order(every, fail_on)
 
 
@@ -137,16 +137,16 @@ def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
     )
 
 
-def _both(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+def _both(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
     """Yields (name, expected, found) for every name, in natural order."""
-    for name in sorted({*expected, *found}, key=natural):
-        yield name, expected.get(name, ABSENT), found.get(name, ABSENT)
+    for name in sorted({*expected, *current}, key=natural):
+        yield name, expected.get(name, ABSENT), current.get(name, ABSENT)
 
 
 def _properties(
-    expected: Expected, found: Expected, names: Mapping[str, str], fail_on: Sequence[str]
+    expected: Expected, current: Expected, names: Mapping[str, str], fail_on: Sequence[str]
 ) -> Iterator[Difference]:
-    for ident, was, now in _both(expected.properties, found.properties):
+    for ident, was, now in _both(expected.properties, current.properties):
         before, after = was.split(" ")[0], now.split(" ")[0]
         kind: DifferenceKind
         if after == "violated":
@@ -163,33 +163,33 @@ def _properties(
             yield Difference(ident, what, was, now, kind, _RANK.index(after) > _RANK.index(before))
 
 
-def _proof(expected: Proof | None, found: Proof | None) -> Iterator[Difference]:
+def _proof(expected: Proof | None, current: Proof | None) -> Iterator[Difference]:
     """A missing cell is no regression: its action can no longer affect the goal, as `Frame` shows."""
     was = {} if expected is None else expected.obligations()
-    now = {} if found is None else found.obligations()
-    new = expected is None and found is not None
-    if new and found is not None:
-        count = f"{len(now)} obligations, {found.verdict}"
-        yield Difference("proof", "proof", ABSENT, count, "proof", found.verdict != "proved")
+    now = {} if current is None else current.obligations()
+    new = expected is None and current is not None
+    if new and current is not None:
+        count = f"{len(now)} obligations, {current.verdict}"
+        yield Difference("proof", "proof", ABSENT, count, "proof", current.verdict != "proved")
         return
-    shown = False
+    explained = False
     for name, before, after in _both(was, now):
         if before != after:
             moved = " x " in name and after == ABSENT
             worse = not moved and _PROOF_RANK.index(after) > _PROOF_RANK.index(before)
-            shown = shown or worse
+            explained = explained or worse
             yield Difference(name, name, before, after, "proof", worse)
-    if expected is not None and found is not None and not shown:
-        before, after = expected.verdict, found.verdict
+    if expected is not None and current is not None and not explained:
+        before, after = expected.verdict, current.verdict
         if _PROOF_RANK.index(after) > _PROOF_RANK.index(before):  # such as a step that can never fire
             yield Difference("proof", "proof", before, after, "proof", True)
 
 
-def _actions(expected: Expected, found: Expected, named: bool) -> Iterator[Difference]:
+def _actions(expected: Expected, current: Expected, named: bool) -> Iterator[Difference]:
     """named: also report idle actions that the baseline expects."""
-    complete = found.verdict != "inconclusive"
-    for name in sorted({*expected.actions, *found.actions}):
-        was, now = expected.actions.get(name), found.actions.get(name)
+    complete = current.verdict != "inconclusive"
+    for name in sorted({*expected.actions, *current.actions}):
+        was, now = expected.actions.get(name), current.actions.get(name)
         before, after = _coverage(was), _coverage(now)
         if named and complete and was == now and after in IDLE:
             yield Difference(name, f"action {name}", before, after, "coverage", False)
@@ -214,12 +214,12 @@ def _coverage(action: Fired | None) -> str:
     return BEYOND if action.fired else NEVER
 
 
-def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
+def _guards(expected: Expected, current: Expected) -> Iterator[Difference]:
     """A removed guard allows more steps: that is a regression. Coverage reports missing actions."""
-    for name in sorted({*expected.guards, *found.guards}):
-        if name not in expected.guards or name not in found.guards:
+    for name in sorted({*expected.guards, *current.guards}):
+        if name not in expected.guards or name not in current.guards:
             continue
-        was, now = expected.guards[name], found.guards[name]
+        was, now = expected.guards[name], current.guards[name]
         for guard in _ordered(was, now):
             if guard not in now:
                 yield Difference(name, f"{name}, guard: {guard}", "present", ABSENT, "guard", True)
@@ -227,17 +227,17 @@ def _guards(expected: Expected, found: Expected) -> Iterator[Difference]:
                 yield Difference(name, f"{name}, guard: {guard}", ABSENT, "present", "guard", False)
 
 
-def _teeth(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
+def _teeth(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
     """A guard whose removal no property notices any more: some property lost its teeth."""
-    for name, was, now in _both(expected, found):
+    for name, was, now in _both(expected, current):
         if was != now:
             worse = was.startswith("noticed") and not now.startswith("noticed")
             yield Difference(name, f"without {name}", was, now, "teeth", worse)
 
 
-def _controller(expected: Mapping[str, str], found: Mapping[str, str]) -> Iterator[Difference]:
+def _controller(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
     """An event of the controller of which a rule is no longer proved."""
-    for name, was, now in _both(expected, found):
+    for name, was, now in _both(expected, current):
         if was != now:
             worse = was == "proved" or now.startswith("refuted")
             yield Difference(name, f"controller event {name}", was, now, "proof", worse)
@@ -247,15 +247,15 @@ def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for parts in lists for part in parts))
 
 
-def _counts(expected: Expected, found: Expected) -> Iterator[Difference]:
+def _counts(expected: Expected, current: Expected) -> Iterator[Difference]:
     for name in COUNTS:
-        was, now = expected.counts[name], found.counts[name]
+        was, now = expected.counts[name], current.counts[name]
         if was != now:
             yield Difference(name, COUNT_WORDS[name], str(was), str(now), "count", False)
 
 
-def _inconclusive(expected: Expected, found: Expected) -> Iterator[Difference]:
+def _inconclusive(expected: Expected, current: Expected) -> Iterator[Difference]:
     """The verdict of the run as a whole; an unknown proof obligation has a difference of its own."""
-    if found.verdict == "inconclusive":
+    if current.verdict == "inconclusive":
         was = expected.verdict
-        yield Difference("verdict", "verdict", was, found.verdict, "inconclusive", was != found.verdict)
+        yield Difference("verdict", "verdict", was, current.verdict, "inconclusive", was != current.verdict)

@@ -18,8 +18,8 @@ from elrcheck.results.suite_report import SuiteReport
 def run_gated(entry: SuiteEntry, request: GateRequest, progress: Progress) -> SuiteReport:
     """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result."""
     try:
-        asked = entry.request(request.baseline, request.workers)
-        report = run_suite(asked, progress)
+        suite_request = entry.request(request.baseline, request.workers)
+        report = run_suite(suite_request, progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
         raise
@@ -37,8 +37,8 @@ def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update
     every = suite_differences(entry.expected or {}, report, fail_on)
     if entry.expected is None:
         held = sum(run.as_expected for run in report.runs)
-        said = f"{len(report.runs)} configurations, {held} as expected"
-        new = Difference("suite", entry.name, "nothing recorded", said, "new", False, not update)
+        summary = f"{len(report.runs)} configurations, {held} as expected"
+        new = Difference("suite", entry.name, "nothing recorded", summary, "new", False, not update)
         every = (new, *(one for one in every if one.kind != "new"))
     return GatedSuite(entry.name, entry.place, _verdict(report, every, update), every, report)
 

@@ -21,10 +21,10 @@ def suite_differences(
     expected: Mapping[str, ExpectedRun], report: SuiteReport, fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
     """All differences, the most informative first; the subject of each is a configuration."""
-    found = found_in_suite(report)
+    current = found_in_suite(report)
     every = [one for run in report.runs for one in _unexplained(run)]
-    for name in sorted({*expected, *found}, key=natural):
-        was, now = expected.get(name), found.get(name)
+    for name in sorted({*expected, *current}, key=natural):
+        was, now = expected.get(name), current.get(name)
         if was is None and now is not None:
             every.append(Difference(name, name, ABSENT, now.verdict, "new", bool(now.violated)))
         elif now is None and was is not None:

@@ -53,30 +53,30 @@ def parse_axis(text: str, option: str = "--sweep") -> Axis:
 
 def reject_unknown_key(key: str, where: str) -> None:
     """Raises UsageFault with a suggestion unless the key is valid for an axis."""
-    known = keys()
-    if key not in known:
-        raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, known))
+    allowed = keys()
+    if key not in allowed:
+        raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, allowed))
 
 
 def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
     """Parses a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
-    found: list[str] = []
+    parsed: list[str] = []
     for word in (part.strip() for part in text.split(",")):
         if not word:
             raise UsageFault("sweep-bad-value", f"`{key}`: a value is missing", where=where)
         for value in _one(key, word, where):
-            if value in found:
+            if value in parsed:
                 raise UsageFault("sweep-bad-value", f"`{key}`: {value} is given twice", where=where)
-            found.append(value)
-    return tuple(found)
+            parsed.append(value)
+    return tuple(parsed)
 
 
 def plain_value(key: str, value: str) -> Scalar:
     """Converts a value for a report: a boolean, a number or a name."""
     if key in ("variant", "scope"):
         return value
-    shown: Scalar = parse_value(config_fields(Config)[key], value)
-    return shown.name if isinstance(shown, Enum) else shown
+    parsed: Scalar = parse_value(config_fields(Config)[key], value)
+    return parsed.name if isinstance(parsed, Enum) else parsed
 
 
 def _one(key: str, word: str, where: str) -> tuple[str, ...]:

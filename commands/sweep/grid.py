@@ -113,11 +113,11 @@ class _Rules:
     source: Annotated[str, From.FILE] = ""
 
     def checked(self, node: Node) -> _Rules:
-        known = [axis.key for axis in self.axes]
+        swept = [axis.key for axis in self.axes]
         for rule in node.get("exclude", []).items():
             for key, part in rule.fields():
-                if key not in known:
-                    why, near = f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, known)
+                if key not in swept:
+                    why, near = f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, swept)
                     part.fail(why, near, code="config-unknown-key")
         for number, point in enumerate(self.include):
             for key, values in point.items():
@@ -145,18 +145,18 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
     keys = tuple(axis.key for axis in axes)
     products = itertools.product(*(axis.values for axis in axes)) if axes else iter(())
     chosen = [dict(zip(keys, values, strict=True)) for values in products]
-    kept = [point for point in chosen if not any(_has(point, rule) for rule in rules.exclude)]
+    settings = [point for point in chosen if not any(_has(point, rule) for rule in rules.exclude)]
     for number, rule in enumerate(rules.exclude, start=1):
         if not any(_has(point, rule) for point in chosen):
             raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point", where=rules.source)
-    kept += [{key: value for key, (value,) in point.items()} for point in rules.include]
+    settings += [{key: value for key, (value,) in point.items()} for point in rules.include]
     every = tuple(dict.fromkeys([*keys, *(key for point in rules.include for key in point)]))
-    points = tuple(_point(number, base, point, every) for number, point in enumerate(kept, start=1))
+    points = tuple(_point(number, base, point, every) for number, point in enumerate(settings, start=1))
     points = _reject_same(points)
     if all(point.selected is None for point in points):
         reason = points[0].refused if points else "everything is excluded"
         raise NothingChecked("sweep-empty", f"no configuration of the grid can be checked: {reason}")
-    return Grid(axes, every, points, len(chosen) + len(rules.include) - len(kept))
+    return Grid(axes, every, points, len(chosen) + len(rules.include) - len(settings))
 
 
 def _reject_bad_base(base: Selection) -> None:
@@ -191,8 +191,8 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
         selected = resolve(selection)
     except UsageFault as fault:
         return Point(number, selection, {key: settings.get(key) for key in keys}, refused=fault.message)
-    known = {"variant": selected.variant, "scope": selected.scope, **config_values(selected.config)}
-    return Point(number, selection, {key: known[key] for key in keys}, selected)
+    resolved = {"variant": selected.variant, "scope": selected.scope, **config_values(selected.config)}
+    return Point(number, selection, {key: resolved[key] for key in keys}, selected)
 
 
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:

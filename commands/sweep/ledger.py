@@ -144,9 +144,9 @@ def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
     )
 
 
-def reject_other(saved: SavedSweep, asked: SavedSweep, place: Path) -> None:
+def reject_other(saved: SavedSweep, requested: SavedSweep, place: Path) -> None:
     """UsageFault if the sweep in the folder is not the one asked for; says what differs."""
-    detail = _difference(saved, asked)
+    detail = _difference(saved, requested)
     if detail is not None:
         raise UsageFault(
             "resume-mismatch",
@@ -156,21 +156,21 @@ def reject_other(saved: SavedSweep, asked: SavedSweep, place: Path) -> None:
         )
 
 
-def _difference(saved: SavedSweep, asked: SavedSweep) -> str | None:
+def _difference(saved: SavedSweep, requested: SavedSweep) -> str | None:
     before = {axis.key: axis.values for axis in saved.axes}
-    now = {axis.key: axis.values for axis in asked.axes}
+    now = {axis.key: axis.values for axis in requested.axes}
     for key in dict.fromkeys([*before, *now]):
         if before.get(key) != now.get(key):
             return f"the axis `{key}` was {_values(before.get(key))} and is now {_values(now.get(key))}"
-    for number, (old, new) in enumerate(itertools.zip_longest(saved.points, asked.points), start=1):
+    for number, (old, new) in enumerate(itertools.zip_longest(saved.points, requested.points), start=1):
         for field in ("variant", "scope", "overrides", "config", "refused", "settings"):
             if getattr(old, field, None) != getattr(new, field, None):
                 what = "values" if field in ("config", "settings") else field
                 return f"the {what} of configuration number {number} changed"
     for field in ("properties", "limits", "stop_at_first", "large", "keys", "excluded"):
-        if getattr(saved, field) != getattr(asked, field):
-            return f"`{field}` was {_told(saved, field)} and is now {_told(asked, field)}"
-    return "the model has changed since" if saved.model != asked.model else None
+        if getattr(saved, field) != getattr(requested, field):
+            return f"`{field}` was {_told(saved, field)} and is now {_told(requested, field)}"
+    return "the model has changed since" if saved.model != requested.model else None
 
 
 def _values(values: tuple[str, ...] | None) -> str:

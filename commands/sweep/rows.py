@@ -40,9 +40,9 @@ def _without_report(point: Point, verdict: RowVerdict, reason: str | None, by: S
 
 def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
     search = report.search
-    properties = tuple(_property(found, point.number) for found in report.properties)
-    violated = [found for found in properties if found.verdict == "violated"]
-    first = min(violated, key=lambda found: found.depth or 0, default=None)
+    properties = tuple(_property(one, point.number) for one in report.properties)
+    violated = [one for one in properties if one.verdict == "violated"]
+    first = min(violated, key=lambda one: one.depth or 0, default=None)
     return SweepRow(
         number=point.number,
         settings=point.settings,
@@ -52,8 +52,8 @@ def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
         reason=search.stopped_by if report.verdict == "inconclusive" else None,
         property=None if first is None else first.id,
         depth=None if first is None else first.depth,
-        violated=tuple(found.id for found in violated),
-        unreached=tuple(found.id for found in properties if found.verdict == "unreached"),
+        violated=tuple(one.id for one in violated),
+        unreached=tuple(one.id for one in properties if one.verdict == "unreached"),
         complete=search.complete,
         generated=search.generated,
         distinct=search.distinct,
@@ -66,14 +66,14 @@ def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
     )
 
 
-def _property(found: PropertyReport, number: int) -> SweepProperty:
+def _property(report: PropertyReport, number: int) -> SweepProperty:
     return SweepProperty(
-        id=found.id,
-        name=found.name,
-        kind=found.kind,
-        verdict=found.verdict,
-        depth=found.depth,
-        conjunct=found.conjunct,
-        witness=found.witness,
-        trace=None if found.trace is None else f"{Ledger.place(number)}/{found.trace}",
+        id=report.id,
+        name=report.name,
+        kind=report.kind,
+        verdict=report.verdict,
+        depth=report.depth,
+        conjunct=report.conjunct,
+        witness=report.witness,
+        trace=None if report.trace is None else f"{Ledger.place(number)}/{report.trace}",
     )

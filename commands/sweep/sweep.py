@@ -93,7 +93,7 @@ def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progres
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
-    kept = _kept(ledger, grid)
+    stays = _kept(ledger, grid)
     return SweepReport(
         verdict=verdict_of(rows),
         axes=tuple(
@@ -106,7 +106,7 @@ def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progres
         engine=SweepEngine(request.engine, workers, request.large, detail),
         interrupted=stop.wanted and not all(_settled(ledger, point) for point in grid.points),
         resumed=resumed,
-        run_dir=str(ledger.folder) if kept else None,
+        run_dir=str(ledger.folder) if stays else None,
     )
 
 
@@ -175,9 +175,9 @@ def _settled(ledger: Ledger, point: Point) -> bool:
 
 def _kept(ledger: Ledger, grid: Grid) -> bool:
     """Whether the folder stays; one that we named ourselves goes when nothing in it is of use."""
-    found = any(done.traces for done in ledger.done.values())
+    has_traces = any(done.traces for done in ledger.done.values())
     unfinished = not all(_settled(ledger, point) for point in grid.points)
-    if found or unfinished or ledger.folder.parent != RUNS:
+    if has_traces or unfinished or ledger.folder.parent != RUNS:
         return True
     _forget(ledger)
     return False
@@ -212,16 +212,16 @@ class _Run:
 
     def small(self, engines: Engines) -> None:
         """Runs all jobs not known to be large, concurrently."""
-        known = self.ledger.known_large()
-        jobs = [self.jobs[number] for number in self.order if number not in known]
+        large = self.ledger.known_large()
+        jobs = [self.jobs[number] for number in self.order if number not in large]
         if jobs:
             self.progress.stage(f"[1/2] {len(jobs)} configurations, the largest first")
             self._collect(engines.small(jobs), engines.by)
 
     def large(self, engines: Engines) -> None:
         """Runs the large jobs one after the other."""
-        known = self.ledger.known_large()
-        jobs = [self.jobs[number] for number in reversed(self.order) if number in known]
+        large = self.ledger.known_large()
+        jobs = [self.jobs[number] for number in reversed(self.order) if number in large]
         for place, job in enumerate(jobs, start=1):
             if self.stop():
                 return

@@ -39,11 +39,11 @@ def diff(a: Replayed, b: Replayed) -> TraceDiffReport:
 def _rows(a: Replayed, b: Replayed, calls_a: list[str], calls_b: list[str]) -> Iterator[DiffRow]:
     pairs = itertools.zip_longest(["", *calls_a], ["", *calls_b])
     for number, (call_a, call_b) in enumerate(pairs):
-        found: tuple[Change, ...] = ()
+        changed: tuple[Change, ...] = ()
         if call_a is not None and call_b is not None:
-            found = _leaves(a, b, number)
-        if call_a != call_b or found:
-            yield DiffRow(number, call_a or None, call_b or None, found)
+            changed = _leaves(a, b, number)
+        if call_a != call_b or changed:
+            yield DiffRow(number, call_a or None, call_b or None, changed)
 
 
 def _leaves(a: Replayed, b: Replayed, number: int) -> tuple[Change, ...]:

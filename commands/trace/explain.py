@@ -100,11 +100,11 @@ def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> Expla
 def _chosen(subject: Replayed, question: Question) -> tuple[Fn, ...]:
     model = subject.model
     every = (*model.always, *model.sometimes, *model.leads_to)
-    wanted = question.properties
-    if not wanted and subject.origin.property:
-        wanted = (subject.origin.property,)
-    if wanted:
-        return choose(every, wanted, "property")
+    names = question.properties
+    if not names and subject.origin.property:
+        names = (subject.origin.property,)
+    if names:
+        return choose(every, names, "property")
     failing = tuple(fn for fn in model.always if first_hit(subject.plain, fn, subject.states) is not None)
     if not failing:
         raise NothingChecked(
@@ -122,10 +122,10 @@ def _place(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> int:
     if at is not None:
         return at
     hits = [first_hit(subject.plain, fn, subject.states) for fn in chosen]
-    found = min((hit for hit in hits if hit is not None), default=len(subject.states) - 1)
-    if not found and steps:
+    first = min((hit for hit in hits if hit is not None), default=len(subject.states) - 1)
+    if not first and steps:
         raise UsageFault("no-state", f"{steps[0].ident} is a property of steps, and this trace has none")
-    return found
+    return first
 
 
 def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
@@ -161,24 +161,24 @@ def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
 
 def _choice(subject: Replayed, fn: Fn, args: Sequence[object], at: int) -> Explained:
     state, config = subject.states[at], subject.config
-    found = Conditions(subject.model, config).of_action(fn, state, args)
+    refusals = Conditions(subject.model, config).of_action(fn, state, args)
     successor, refusal = None, None
     try:
         successor = fn.source(config, state, *args)
     except NotEnabled as fault:
         refusal = fault.guard
-    if refusal != found.refused:
-        raise ReplayError(f"{fn.name} is refused by {found.refused} in the IR, by {refusal} in plain Python")
+    if refusal != refusals.refused:
+        raise ReplayError(f"{fn.name} is refused by {refusals.refused} in the IR, by {refusal} in plain Python")
     changed = () if successor is None else changes(state, successor, subject.model.state_ty)
     statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
     return Explained(
         id="",
         name=fn.name,
         value=refusal is None,
-        clauses=found.asked,
+        clauses=refusals.asked,
         arguments=arguments(fn, args),
         guard=refusal,
-        later=found.later,
+        later=refusals.later,
         statement=statement,
         source=fn.place,
         changes=changed,

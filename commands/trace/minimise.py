@@ -70,10 +70,10 @@ class Replays:
 
 
 def minimise(
-    subject: Replayed, wanted: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
+    subject: Replayed, requested: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
 ) -> tuple[Replayed, Shortened]:
     """The shortened trace and what was achieved; UsageFault if the trace does not violate the property."""
-    fn = _property(subject, wanted)
+    fn = _property(subject, requested)
     bounded = all(subject.plain.within(state) for state in subject.states)
     model, config = subject.model, subject.config
     origin = replace(subject.behaviour.origin, property=fn.ident)
@@ -87,11 +87,11 @@ def minimise(
     for smaller, labels in _fewer_brokers(subject, run.labels):
         origin = Origin.of(smaller, fn.ident, origin.source, origin.form)
         tried = Replays(model, smaller.config, origin, fn, bounded)
-        found = tried.run(labels)
-        if found is not None:
-            run, config = _fewer_steps(tried, found), smaller.config
+        shorter = tried.run(labels)
+        if shorter is not None:
+            run, config = _fewer_steps(tried, shorter), smaller.config
         number += tried.number
-        if found is not None:
+        if shorter is not None:
             break
     searched = False
     if search:
@@ -101,8 +101,8 @@ def minimise(
     return Replayed(model, config, run, run.labels), done
 
 
-def _property(subject: Replayed, wanted: str | None) -> Fn:
-    model, ident = subject.model, wanted or subject.origin.property or ""
+def _property(subject: Replayed, requested: str | None) -> Fn:
+    model, ident = subject.model, requested or subject.origin.property or ""
     if ident:
         fn = choose((*model.always, *model.sometimes, *model.leads_to), (ident,), "property")[0]
         if fn.kind != "always":
@@ -111,10 +111,10 @@ def _property(subject: Replayed, wanted: str | None) -> Fn:
             raise UsageFault("minimise-property", f"the trace does not violate {fn.ident} {fn.name}")
         return fn
     failing = (fn for fn in model.always if first_hit(subject.plain, fn, subject.states) is not None)
-    found = next(failing, None)
-    if found is None:
+    first = next(failing, None)
+    if first is None:
         raise NothingChecked("no-property", "the trace violates no property: there is nothing to keep")
-    return found
+    return first
 
 
 # ---------------------------------------------------------------------------- steps
@@ -141,9 +141,9 @@ def _without_piece(replays: Replays, run: Behaviour[Label], size: int) -> Behavi
         if replays.number >= MOST_REPLAYS:
             return None
         start = max(0, end - size)
-        found = replays.run((*run.labels[:start], *run.labels[end:]))
-        if found is not None and len(found.labels) < len(run.labels):
-            return found
+        shorter = replays.run((*run.labels[:start], *run.labels[end:]))
+        if shorter is not None and len(shorter.labels) < len(run.labels):
+            return shorter
     return None
 
 
@@ -160,8 +160,8 @@ def _fewer_brokers(subject: Replayed, labels: Sequence[Label]) -> Iterator[tuple
             smaller = resolve(replace(of, overrides=overrides).selection())
         except UsageFault:
             continue
-        for kept in itertools.combinations(range(brokers), number):
-            new = {broker: place for place, broker in enumerate(kept)}
+        for remaining in itertools.combinations(range(brokers), number):
+            new = {broker: place for place, broker in enumerate(remaining)}
             renamed = (_renamed(label, types[label.action], new) for label in labels)
             yield smaller, tuple(label for label in renamed if label is not None)
 
@@ -197,6 +197,6 @@ def _searched(
     request = CheckRequest(limits=limits, stop_at_first=True)
     outcome = explore(SearchSubject(model, config, [fn]), request, progress)
     if fn.ident in outcome.traces:
-        found = replay_finding(model, config, fn, outcome.traces[fn.ident])
-        return replace(found.followed, origin=run.origin), True
+        shortest = replay_finding(model, config, fn, outcome.traces[fn.ident])
+        return replace(shortest.followed, origin=run.origin), True
     return run, outcome.complete or "--max-depth" in (outcome.reason or "")

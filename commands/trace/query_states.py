@@ -29,17 +29,17 @@ def read_query(model: Model, text: str) -> Query:
     try:
         return compile_query(model, text)
     except QueryError as fault:
-        shown = text.strip().replace("\n", " ").replace("\t", " ")
+        one_line = text.strip().replace("\n", " ").replace("\t", " ")
         underline = " " * fault.begin + "^" * (fault.end - fault.begin)
-        known = [name for name in fault.meant if not name.startswith("_")]
+        names = [name for name in fault.meant if not name.startswith("_")]
         help = None
-        if known and fault.word not in known:
-            near = did_you_mean(fault.word, known)
-            help = near if near.startswith("did") or len(known) <= FEW else None
+        if names and fault.word not in names:
+            near = did_you_mean(fault.word, names)
+            help = near if near.startswith("did") or len(names) <= FEW else None
         if help is None:
             help = "s is the state, t the one after the next step, c the configuration: len(s.partition.isr)"
         raise UsageFault(
-            "bad-expression", str(fault), where="--eval", excerpt=f"{shown}\n{underline}", help=help
+            "bad-expression", str(fault), where="--eval", excerpt=f"{one_line}\n{underline}", help=help
         ) from fault
 
 
@@ -49,8 +49,8 @@ def _values(asker: Asker, query: Query, subject: Replayed, first: int, last: int
     for number in range(first if query.is_step else first - 1, last + 1):
         states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)
         try:
-            found: tuple[str | None, str | None] = (in_words(asker.value(query, *states), query.ty), None)
+            value: tuple[str | None, str | None] = (in_words(asker.value(query, *states), query.ty), None)
         except NoValue as why:
-            found = (None, str(why))
-        yield Evaluated(number, *found, changed=found != before)
-        before = found
+            value = (None, str(why))
+        yield Evaluated(number, *value, changed=value != before)
+        before = value

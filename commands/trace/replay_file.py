@@ -13,9 +13,9 @@ from elrcheck.traces.truth import violations
 
 def run_replay(path: Path, given: Given, form: Format | None = None) -> ReplayReport:
     """Replay a recorded trace; UsageFault if the file is not a trace, NothingChecked if it has no state."""
-    found = read_recorded(path, given, form)
-    replayed = replay(found.model, found.config, found.behaviour)
-    rejected, recorded = replayed.rejection is not None, len(found.behaviour.states)
+    loaded = read_recorded(path, given, form)
+    replayed = replay(loaded.model, loaded.config, loaded.behaviour)
+    rejected, recorded = replayed.rejection is not None, len(loaded.behaviour.states)
     return ReplayReport(
         verdict="rejected" if rejected else "accepted",
         origin=replayed.origin,

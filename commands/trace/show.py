@@ -106,16 +106,16 @@ def narrowed(view: TraceView, filters: Filters) -> TraceView:
         if not any(_means(word, path) for path in view.initial):
             raise _unknown(word, view)
     first, last = _range(filters, len(view.steps))
-    kept = view.steps[first - 1 : last] if view.steps else ()
-    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in kept)
-    initial = {path: value for path, value in _before(view, kept).items() if _shown(path, filters)}
+    steps = view.steps[first - 1 : last] if view.steps else ()
+    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in steps)
+    initial = {path: value for path, value in _before(view, steps).items() if _shown(path, filters)}
     return replace(view, initial=initial, steps=steps)
 
 
-def _before(view: TraceView, kept: Sequence[Step]) -> dict[str, str]:
+def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:
     """The leaves before the first step shown."""
     values = dict(view.initial)
-    for step in view.steps[: kept[0].index - 1 if kept else 0]:
+    for step in view.steps[: steps[0].index - 1 if steps else 0]:
         values.update({change.path: change.new for change in step.changes})
     return values
 

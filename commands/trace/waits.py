@@ -35,7 +35,7 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
         why = f"state {at} is not in the cycle, which consists of states {first} to {_last(subject)}"
         raise UsageFault("no-state", why, where="--at")
     conditions = Conditions(subject.model, subject.config)
-    found = []
+    waits = []
     for args in instances(fn, subject.config):
         since = _since(subject.plain, fn, args, subject.states)
         if since is None:
@@ -44,8 +44,8 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
         goals = tuple(Goal(n, conditions.of_wait(fn, subject.states[n], args)[1]) for n in numbers)
         if not premise.value or any(goal.clause.value for goal in goals):
             raise ReplayError(f"{fn.ident} waits in plain Python and not in the IR")
-        found.append(_explained(fn, args, Wait(since, premise, goals)))
-    return tuple(found) or (_explained(fn, (), None),)
+        waits.append(_explained(fn, args, Wait(since, premise, goals)))
+    return tuple(waits) or (_explained(fn, (), None),)
 
 
 def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:

@@ -27,7 +27,7 @@ LATE = {False: "request", True: "response"}
 def drawn(config: Config, state: State, before: State | None = None) -> DrawnPartition:
     """Draw a state. before: the one that the last step started in, if there is one."""
     old = state if before is None else before
-    logs = [broker.log for made in (state, old) for broker in made.broker]
+    logs = [broker.log for each in (state, old) for broker in each.broker]
     offsets = max((len(log) for log in (*logs, state.committed)), default=0)
     return DrawnPartition(
         facts=_compared(_facts(state), _facts(old)),
@@ -40,19 +40,19 @@ def drawn(config: Config, state: State, before: State | None = None) -> DrawnPar
 
 
 def _compared(now: Sequence[Fact], old: Sequence[Fact]) -> tuple[Fact, ...]:
-    known = {fact.name: fact.value for fact in old}
-    return tuple(Fact(fact.name, fact.value, known.get(fact.name) != fact.value) for fact in now)
+    before = {fact.name: fact.value for fact in old}
+    return tuple(Fact(fact.name, fact.value, before.get(fact.name) != fact.value) for fact in now)
 
 
 def _facts(state: State) -> list[Fact]:
     """What the controller holds of the partition; what is empty and rare is left out."""
     it = state.partition
-    known = text(it.last_known_elr)
+    last_known = text(it.last_known_elr)
     facts = [
         Fact("leader", text(it.leader)),
         Fact("ISR", text(it.isr)),
         Fact("ELR", text(it.elr)),
-        Fact("LastKnownELR", "[-1]" if it.last_known_none and not it.last_known_elr else known),
+        Fact("LastKnownELR", "[-1]" if it.last_known_none and not it.last_known_elr else last_known),
         Fact("leader epoch", str(it.leader_epoch)),
         Fact("partition epoch", str(it.partition_epoch)),
         Fact("replicas", text(it.replicas)),
@@ -70,17 +70,17 @@ def _facts(state: State) -> list[Fact]:
 
 def _notes(state: State) -> list[Fact]:
     """What is on its way, and what operators and the Unclean Recovery Manager have begun."""
-    found = []
+    notes = []
     if state.recovery.strategy is not RecoveryStrategy.DISABLED:
-        found.append(Fact("unclean recovery", text(state.recovery.strategy)))
+        notes.append(Fact("unclean recovery", text(state.recovery.strategy)))
     for fetch in state.fetching:
         sort = LATE[fetch.answered]
-        found.append(Fact("late fetch", f"{sort}, broker {fetch.follower} from {fetch.leader}, offset {fetch.offset}"))
+        notes.append(Fact("late fetch", f"{sort}, broker {fetch.follower} from {fetch.leader}, offset {fetch.offset}"))
     if state.lossy:
-        found.append(Fact("lost a part of the log", text(state.lossy)))
+        notes.append(Fact("lost a part of the log", text(state.lossy)))
     if state.acked:
-        found.append(Fact("acknowledged to producers", " ".join(f"r{entry.id}" for entry in state.acked)))
-    return found
+        notes.append(Fact("acknowledged to producers", " ".join(f"r{entry.id}" for entry in state.acked)))
+    return notes
 
 
 # ------------------------------------------------------------------------------------ brokers
@@ -123,7 +123,7 @@ def _status(state: State, b: int) -> list[Fact]:
         (b in state.lossy, "lost a part of its log"),
         (leads(state, b) and state.partition.leader != b, "believes that it leads"),
     ]
-    return [Fact(words, words) for found, words in signs if found]
+    return [Fact(words, words) for shown, words in signs if shown]
 
 
 def _own(state: State, b: int) -> list[Fact]:
@@ -146,9 +146,9 @@ def _own(state: State, b: int) -> list[Fact]:
         )
         facts.append(Fact("fetched", ", ".join(ends) or "by no follower"))
     if broker.alter.stage is not Stage.IDLE:
-        asked = f"ISR {text(broker.alter.isr)}, {text(broker.alter.stage).lower()}"
+        proposal = f"ISR {text(broker.alter.isr)}, {text(broker.alter.stage).lower()}"
         answer = f": {broker.alter.error.name}" if broker.alter.stage is Stage.ANSWERED else ""
-        facts.append(Fact("AlterPartition", asked + answer))
+        facts.append(Fact("AlterPartition", proposal + answer))
     return facts
 
 

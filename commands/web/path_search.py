@@ -55,7 +55,7 @@ class RunningSearch:
         if self.last.verdict != "searching":
             return self.last
         answers = self._crew.wait(0)
-        news = [said for _, said in self._crew.running() if said is not None]
+        news = [latest for _, latest in self._crew.running() if latest is not None]
         self.last = next(iter([*answers, *news]), self.last)
         if self.last.verdict != "searching":
             return self.last
@@ -120,42 +120,42 @@ def search(job: SearchJob, progress: Progress) -> WebSearch:
     space = StateSpace(job.selection)
     path = space.follow(job.path)
     start = path.states[-1]
-    wanted = _wanted(space, job.property, start)
+    checks = _checks(space, job.property, start)
     if not space.plain.within(start):
         why = "this state exceeds the budgets of the scope, where no search follows"
         raise UsageFault("web-request", why, help="raise the budget with --set")
     request = CheckRequest(
         limits=Limits(max_states=job.max_states, time_budget=job.seconds, memory=MEMORY), stop_at_first=True
     )
-    outcome = explore(SearchSubject(space.model, space.config, wanted, start=start), request, progress)
+    outcome = explore(SearchSubject(space.model, space.config, checks, start=start), request, progress)
     depth = max(0, len(outcome.levels) - 1)
     counts = f"{outcome.distinct:,} states, {depth} steps from here"
     seconds = round(outcome.seconds, 1)
-    made = WebSearch(job.id, model_of(job), "holds", "", outcome.distinct, depth, seconds)
+    outline = WebSearch(job.id, model_of(job), "holds", "", outcome.distinct, depth, seconds)
     if not outcome.traces:
         if outcome.complete:
-            return replace(made, said=f"no violation can be reached from here within the budgets: {counts}")
-        said = f"none found until {outcome.reason}: {counts}"
-        return replace(made, verdict="inconclusive", said=said)
-    found = min(outcome.traces, key=lambda ident: len(outcome.traces[ident]))
-    followed = replay(space.model, space.config, of_states(outcome.traces[found]), anywhere=True).followed
-    name = next(fn.name for fn in wanted if fn.ident == found)
+            return replace(outline, said=f"no violation can be reached from here within the budgets: {counts}")
+        reason = f"none found until {outcome.reason}: {counts}"
+        return replace(outline, verdict="inconclusive", said=reason)
+    ident = min(outcome.traces, key=lambda name: len(outcome.traces[name]))
+    followed = replay(space.model, space.config, of_states(outcome.traces[ident]), anywhere=True).followed
+    name = next(fn.name for fn in checks if fn.ident == ident)
     away = "one step" if len(followed.labels) == 1 else f"{len(followed.labels)} steps"
     return replace(
-        made,
+        outline,
         verdict="violated",
-        said=f"{found} {name} is violated {away} from here",
-        property=found,
+        said=f"{ident} {name} is violated {away} from here",
+        property=ident,
         path=(*space.words(path), *map(space.word, followed.labels)),
     )
 
 
-def _wanted(space: StateSpace, ident: str, start: object) -> list[Fn]:
+def _checks(space: StateSpace, ident: str, start: object) -> list[Fn]:
     if ident:
-        found = [fn for fn in space.model.always if fn.ident == ident]
-        if not found:
+        named = [fn for fn in space.model.always if fn.ident == ident]
+        if not named:
             raise UsageFault("unknown-property", f"unknown property `{ident}`")
-        return found
+        return named
     already = {fn.ident for fn in _false_now(space, start)}
     left = [fn for fn in space.model.always if fn.ident not in already]
     if not left:

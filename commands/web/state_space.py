@@ -106,32 +106,32 @@ class StateSpace:
                 raise _refused(number, word, f"it is not one of the {len(choices)} possible actions")
             return int(word)
         try:
-            wanted = asked(word, self.model, self.config.broker_count)
+            requested = asked(word, self.model, self.config.broker_count)
         except UsageFault as fault:
             raise _refused(number, word, fault.message, fault.help) from fault
-        found = [i for i, (label, _) in enumerate(choices) if wanted in (label, label.action)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise _refused(number, word, f"{len(found)} choices of its arguments are possible")
-        raise _refused(number, word, self._why_not(state, wanted))
+        matches = [i for i, (label, _) in enumerate(choices) if requested in (label, label.action)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise _refused(number, word, f"{len(matches)} choices of its arguments are possible")
+        raise _refused(number, word, self._why_not(state, requested))
 
-    def _why_not(self, state: Any, wanted: Label | str) -> str:
-        if isinstance(wanted, Label):
-            if not any(label == wanted for label, _ in self.plain.steps):
+    def _why_not(self, state: Any, requested: Label | str) -> str:
+        if isinstance(requested, Label):
+            if not any(label == requested for label, _ in self.plain.steps):
                 return "this configuration has no such action"
             try:
-                self.plain.step(state, wanted)
+                self.plain.step(state, requested)
             except NotEnabled as fault:
                 return f"it is not enabled there: {fault.guard}"
         return "it is not enabled there"
 
 
 def _refused(number: int, word: str, why: str, help: str | None = None) -> UsageFault:
-    shown = word if len(word) <= 80 else word[:77] + "..."
+    short = word if len(word) <= 80 else word[:77] + "..."
     return UsageFault(
         "web-path",
-        f"the path cannot be followed: step {number}, `{shown}`: {why}",
+        f"the path cannot be followed: step {number}, `{short}`: {why}",
         where=f"step {number}",
         help=help or "it may be of another version, variant or scope",
     )

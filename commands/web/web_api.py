@@ -129,12 +129,12 @@ class Explorer(Answers):
         selection, words = self._selection(body["model"]), _words(body["path"])
         with self._lock:
             self._space(selection).follow(words)
-        wanted = body.maybe("property", Node.text, "")
+        ident = body.maybe("property", Node.text, "")
         with self._search_lock:
             if self._search is not None and self._search.ask().verdict == "searching":
                 raise UsageFault("web-busy", "another search runs", help="cancel it first")
             self._searches += 1
-            self._search = RunningSearch(SearchJob(self._searches, selection, words, wanted, seconds, states))
+            self._search = RunningSearch(SearchJob(self._searches, selection, words, ident, seconds, states))
             return self._search.ask()
 
     def _news(self) -> WebSearch:

@@ -170,10 +170,10 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is printed for a request."""
 
-    def _answer(self, made: Any) -> None:
+    def _answer(self, answer: Any) -> None:
         try:
             self._demand_host()
-            kind, body = made()
+            kind, body = answer()
             self._send(HTTPStatus.OK, kind, body)
         except ElrError as fault:
             self._send(STATUS.get(fault.code, HTTPStatus.BAD_REQUEST), JSON, error_text(fault))
@@ -239,11 +239,11 @@ def as_text(data: object) -> str:
 
 def error_text(fault: ElrError) -> str:
     """An error as the command line would print it, as JSON."""
-    shown = {
+    fields = {
         "code": fault.code,
         "message": fault.message,
         "where": fault.where,
         "help": fault.help,
         "exit_code": int(exit_of(fault.code)),
     }
-    return as_text({"error": shown})
+    return as_text({"error": fields})

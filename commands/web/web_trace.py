@@ -31,10 +31,10 @@ def path_of_file(path: FilePath, given: Given) -> WebTrace:
 
 def path_of_text(text: str, name: str, given: Given) -> WebTrace:
     """The part of a trace that the plain model follows, as a path of the explorer."""
-    found = recorded_text(text, name, given)
-    origin, followed = found.behaviour.origin, replay(found.model, found.config, found.behaviour)
-    said = origin.selection()
-    space = StateSpace(said)
+    loaded = recorded_text(text, name, given)
+    origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
+    selection = origin.selection()
+    space = StateSpace(selection)
     steps, refused = list(followed.labels), None
     if followed.rejection is not None:
         number = followed.rejection.step
@@ -42,7 +42,7 @@ def path_of_text(text: str, name: str, given: Given) -> WebTrace:
         if number == 0:
             raise UsageFault("trace-rejected", refused, where=name, help="it may be of another scope")
     return WebTrace(
-        ChosenModel(said.variant, said.scope, said.overrides),
+        ChosenModel(selection.variant, selection.scope, selection.overrides),
         tuple(map(space.word, steps)),
         origin.property,
         refused,

@@ -32,9 +32,9 @@ from elrcheck.commands.what_if.outcome_json import Outcome
 from elrcheck.commands.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
 
 
-def answer(given: dict[str, Any]) -> dict[str, Any]:
+def answer(question: dict[str, Any]) -> dict[str, Any]:
     """What the controller answers, and the partition and the brokers after it."""
-    return reply(Node(given, JsonSource("", CODES, root="")))
+    return reply(Node(question, JsonSource("", CODES, root="")))
 
 
 def reply(question: Node) -> dict[str, Any]:
@@ -46,11 +46,11 @@ def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
     """The partition and the brokers as the question has them, with its defaults; the answer."""
     request, outcome = _decided(question)
     before = request.partition
-    given = {
+    as_read = {
         "partition": None if before is None else partition_json(request.ids, before, request.lists),
         "brokers": brokers_json(request, request.registration),
     }
-    return given, _told(request, outcome)
+    return as_read, _told(request, outcome)
 
 
 def _decided(question: Node) -> tuple[Request, Outcome]:

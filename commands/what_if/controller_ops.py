@@ -65,9 +65,9 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     if sender not in ids:
         return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
-    known = len(set(named)) == len(named) and all(broker in ids for broker in named)
+    well_formed = len(set(named)) == len(named) and all(broker in ids for broker in named)
     # The check for an ISR without the leader also refuses one that is not a set of known brokers.
-    isr = tuple(ids.outside.index(broker) for broker in named) if known else ()
+    isr = tuple(ids.outside.index(broker) for broker in named) if well_formed else ()
     carried = dict(zip(isr, (epoch + 1 for _, epoch in members), strict=False))
     decided = decide(
         request.config,
@@ -94,8 +94,8 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
     for node in op["new_isr"].items():
         if isinstance(node.value, int):
             broker = node.integer()
-            known = broker in request.ids
-            epoch = request.registration[request.ids.outside.index(broker)].epoch - 1 if known else NOBODY
+            registered = broker in request.ids
+            epoch = request.registration[request.ids.outside.index(broker)].epoch - 1 if registered else NOBODY
             pairs.append((broker, epoch))
             continue
         pair = node.items()
@@ -202,6 +202,6 @@ def find_operation(op: Node) -> Operation:
         if operation.name == kind.value:
             return operation
     near = suggest(kind.value, names)
-    known = "supported: " + ", ".join(names)
-    help = f"did you mean `{near}`? {known}" if near else known
+    supported = "supported: " + ", ".join(names)
+    help = f"did you mean `{near}`? {supported}" if near else supported
     kind.fail(f"`{kind.value}` is not supported", help, code="what-if-unknown-op")

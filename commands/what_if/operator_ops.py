@@ -21,10 +21,10 @@ from elrcheck.model.kafka_error import Error
 
 def _elect_leaders(request: Request, op: Node) -> ElectLeadersEvent:
     kind = op["election_type"].member(ElectionType)
-    given = op.get("desired_leader")
-    desired = None if given.value is None else request.ids.optional(given)
+    leader = op.get("desired_leader")
+    desired = None if leader.value is None else request.ids.optional(leader)
     if desired is not None and kind != ElectionType.DESIGNATION:
-        given.fail(f"{kind.name} takes no desired leader")
+        leader.fail(f"{kind.name} takes no desired leader")
     return ElectLeadersEvent(kind, desired)
 
 
@@ -33,8 +33,8 @@ def _reassign(request: Request, op: Node) -> Outcome:
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return Outcome(refused, subject(request), request.registration)
-    wanted = ReassignEvent(request.ids.distinct(op["target"]))
-    return outcome(decide(request.config, controller_of(request), wanted))
+    event = ReassignEvent(request.ids.distinct(op["target"]))
+    return outcome(decide(request.config, controller_of(request), event))
 
 
 def _set_min_isr(request: Request, op: Node) -> Outcome:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from dataclasses import dataclass
 
 import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.printable import printable, printable_line, printable_report
+from elrcheck.base.roundtrip import Record
 
 INVISIBLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
@@ -46,14 +46,12 @@ def test_a_line_is_no_workflow_command(command: str) -> None:
     assert printable_line(f"a{command}") == f"a{command}" and printable_line("::1 is an address") == "::1 is an address"
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Record, frozen=True):
     name: str
     numbers: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(Record, frozen=True):
     parts: tuple[Part, ...]
     by_name: dict[str, Part | None]
 

@@ -41,7 +41,7 @@ def test_what_was_there_stays(tmp_path: Path) -> None:
     with alone_in(tmp_path / "runs" / "two"):
         pass
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["one"]
-    with alone_in(tmp_path / "three", wanted=False):
+    with alone_in(tmp_path / "three", needed=False):
         assert not (tmp_path / "three").exists()
 
 

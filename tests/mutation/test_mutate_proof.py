@@ -51,10 +51,10 @@ def test_a_hazard_is_refuted_and_the_rules_themselves_are_not(hazards: HazardPro
     """A change of nothing, within what the proof covers, would be a hole if a search found something."""
     same = Hazard("F-0", "", "", settings={"crashes": 1})
     told = hazards.judge(same, sides(same).base)
-    assert (told.found.answer, told.hole) == ("outside", True)
+    assert (told.by_proof.answer, told.hole) == ("outside", True)
     kept = Hazard("F-0", "", "", settings={"crashes": 1}, knobs={"clean_check": CleanCheck.ALWAYS_CLEAN})
     told = hazards.judge(kept, sides(kept).base)
-    assert (told.found.answer, told.found.action, told.hole) == ("refuted", "Register", False)
+    assert (told.by_proof.answer, told.by_proof.action, told.hole) == ("refuted", "Register", False)
 
 
 @pytest.mark.slow
