@@ -80,8 +80,6 @@ def _read_question(answers: Answers, line: bytes, answer: bytes) -> None:
         answers.builder.append((question.question, wire.BUILDER_ANSWERS.read(answer)))
     elif isinstance(question, wire.Load):
         answers.walks.append((question.setup, [], []))
-    elif isinstance(question, wire.AskReassignment):
-        raise wire.WireError("a reassignment is compared with nothing")
     else:
         _, steps, step_answers = answers.walks[-1]
         steps.append(question)

@@ -27,7 +27,7 @@ from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
 from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
-from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, ReassignmentAnswer, ReassignmentQuestion
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 
 PROTOCOL = "2"
 CONTROLLER = ("kafka/java/controller", "org.apache.kafka.controller.OracleMain")
@@ -64,10 +64,6 @@ class ControllerOracle(LineOracle):
     def builder(self, questions: Sequence[BuilderQuestion]) -> list[BuilderAnswer]:
         """Ask PartitionChangeBuilder."""
         return [wire.BUILDER_ANSWERS.read(line) for line in self.ask([*map(wire.AskBuilder, questions)])]
-
-    def reassignments(self, questions: Sequence[ReassignmentQuestion]) -> list[ReassignmentAnswer]:
-        """Ask PartitionReassignmentReplicas and PartitionReassignmentRevert."""
-        return [wire.REASSIGNMENT_ANSWERS.read(line) for line in self.ask([*map(wire.AskReassignment, questions)])]
 
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         """Ask the controller's managers; a walk has as many answers as steps."""

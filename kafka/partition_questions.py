@@ -1,4 +1,4 @@
-"""What Kafka's classes are asked about one partition, and what they answer, in Kafka's own terms.
+"""A partition as Kafka registers it, and the questions to PartitionChangeBuilder, in Kafka's own terms.
 
 Broker ids are Kafka's, and -1 stands for no broker, as in Kafka's records. Sequences are tuples in Kafka's
 order, because that order decides elections. Nothing here is interpreted: these are the arguments of a call
@@ -80,31 +80,4 @@ class BuilderAnswer:
     """
 
     partition: KafkaPartition | None
-    failure: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReassignmentQuestion:
-    """PartitionReassignmentReplicas of `partition`; target: a new target, or None for the one under way.
-
-    completes_with: the ISR for which maybeCompleteReassignment is asked, or None for the partition's own.
-    """
-
-    partition: KafkaPartition
-    target: Ids | None = None
-    completes_with: Ids | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReassignmentAnswer:
-    """replicas: all replicas while reassigning; completed: (replicas, ISR) after it, None if it goes on.
-
-    reverted: (replicas, ISR) that PartitionReassignmentRevert goes back to, None if nothing is under way.
-    """
-
-    replicas: Ids
-    adding: Ids
-    removing: Ids
-    completed: tuple[Ids, Ids] | None = None
-    reverted: tuple[Ids, Ids] | None = None
     failure: str | None = None

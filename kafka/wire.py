@@ -12,13 +12,7 @@ import msgspec
 
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
-from elrcheck.kafka.partition_questions import (
-    BuilderAnswer,
-    BuilderQuestion,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-    Tagged,
-)
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, Tagged
 
 T = TypeVar("T")
 REMEMBERED = 1 << 16
@@ -36,19 +30,13 @@ class AskBuilder(Tagged, frozen=True, tag="Builder"):
     question: BuilderQuestion
 
 
-class AskReassignment(Tagged, frozen=True, tag="Reassignment"):
-    """A question to PartitionReassignmentReplicas."""
-
-    question: ReassignmentQuestion
-
-
 class Load(Tagged, frozen=True, tag="Setup"):
     """A cluster, with which the steps that follow begin."""
 
     setup: Setup
 
 
-ControllerLine: TypeAlias = AskBuilder | AskReassignment | Load | Step
+ControllerLine: TypeAlias = AskBuilder | Load | Step
 write = msgspec.json.Encoder().encode
 """Write a question as one line."""
 
@@ -77,6 +65,5 @@ class Lines(Generic[T]):
 QUESTIONS: Lines[ControllerLine] = Lines(ControllerLine)
 EVENTS: Lines[BrokerEvent] = Lines(BrokerEvent)
 BUILDER_ANSWERS: Lines[BuilderAnswer] = Lines(BuilderAnswer)
-REASSIGNMENT_ANSWERS: Lines[ReassignmentAnswer] = Lines(ReassignmentAnswer)
 STEP_ANSWERS: Lines[StepAnswer] = Lines(StepAnswer)
 BROKER_ANSWERS: Lines[BrokerAnswer] = Lines(BrokerAnswer)

@@ -14,20 +14,8 @@ from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
 from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
-from elrcheck.model.control_plane.controller_event import (
-    AlterPartitionEvent,
-    BalanceEvent,
-    CreatePartitionEvent,
-    DirectoryFailedEvent,
-    DirectoryMovedEvent,
-    Event,
-    FenceEvent,
-    PeriodicElectionEvent,
-    RegisterEvent,
-    StartShutdownEvent,
-    UnfenceEvent,
-    UnregisterEvent,
-)
+from elrcheck.model.control_plane import controller_event as events
+from elrcheck.model.control_plane.controller_event import Event
 from elrcheck.model.control_plane.creation import without_partition
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
@@ -43,10 +31,10 @@ def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], Outcom
     return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
 
 
-def _register(request: Request, op: Node) -> RegisterEvent:
+def _register(request: Request, op: Node) -> events.RegisterEvent:
     b = request.ids.inside(op["broker"])
     presented = request.registration[b].epoch if op["clean"].boolean() else 0
-    return RegisterEvent(b, presented, op.maybe("brings_directory", lambda node: node.boolean(), True))
+    return events.RegisterEvent(b, presented, op.maybe("brings_directory", lambda node: node.boolean(), True))
 
 
 # ---------------------------------------------------------------------------- AlterPartition
@@ -72,7 +60,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     decided = decide(
         request.config,
         controller_of(request),
-        AlterPartitionEvent(
+        events.AlterPartitionEvent(
             sender=ids.outside.index(sender),
             sender_epoch=sender_epoch,
             leader_epoch=leader_epoch,
@@ -111,7 +99,7 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
 def _create_partition(request: Request, op: Node) -> Outcome:
     replicas = request.ids.distinct(op["replicas"])
     before = without_partition(request.settings, request.registration)
-    decided = decide(request.config, before, CreatePartitionEvent(replicas))
+    decided = decide(request.config, before, events.CreatePartitionEvent(replicas))
     if decided.error != Error.NONE:
         return Outcome(decided.error.name, request.partition, request.registration)
     return outcome(decided, {"isr": replicas})
@@ -156,14 +144,14 @@ def _change(request: Request, op: Node) -> Outcome:
 
 
 OPERATIONS: tuple[Operation, ...] = (
-    Operation("fence", _of_broker(FenceEvent), ("broker",)),
-    Operation("unfence", _of_broker(UnfenceEvent), ("broker",)),
-    Operation("controlled_shutdown", _of_broker(StartShutdownEvent), ("broker",)),
+    Operation("fence", _of_broker(events.FenceEvent), ("broker",)),
+    Operation("unfence", _of_broker(events.UnfenceEvent), ("broker",)),
+    Operation("controlled_shutdown", _of_broker(events.StartShutdownEvent), ("broker",)),
     Operation("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
     # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
-    Operation("unregister", _of_broker(UnregisterEvent), ("broker",)),
-    Operation("directory_failed", _of_broker(DirectoryFailedEvent), ("broker",)),
-    Operation("assign_directories", _of_broker(DirectoryMovedEvent), ("broker",)),
+    Operation("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
+    Operation("directory_failed", _of_broker(events.DirectoryFailedEvent), ("broker",)),
+    Operation("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
     Operation(
         "alter_partition",
         _alter_partition,
@@ -171,8 +159,8 @@ OPERATIONS: tuple[Operation, ...] = (
         ("sender", "sender_broker_epoch", "leader_epoch", "partition_epoch", "leader_recovery_state"),
     ),
     Operation("create_partition", _create_partition, ("replicas",), needs_partition=False),
-    Operation("balance_preferred", deciding(lambda request, op: BalanceEvent())),
-    Operation("maybe_elect_unclean", deciding(lambda request, op: PeriodicElectionEvent())),
+    Operation("balance_preferred", deciding(lambda request, op: events.BalanceEvent())),
+    Operation("maybe_elect_unclean", deciding(lambda request, op: events.PeriodicElectionEvent())),
     *OPERATOR_OPERATIONS,
     Operation(
         "change",

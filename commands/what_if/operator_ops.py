@@ -7,25 +7,18 @@ from dataclasses import replace
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
 from elrcheck.commands.what_if.question import Request
-from elrcheck.model.control_plane.controller_event import (
-    CancelReassignmentEvent,
-    ElectionType,
-    ElectLeadersEvent,
-    MinIsrEvent,
-    MinIsrLevel,
-    ReassignEvent,
-)
+from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 
 
-def _elect_leaders(request: Request, op: Node) -> ElectLeadersEvent:
-    kind = op["election_type"].member(ElectionType)
+def _elect_leaders(request: Request, op: Node) -> events.ElectLeadersEvent:
+    kind = op["election_type"].member(events.ElectionType)
     leader = op.get("desired_leader")
     desired = None if leader.value is None else request.ids.optional(leader)
-    if desired is not None and kind != ElectionType.DESIGNATION:
+    if desired is not None and kind != events.ElectionType.DESIGNATION:
         leader.fail(f"{kind.name} takes no desired leader")
-    return ElectLeadersEvent(kind, desired)
+    return events.ElectLeadersEvent(kind, desired)
 
 
 def _reassign(request: Request, op: Node) -> Outcome:
@@ -33,28 +26,28 @@ def _reassign(request: Request, op: Node) -> Outcome:
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return Outcome(refused, subject(request), request.registration)
-    event = ReassignEvent(request.ids.distinct(op["target"]))
+    event = events.ReassignEvent(request.ids.distinct(op["target"]))
     return outcome(decide(request.config, controller_of(request), event))
 
 
 def _set_min_isr(request: Request, op: Node) -> Outcome:
     """The value is written at one level; `min_isr` of the question is what this level had before."""
     name = op["level"].value
-    level = next((level for level in MinIsrLevel if level.value == str(name).lower()), None)
+    level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)
     if level is None:
-        levels = ", ".join(level.value for level in MinIsrLevel)
+        levels = ", ".join(level.value for level in events.MinIsrLevel)
         op["level"].fail(f"`{name}` is no level", f"levels: {levels}")
     value = op["value"].integer()
     b = op.maybe("broker", request.ids.inside, 0)
     before = controller_of(request)
-    if level != MinIsrLevel.TOPIC:
+    if level != events.MinIsrLevel.TOPIC:
         before = replace(before, settings=replace(before.settings, topic_min_isr=None))
-    return outcome(decide(request.config, before, MinIsrEvent(level, b, value)))
+    return outcome(decide(request.config, before, events.MinIsrEvent(level, b, value)))
 
 
 OPERATOR_OPERATIONS: tuple[Operation, ...] = (
     Operation("elect_leaders", deciding(_elect_leaders), ("election_type",), ("desired_leader",)),
     Operation("reassign", _reassign, ("target",)),
-    Operation("cancel_reassignment", deciding(lambda request, op: CancelReassignmentEvent())),
+    Operation("cancel_reassignment", deciding(lambda request, op: events.CancelReassignmentEvent())),
     Operation("set_min_isr", _set_min_isr, ("level", "value"), ("broker",)),
 )

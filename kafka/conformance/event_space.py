@@ -14,28 +14,10 @@ from functools import lru_cache
 from itertools import permutations, product
 from typing import Any, TypeAlias
 
+from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.conformance.builder_space import LARGEST, PLACES, partition
 from elrcheck.kafka.conformance.question_space import Space, subsets
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    AssignDirectory,
-    Balance,
-    Configure,
-    Elect,
-    ElectUncleanly,
-    Fence,
-    Heartbeat,
-    KafkaBroker,
-    Member,
-    Reassign,
-    Register,
-    Setup,
-    ShutDown,
-    Step,
-    SwitchElr,
-    Unfence,
-    Unregister,
-)
+from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, Ids
 
 Single: TypeAlias = tuple[Setup, Step]
@@ -76,34 +58,40 @@ def events(n: int, brokers: int) -> Iterator[Step]:
     """Every event for a partition of n replicas in a cluster of so many brokers."""
     ids = range(brokers)
     for b in ids:
-        yield from (Fence(b), Unfence(b), ShutDown(b), Unregister(b))
-        yield from (Register(b, "last"), Register(b, "none"), Register(b, "other"))
+        yield from (steps.Fence(b), steps.Unfence(b), steps.ShutDown(b), steps.Unregister(b))
+        yield from (steps.Register(b, "last"), steps.Register(b, "none"), steps.Register(b, "other"))
     for sender in range(n):
         for isr in subsets(range(n)):
-            members = tuple(Member(b) for b in isr)
-            yield AlterPartition(sender, members)
-            yield AlterPartition(sender, members, recovery="RECOVERING")
-        everyone = tuple(Member(b) for b in range(n))
-        yield AlterPartition(sender, (*everyone[:-1], Member(n - 1, 1)))
-        yield AlterPartition(sender, tuple(Member(b, None) for b in range(n)))
-        yield AlterPartition(sender, everyone, sender_epoch=-1)
+            members = tuple(steps.Member(b) for b in isr)
+            yield steps.AlterPartition(sender, members)
+            yield steps.AlterPartition(sender, members, recovery="RECOVERING")
+        everyone = tuple(steps.Member(b) for b in range(n))
+        yield steps.AlterPartition(sender, (*everyone[:-1], steps.Member(n - 1, 1)))
+        yield steps.AlterPartition(sender, tuple(steps.Member(b, None) for b in range(n)))
+        yield steps.AlterPartition(sender, everyone, sender_epoch=-1)
         for off in (-1, 1):
-            yield AlterPartition(sender, everyone, leader_epoch=off)
-            yield AlterPartition(sender, everyone, partition_epoch=off)
-    yield from (Elect("PREFERRED"), Elect("UNCLEAN"), Balance(), ElectUncleanly(), Reassign(None))
+            yield steps.AlterPartition(sender, everyone, leader_epoch=off)
+            yield steps.AlterPartition(sender, everyone, partition_epoch=off)
+    yield from (
+        steps.Elect("PREFERRED"),
+        steps.Elect("UNCLEAN"),
+        steps.Balance(),
+        steps.ElectUncleanly(),
+        steps.Reassign(None),
+    )
     for chosen in subsets(ids)[1:]:
-        yield Reassign(chosen)
-    yield from (Reassign(order) for order in list(permutations(ids))[1:])
+        yield steps.Reassign(chosen)
+    yield from (steps.Reassign(order) for order in list(permutations(ids))[1:])
     for value in range(1, n + 2):
-        yield Configure("topic", str(value))
-        yield Configure("cluster", str(value))
-    yield from (Configure("topic", None), Configure("cluster", None))
-    yield from (SwitchElr(True), SwitchElr(False))
+        yield steps.Configure("topic", str(value))
+        yield steps.Configure("cluster", str(value))
+    yield from (steps.Configure("topic", None), steps.Configure("cluster", None))
+    yield from (steps.SwitchElr(True), steps.SwitchElr(False))
     for b in range(n):
-        yield from (AssignDirectory(b, 0), AssignDirectory(b, 1))
+        yield from (steps.AssignDirectory(b, 0), steps.AssignDirectory(b, 1))
         for failed in (0, 1):
-            yield from (Heartbeat(b, want_fence=fenced, offline=(failed,)) for fenced in (False, True))
-        yield from (Register(b, "last", (0,)), Register(b, "last", (1,)), Register(b, "none", (1,)))
+            yield from (steps.Heartbeat(b, want_fence=fenced, offline=(failed,)) for fenced in (False, True))
+        yield from (steps.Register(b, "last", (0,)), steps.Register(b, "last", (1,)), steps.Register(b, "none", (1,)))
 
 
 def _single(
@@ -132,19 +120,19 @@ def _single(
 def possible(step: Step, conditions: Any) -> bool:
     """Kafka calls these methods for registered brokers only, and unfences one that does not shut down."""
     match step:
-        case Fence(b) | ShutDown(b):
+        case steps.Fence(b) | steps.ShutDown(b):
             return bool(NAMES[conditions[b]] != "unregistered")
-        case Unfence(b):
+        case steps.Unfence(b):
             return NAMES[conditions[b]] in ("active", "fenced")
-        case AssignDirectory(b):
+        case steps.AssignDirectory(b):
             return bool(NAMES[conditions[b]] != "unregistered")
-        case Heartbeat(b, want_fence):
+        case steps.Heartbeat(b, want_fence):
             return bool(NAMES[conditions[b]] == ("fenced" if want_fence else "active"))
     return True
 
 
 def _refused(step: Step, leader: int, replicas: int) -> bool:
     """An AlterPartition of a broker that does not lead, but for the plain one of all replicas."""
-    if not isinstance(step, AlterPartition) or step.sender == leader:
+    if not isinstance(step, steps.AlterPartition) or step.sender == leader:
         return False
-    return step != AlterPartition(step.sender, tuple(Member(b) for b in range(replicas)))
+    return step != steps.AlterPartition(step.sender, tuple(steps.Member(b) for b in range(replicas)))

@@ -12,55 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    AssignDirectory,
-    Balance,
-    Configure,
-    CreateTopic,
-    Elect,
-    ElectUncleanly,
-    Expire,
-    Fence,
-    Heartbeat,
-    KafkaBroker,
-    Reassign,
-    Register,
-    Setup,
-    ShutDown,
-    Step,
-    SwitchElr,
-    Unfence,
-    Unregister,
-)
+from elrcheck.kafka import controller_steps as steps
+from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import (
-    AlterPartitionEvent,
-    BalanceEvent,
-    CancelReassignmentEvent,
-    CreatePartitionEvent,
-    Decided,
-    DirectoriesEvent,
-    DirectoryFailedEvent,
-    DirectoryMovedEvent,
-    ElectionType,
-    ElectLeadersEvent,
-    Event,
-    FeatureEvent,
-    FenceEvent,
-    MinIsrEvent,
-    MinIsrLevel,
-    PeriodicElectionEvent,
-    ReassignEvent,
-    RegisterEvent,
-    StartShutdownEvent,
-    UnfenceEvent,
-    UnregisterEvent,
-)
-from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane import controller_event as events
+from elrcheck.model.control_plane.controller_event import Decided, Event
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.kafka_error import Error
@@ -225,13 +184,13 @@ def built(config: Config, asked: BuilderQuestion) -> Partition:
 def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
     """What the model's controller answers to an event, and what it knows then."""
     match step:
-        case Register():
+        case steps.Register():
             return _registered(now, step)
-        case Heartbeat():
+        case steps.Heartbeat():
             return _failed(now, step)
-        case Configure():
+        case steps.Configure():
             return _configured(now, step)
-        case AssignDirectory(b, directory):
+        case steps.AssignDirectory(b, directory):
             return _assigned(now, b, directory)
     decided = decide(now.config, now.controller, _event(now.controller, step))
     return decided.error.name, _then(now, decided)
@@ -240,29 +199,29 @@ def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
 def _event(s: Controller, step: Step) -> Event:
     """The event of the model that a step is, where what is known beside the controller does not matter."""
     match step:
-        case Fence(b) | Expire(b):
-            return FenceEvent(b)
-        case Unfence(b):
-            return UnfenceEvent(b)
-        case ShutDown(b):
-            return StartShutdownEvent(b)
-        case Unregister(b):
-            return UnregisterEvent(b)
-        case AlterPartition():
+        case steps.Fence(b) | steps.Expire(b):
+            return events.FenceEvent(b)
+        case steps.Unfence(b):
+            return events.UnfenceEvent(b)
+        case steps.ShutDown(b):
+            return events.StartShutdownEvent(b)
+        case steps.Unregister(b):
+            return events.UnregisterEvent(b)
+        case steps.AlterPartition():
             return _request(s, step)
-        case Elect(kind):
-            return ElectLeadersEvent(ElectionType[kind], None)
-        case Balance():
-            return BalanceEvent()
-        case ElectUncleanly():
-            return PeriodicElectionEvent()
-        case Reassign(None):
-            return CancelReassignmentEvent()
-        case Reassign(replicas):
+        case steps.Elect(kind):
+            return events.ElectLeadersEvent(events.ElectionType[kind], None)
+        case steps.Balance():
+            return events.BalanceEvent()
+        case steps.ElectUncleanly():
+            return events.PeriodicElectionEvent()
+        case steps.Reassign(None):
+            return events.CancelReassignmentEvent()
+        case steps.Reassign(replicas):
             assert replicas is not None
-            return ReassignEvent(replicas)
-        case SwitchElr(on):
-            return FeatureEvent(on)
+            return events.ReassignEvent(replicas)
+        case steps.SwitchElr(on):
+            return events.FeatureEvent(on)
         case _:
             raise Unheld(type(step).__name__)
 
@@ -289,7 +248,7 @@ def _recorded(now: Situation, b: int) -> int | None:
     return now.directories[replicas.index(b)]
 
 
-def _registered(now: Situation, step: Register) -> tuple[str, Situation]:
+def _registered(now: Situation, step: steps.Register) -> tuple[str, Situation]:
     """The broker registers with the directories that it has now (KIP-858)."""
     c, s, b = now.config, now.controller, step.broker
     epoch = s.registration[b].epoch
@@ -300,7 +259,7 @@ def _registered(now: Situation, step: Register) -> tuple[str, Situation]:
     else:
         recorded = _recorded(now, b)
         brings = recorded is None or recorded < 0 or recorded in brought
-    decided = decide(c, s, RegisterEvent(b, file, brings))
+    decided = decide(c, s, events.RegisterEvent(b, file, brings))
     after = _then(now, decided)
     if decided.error != Error.NONE:
         return decided.error.name, after
@@ -309,7 +268,7 @@ def _registered(now: Situation, step: Register) -> tuple[str, Situation]:
     )
 
 
-def _failed(now: Situation, step: Heartbeat) -> tuple[str, Situation]:
+def _failed(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
     """A heartbeat names directories that have failed, and asks for nothing else."""
     s, b = now.controller, step.broker
     r = s.registration[b]
@@ -318,7 +277,7 @@ def _failed(now: Situation, step: Heartbeat) -> tuple[str, Situation]:
     new = tuple(number for number in now.online[b] if number in step.offline)
     left = tuple(number for number in now.online[b] if number not in step.offline)
     hit = bool(new) and _recorded(now, b) in new
-    decided = decide(now.config, s, DirectoryFailedEvent(b)) if hit else Decided(Error.NONE, s)
+    decided = decide(now.config, s, events.DirectoryFailedEvent(b)) if hit else Decided(Error.NONE, s)
     return decided.error.name, replace(_then(now, decided), online=_with(now.online, b, left))
 
 
@@ -326,13 +285,13 @@ def _with(found: tuple[Ids, ...], b: int, changed: Ids) -> tuple[Ids, ...]:
     return (*found[:b], changed, *found[b + 1 :])
 
 
-def _request(s: Controller, step: AlterPartition) -> AlterPartitionEvent:
+def _request(s: Controller, step: steps.AlterPartition) -> events.AlterPartitionEvent:
     p = s.partition
     epochs: list[int] = [0] * len(s.registration)
     for member in step.isr:
         if member.epoch is not None:
             epochs[member.broker] = s.registration[member.broker].epoch + member.epoch
-    return AlterPartitionEvent(
+    return events.AlterPartitionEvent(
         sender=step.sender,
         sender_epoch=s.registration[step.sender].epoch + step.sender_epoch,
         leader_epoch=p.leader_epoch + step.leader_epoch,
@@ -343,7 +302,7 @@ def _request(s: Controller, step: AlterPartition) -> AlterPartitionEvent:
     )
 
 
-def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
+def _configured(now: Situation, step: steps.Configure) -> tuple[str, Situation]:
     if step.key == "unclean.leader.election.enable":
         if step.level != "topic" or step.value is None:
             raise Unheld("unclean.leader.election.enable of anything but the topic")
@@ -353,7 +312,7 @@ def _configured(now: Situation, step: Configure) -> tuple[str, Situation]:
     if step.value is None and step.level != "topic" and not now.controller.settings.elr_enabled:
         raise Unheld("a cluster or a broker whose min.insync.replicas was deleted")
     value = None if step.value is None else int(step.value)
-    event = MinIsrEvent(MinIsrLevel(step.level), step.broker or 0, value)
+    event = events.MinIsrEvent(events.MinIsrLevel(step.level), step.broker or 0, value)
     decided = decide(now.config, now.controller, event)
     return decided.error.name, replace(now, controller=decided.controller)
 
@@ -370,19 +329,8 @@ def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
     place = replicas.index(b)
     moved = now.directories[place] != directory
     failed = now.controller.registration[b].directory == Directory.OFFLINE
-    event = DirectoryMovedEvent(b) if failed else DirectoriesEvent(moved)
+    event = events.DirectoryMovedEvent(b) if failed else events.DirectoriesEvent(moved)
     after = decide(now.config, now.controller, event)
     known = (*now.directories[:place], directory, *now.directories[place + 1 :])
     then = _then(now, after)
     return after.error.name, then if then.directories is None else replace(then, directories=known)
-
-
-def created(config: Config, setup: Setup, step: CreateTopic) -> tuple[str, Partition | None]:
-    """A new topic in a cluster that has none."""
-    registration = tuple(registration_of(broker) for broker in setup.brokers)
-    settings = Settings(None, 1, tuple(None for _ in registration), setup.elr)
-    before = without_partition(settings, registration)
-    event = CreatePartitionEvent(step.replicas)
-    decided = decide(configured(config, len(registration), False), before, event)
-    made = decided.controller.partition if decided.error == Error.NONE else None
-    return decided.error.name, made

@@ -10,28 +10,9 @@ import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
+from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    AssignDirectory,
-    Balance,
-    Configure,
-    Elect,
-    ElectUncleanly,
-    Expire,
-    Fence,
-    Heartbeat,
-    KafkaBroker,
-    Member,
-    Reassign,
-    Register,
-    Setup,
-    ShutDown,
-    Step,
-    SwitchElr,
-    Unfence,
-    Unregister,
-)
+from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderQuestion, Ids, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import Controller, active
@@ -78,15 +59,15 @@ def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Ste
     """A setup and events, each chosen in the state that the model reaches by those before."""
     setup = random_setup(choice, config.elr_enabled)
     now = situation_of(config, setup)
-    steps: list[Step] = []
+    taken: list[Step] = []
     for _ in range(choice.randint(SHORTEST, LONGEST)):
         step = random_step(choice, now, config.elr_enabled)
         try:
             _, now = decide_step(now, step)
         except Unheld:
             continue
-        steps.append(step)
-    return setup, tuple(steps)
+        taken.append(step)
+    return setup, tuple(taken)
 
 
 def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
@@ -98,20 +79,20 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
     usable = [b for b, r in enumerate(s.registration) if _may_fail(r) and len(now.online[b]) > 1]
     known = [b for b, r in enumerate(s.registration) if r.registered]
     options: list[tuple[int, Any]] = [
-        (14 if unfenced else 0, lambda: choice.choice((Fence, Fence, Expire))(choice.choice(unfenced))),
-        (16 if fenced else 0, lambda: Unfence(choice.choice(fenced))),
+        (14 if unfenced else 0, lambda: choice.choice(_FENCINGS)(choice.choice(unfenced))),
+        (16 if fenced else 0, lambda: steps.Unfence(choice.choice(fenced))),
         (12, lambda: _register(choice, now, fenced)),
-        (4 if live else 0, lambda: ShutDown(choice.choice(live))),
-        (2, lambda: Unregister(choice.randrange(len(s.registration)))),
+        (4 if live else 0, lambda: steps.ShutDown(choice.choice(live))),
+        (2, lambda: steps.Unregister(choice.randrange(len(s.registration)))),
         (24, lambda: _alter(choice, s, live)),
-        (4, lambda: Elect(choice.choice(("PREFERRED", "UNCLEAN")))),
-        (2, Balance),
-        (2, ElectUncleanly),
-        (9, lambda: Reassign(_target(choice, s))),
-        (3, lambda: Reassign(None)),
+        (4, lambda: steps.Elect(choice.choice(("PREFERRED", "UNCLEAN")))),
+        (2, steps.Balance),
+        (2, steps.ElectUncleanly),
+        (9, lambda: steps.Reassign(_target(choice, s))),
+        (3, lambda: steps.Reassign(None)),
         (5, lambda: _min_isr(choice)),
-        (1, lambda: Configure("topic", choice.choice(("true", "false")), "unclean.leader.election.enable")),
-        (3 if features else 0, lambda: SwitchElr(choice.random() < 0.6)),
+        (1, lambda: steps.Configure("topic", choice.choice(("true", "false")), "unclean.leader.election.enable")),
+        (3 if features else 0, lambda: steps.SwitchElr(choice.random() < 0.6)),
         (3 if known else 0, lambda: _directory(choice, now)),
         (2 if usable else 0, lambda: _failure(choice, s, usable)),
     ]
@@ -120,6 +101,7 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
     return step
 
 
+_FENCINGS = (steps.Fence, steps.Fence, steps.Expire)
 _FILES: tuple[Any, ...] = ("last", "last", "none", "none", "none", "other")
 
 
@@ -127,7 +109,7 @@ def _any_broker(choice: random.Random, s: Controller, fenced: Sequence[int]) -> 
     return choice.choice(fenced) if fenced and choice.random() < 0.7 else choice.randrange(len(s.registration))
 
 
-def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> AlterPartition:
+def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> steps.AlterPartition:
     """Mostly a shrink or an expansion by the leader; sometimes a request that must be refused."""
     p = s.partition
     isr = sorted(p.isr)
@@ -140,15 +122,15 @@ def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> AlterPa
         choice.shuffle(isr)
     sender = p.leader if p.leader is not None else choice.choice(p.replicas)
     if choice.random() < 0.8:
-        return AlterPartition(sender, tuple(Member(b) for b in isr))
+        return steps.AlterPartition(sender, tuple(steps.Member(b) for b in isr))
     everyone = range(len(s.registration))
     if choice.random() < 0.4:
         sender = choice.choice(everyone)
         isr = choice.sample(everyone, choice.randint(0, len(everyone)))
     epochs = (0, 0, 0, 0, -1, 1)
-    return AlterPartition(
+    return steps.AlterPartition(
         sender,
-        tuple(Member(b, choice.choice((0, 0, 0, None, -1, 1))) for b in isr),
+        tuple(steps.Member(b, choice.choice((0, 0, 0, None, -1, 1))) for b in isr),
         choice.choice(epochs),
         choice.choice(epochs),
         choice.choice(epochs),
@@ -163,39 +145,39 @@ def _target(choice: random.Random, s: Controller) -> Ids:
     return tuple(choice.sample(brokers, choice.randint(1, min(len(brokers), MOST_REPLICAS))))
 
 
-def _min_isr(choice: random.Random) -> Configure:
+def _min_isr(choice: random.Random) -> steps.Configure:
     level: Any = choice.choice(("topic", "topic", "cluster"))
     if choice.random() < 0.12:
-        return Configure("topic", None, legacy=choice.random() < 0.3)
-    return Configure(level, str(choice.choice((1, 1, 2, 2, 3, 4))), legacy=choice.random() < 0.3)
+        return steps.Configure("topic", None, legacy=choice.random() < 0.3)
+    return steps.Configure(level, str(choice.choice((1, 1, 2, 2, 3, 4))), legacy=choice.random() < 0.3)
 
 
-def _register(choice: random.Random, now: Situation, fenced: Sequence[int]) -> Register:
+def _register(choice: random.Random, now: Situation, fenced: Sequence[int]) -> steps.Register:
     """Mostly with the directories it had; one that failed is repaired, or missing as others may be."""
     b = _any_broker(choice, now.controller, fenced)
     file = choice.choice(_FILES)
     if now.online[b] == BOTH and choice.random() < 0.9:
-        return Register(b, file)
-    return Register(b, file, choice.choice((BOTH, (0,), (1,))))
+        return steps.Register(b, file)
+    return steps.Register(b, file, choice.choice((BOTH, (0,), (1,))))
 
 
 def _directory(choice: random.Random, now: Situation) -> Step:
     s = now.controller
     holders = [r for r in s.partition.replicas if s.registration[r].registered]
     if not holders:
-        return Balance()
+        return steps.Balance()
     b = choice.choice(holders)
-    return AssignDirectory(b, choice.choice(now.online[b]))
+    return steps.AssignDirectory(b, choice.choice(now.online[b]))
 
 
 def _may_fail(r: Registration) -> bool:
     return r.registered and not r.in_controlled_shutdown
 
 
-def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> Heartbeat:
+def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> steps.Heartbeat:
     """A heartbeat that changes nothing but that a directory has failed."""
     b = choice.choice(usable)
-    return Heartbeat(b, want_fence=s.registration[b].fenced, offline=(choice.choice(BOTH),))
+    return steps.Heartbeat(b, want_fence=s.registration[b].fenced, offline=(choice.choice(BOTH),))
 
 
 # ---------------------------------------------------------------------------- single questions

@@ -15,26 +15,9 @@ from typing import Any
 import msgspec
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, situation_of
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    AssignDirectory,
-    Configure,
-    Elect,
-    ElectUncleanly,
-    Fence,
-    Heartbeat,
-    KafkaBroker,
-    Member,
-    Reassign,
-    Register,
-    Setup,
-    ShutDown,
-    Step,
-    SwitchElr,
-    Unfence,
-    Unregister,
-)
+from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.plain import Label
 from elrcheck.model.broker.log_directories import brings_directory, presented_epoch
@@ -99,12 +82,12 @@ def walk_of(
     setup = setup_of(config, first)
     now = situation_of(config, setup)
     mended = None if repaired is None else situation_of(repaired, setup)
-    steps: list[WalkStep] = []
+    walked: list[WalkStep] = []
     parting = None
     for index, (label, before, after) in enumerate(zip(trace.labels, trace.states, trace.states[1:], strict=False)):
         call = _call(config, now, label, before)
         if call is None:
-            steps.append(WalkStep(label, None, "NONE", after))
+            walked.append(WalkStep(label, None, "NONE", after))
             continue
         error, now = _decided(now, call, index, label)
         _agrees(now, after, index, label)
@@ -114,7 +97,7 @@ def walk_of(
         if mended is not None and parting is None and _shape(mended.controller.partition) != _shape(after.partition):
             parting = index
         refused = error != "NONE" and after.partition == before.partition
-        steps.append(
+        walked.append(
             WalkStep(
                 label,
                 None if refused else call,
@@ -124,7 +107,7 @@ def walk_of(
                 repaired_error,
             )
         )
-    walk = ControllerWalk(config, setup, first, tuple(steps), parting, released)
+    walk = ControllerWalk(config, setup, first, tuple(walked), parting, released)
     if not walk.calls:
         message = "no step of the trace is one of the controller"
         raise UsageFault("junit-trace", message, help="the brokers' own steps have no counterpart in its classes")
@@ -171,62 +154,62 @@ def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None
     args: tuple[Any, ...] = label.args
     match label.action:
         case "Fence" | "GrantShutdown":
-            return Fence(args[0])
+            return steps.Fence(args[0])
         case "Unfence":
-            return Unfence(args[0])
+            return steps.Unfence(args[0])
         case "Register":
             return _register(config, s, args[0])
         case "StartControlledShutdown":
-            return ShutDown(args[0])
+            return steps.ShutDown(args[0])
         case "Unregister":
-            return Unregister(args[0])
+            return steps.Unregister(args[0])
         case "ControllerAlters":
             return _alter(s, args[0])
         case "Reassign":
-            return Reassign(tuple(sorted(args[0])))
+            return steps.Reassign(tuple(sorted(args[0])))
         case "CancelReassignment":
-            return Reassign(None)
+            return steps.Reassign(None)
         case "ElectPreferred":
-            return Elect("PREFERRED")
+            return steps.Elect("PREFERRED")
         case "ElectUnclean":
-            return Elect("UNCLEAN")
+            return steps.Elect("UNCLEAN")
         case "ElectUncleanPeriodically":
-            return ElectUncleanly()
+            return steps.ElectUncleanly()
         case "ChangeMinIsr":
-            return Configure(args[0].value, str(args[1]))
+            return steps.Configure(args[0].value, str(args[1]))
         case "DeleteMinIsr":
-            return Configure("topic", None)
+            return steps.Configure("topic", None)
         case "ChangeBrokerMinIsr":
-            return Configure("broker", str(args[1]), broker=args[0])
+            return steps.Configure("broker", str(args[1]), broker=args[0])
         case "ChangeFeature":
-            return SwitchElr(args[0])
+            return steps.SwitchElr(args[0])
         case "AssignDirectories":
             return _assign(now, s)
         case "ReportFailedDirectory":
-            return Heartbeat(args[0], offline=(0,))
+            return steps.Heartbeat(args[0], offline=(0,))
         case "ReportNewDirectory":
-            return AssignDirectory(args[0], 1)
+            return steps.AssignDirectory(args[0], 1)
         case action if action in UNRELEASED:
             raise UsageFault("junit-trace", f"{action}: no release of Kafka does this")
         case _:
             return None
 
 
-def _register(config: Config, s: State, b: int) -> Register:
+def _register(config: Config, s: State, b: int) -> steps.Register:
     broker = s.broker[b]
     clean = shutdown_was_clean(config, presented_epoch(config, broker), s.registration[b].epoch)
-    return Register(b, "last" if clean else "none", None if brings_directory(broker) else (1,))
+    return steps.Register(b, "last" if clean else "none", None if brings_directory(broker) else (1,))
 
 
-def _alter(s: State, leader: int) -> AlterPartition:
+def _alter(s: State, leader: int) -> steps.AlterPartition:
     sent, p, known = s.broker[leader].alter, s.partition, s.registration
 
-    def member(b: int) -> Member:
+    def member(b: int) -> steps.Member:
         """An epoch of 0 is one that the leader does not know."""
         epoch = sent.member_epochs[b]
-        return Member(b, epoch - known[b].epoch if epoch else None)
+        return steps.Member(b, epoch - known[b].epoch if epoch else None)
 
-    return AlterPartition(
+    return steps.AlterPartition(
         sender=leader,
         isr=tuple(member(b) for b in ordered(sent.isr, p.replicas)),
         sender_epoch=sent.member_epochs[leader] - known[leader].epoch,
@@ -235,12 +218,12 @@ def _alter(s: State, leader: int) -> AlterPartition:
     )
 
 
-def _assign(now: Situation, s: State) -> AssignDirectory:
+def _assign(now: Situation, s: State) -> steps.AssignDirectory:
     """The model does not say whose report it is: that of an unfenced replica, about its other directory."""
     p = s.partition
     b = next((b for b in p.replicas if not s.registration[b].fenced), p.replicas[0])
     held = 0 if now.directories is None else now.directories[p.replicas.index(b)]
-    return AssignDirectory(b, 1 - held)
+    return steps.AssignDirectory(b, 1 - held)
 
 
 # ---------------------------------------------------------------------------- decided again
@@ -264,7 +247,7 @@ def _then(now: Situation, call: Step) -> tuple[str | None, Situation | None]:
 
 def _sent_to(now: Situation, call: Step, of: Partition) -> Step:
     """The same request, where the epochs from which a call counts may be others than in the trace."""
-    if not isinstance(call, AlterPartition):
+    if not isinstance(call, steps.AlterPartition):
         return call
     p = now.controller.partition
     return msgspec.structs.replace(

@@ -14,22 +14,8 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from elrcheck.kafka.controller_steps import (
-    AlterPartition,
-    AssignDirectory,
-    Configure,
-    Elect,
-    ElectUncleanly,
-    Fence,
-    Heartbeat,
-    Reassign,
-    Register,
-    ShutDown,
-    Step,
-    SwitchElr,
-    Unfence,
-    Unregister,
-)
+from elrcheck.kafka import controller_steps as steps
+from elrcheck.kafka.controller_steps import Step
 from elrcheck.kafka.junit.assertions import Assertion
 from elrcheck.kafka.junit.controller_walk import ControllerWalk, WalkStep
 from elrcheck.lang.load import Model
@@ -174,38 +160,38 @@ def _called(step: WalkStep, sure: bool) -> list[str]:
 def java_call(step: Step) -> tuple[str, bool]:
     """The call of the context, and whether it answers with an error."""
     match step:
-        case Fence(b):
+        case steps.Fence(b):
             return f"context.fence({b})", False
-        case Unfence(b):
+        case steps.Unfence(b):
             return f"context.unfence({b})", False
-        case ShutDown(b):
+        case steps.ShutDown(b):
             return f"context.startControlledShutdown({b})", False
-        case Register(b, previous, directories):
+        case steps.Register(b, previous, directories):
             brought = (0, 1) if directories is None else directories
             numbers = ", ".join(map(str, (b, _flag(previous == "last"), *brought)))
             return f"context.register({numbers})", False
-        case Unregister(b):
+        case steps.Unregister(b):
             return f"context.unregister({b})", False
-        case Heartbeat(b, offline=offline):
+        case steps.Heartbeat(b, offline=offline):
             return f"context.failDirectory({b}, {offline[0]})", False
-        case AlterPartition(sender, isr):
+        case steps.AlterPartition(sender, isr):
             return f"context.alterPartition({', '.join(map(str, (sender, *(m.broker for m in isr))))})", True
-        case Elect(kind):
+        case steps.Elect(kind):
             return f"context.elect(ElectionType.{kind})", True
-        case ElectUncleanly():
+        case steps.ElectUncleanly():
             return "context.electUncleanly()", False
-        case Reassign(replicas):
+        case steps.Reassign(replicas):
             return f"context.reassign({'null' if replicas is None else _list(replicas)})", True
-        case Configure():
+        case steps.Configure():
             return _configure(step), True
-        case SwitchElr(on):
+        case steps.SwitchElr(on):
             return f"context.switchElr({_flag(on)})", True
-        case AssignDirectory(b, directory):
+        case steps.AssignDirectory(b, directory):
             return f"context.assignDirectory({b}, {directory})", True
     raise ValueError(f"no call for {type(step).__name__}")
 
 
-def _configure(step: Configure) -> str:
+def _configure(step: steps.Configure) -> str:
     kind = "TOPIC" if step.level == "topic" else "BROKER"
     name = {"topic": "Context.TOPIC", "cluster": '""'}.get(step.level, f'"{step.broker}"')
     key = "MIN_ISR" if step.key == "min.insync.replicas" else "UNCLEAN"

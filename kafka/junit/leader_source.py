@@ -9,17 +9,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from elrcheck.kafka.broker_steps import (
-    Append,
-    Beginning,
-    BrokerEvent,
-    FollowerFetch,
-    Granted,
-    LookForLag,
-    Metadata,
-    Refused,
-    Registered,
-)
+from elrcheck.kafka import broker_steps as events
+from elrcheck.kafka.broker_steps import BrokerEvent
 from elrcheck.kafka.junit.junit_source import WIDTH, About, driver, java_file
 from elrcheck.kafka.junit.leader_walk import Known, LeaderWalk, Publication
 from elrcheck.lang.load import Model
@@ -70,25 +61,25 @@ def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
 def leader_call(event: BrokerEvent | Publication) -> str:
     """The call that does it."""
     match event:
-        case Beginning(id, epoch, min_isr, lag):
+        case events.Beginning(id, epoch, min_isr, lag):
             return f"replica.start({id}, {epoch}, {min_isr}, {lag})"
-        case Registered(brokers):
+        case events.Registered(brokers):
             parts = (f'new Images.Registration({b}, {epoch}, "{state}")' for b, epoch, state in brokers)
             return f"replica.cluster(List.of({', '.join(parts)}))"
-        case Metadata(leader, leader_epoch, partition_epoch, replicas, isr):
+        case events.Metadata(leader, leader_epoch, partition_epoch, replicas, isr):
             lists = f"{_list(replicas)}, {_list(isr)}"
             return f"replica.metadata({leader}, {leader_epoch}, {partition_epoch}, {lists})"
-        case Append(acks):
+        case events.Append(acks):
             return f"replica.append({acks})"
-        case FollowerFetch(follower, broker_epoch, offset, leader_epoch, last_epoch):
+        case events.FollowerFetch(follower, broker_epoch, offset, leader_epoch, last_epoch):
             return f"replica.fetch({follower}, {broker_epoch}, {offset}, {leader_epoch}, {last_epoch})"
         case Publication(record, min_isr):
             return f"Publication.of(() -> {leader_call(record)}, () -> replica.minIsr({min_isr}))"
-        case LookForLag():
+        case events.LookForLag():
             return "replica.shrink()"
-        case Granted(leader_epoch, partition_epoch, isr):
+        case events.Granted(leader_epoch, partition_epoch, isr):
             return f"replica.granted({leader_epoch}, {partition_epoch}, {_list(isr)})"
-        case Refused(error):
+        case events.Refused(error):
             return f'replica.refused("{error}")'
     raise ValueError(f"no call for {type(event).__name__}")
 

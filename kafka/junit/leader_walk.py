@@ -12,17 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.broker_steps import (
-    Append,
-    Beginning,
-    BrokerEvent,
-    FollowerFetch,
-    Granted,
-    LookForLag,
-    Metadata,
-    Refused,
-    Registered,
-)
+from elrcheck.kafka import broker_steps as events
+from elrcheck.kafka.broker_steps import BrokerEvent
 from elrcheck.kafka.junit.controller_walk import FIRST_EPOCH
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -43,7 +34,7 @@ ACKS = {Acks.ALL: -1, Acks.ONE: 1, Acks.ZERO: 0}
 class Publication:
     """One commit has the record and a new min.insync.replicas; BrokerMetadataPublisher applies both."""
 
-    record: Metadata
+    record: events.Metadata
     min_isr: int
 
 
@@ -123,23 +114,23 @@ def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired:
     view, least = first.broker[b].view, configured_min_isr(first.settings)
     if first.broker[b].log:
         raise UsageFault("junit-trace", "a leader whose log is not empty at the start has no JUnit test")
-    start: list[BrokerEvent] = [Beginning(b, _epoch(first, b), least), _registered(first, frozenset())]
+    start: list[BrokerEvent] = [events.Beginning(b, _epoch(first, b), least), _registered(first, frozenset())]
     if view.partition_epoch:
         start.append(_metadata(first.broker[b]))
     steps = []
     silent: frozenset[int] = frozenset()
     for index, label in enumerate(trace.labels[:until]):
         before, after = trace.states[index], trace.states[index + 1]
-        events = list(_events(label, before, after, b))
-        if label.action == "Fetch" and events:
+        met = list(_events(label, before, after, b))
+        if label.action == "Fetch" and met:
             wanted = _not_proposed(config, trace, b, index)
             if wanted != silent:
-                events.insert(0, _registered(before, wanted))
+                met.insert(0, _registered(before, wanted))
                 silent = wanted
-        if not events and _meets(before.broker[b]) != _meets(after.broker[b]):
+        if not met and _meets(before.broker[b]) != _meets(after.broker[b]):
             message = f"step {index + 1}, {label.action}: no call of kafka.cluster.Partition does this"
             raise UsageFault("junit-trace", message)
-        steps.append(LeaderStep(label, tuple(events), known_of(config, after, b)))
+        steps.append(LeaderStep(label, tuple(met), known_of(config, after, b)))
     return LeaderWalk(b, tuple(start), tuple(steps), repaired)
 
 
@@ -154,10 +145,10 @@ def _events(label: Label, before: State, after: State, b: int) -> Iterator[Broke
             value = after.broker[b].due_min_isr or after.broker[b].min_isr
             yield record if value == before.broker[b].min_isr else Publication(record, value)
         case "Produce" if args[0] == b:
-            yield Append(ACKS[args[1]])
+            yield events.Append(ACKS[args[1]])
         case "Fetch" if args[1] == b:
             follower = before.broker[args[0]]
-            yield FollowerFetch(
+            yield events.FollowerFetch(
                 follower=args[0],
                 broker_epoch=FIRST_EPOCH + follower.epoch - 1,
                 offset=len(follower.log),
@@ -165,26 +156,26 @@ def _events(label: Label, before: State, after: State, b: int) -> Iterator[Broke
                 last_epoch=last_epoch(follower.log) if follower.log else -1,
             )
         case "ShrinkIsr" if args[0] == b:
-            yield LookForLag()
+            yield events.LookForLag()
         case "LeaderLearns" if args[0] == b:
             answer = before.broker[b].alter
             if answer.error == Error.NONE:
                 isr = tuple(sorted(answer.isr))
-                yield Granted(answer.leader_epoch, answer.partition_epoch, isr)
+                yield events.Granted(answer.leader_epoch, answer.partition_epoch, isr)
             else:
-                yield Refused(answer.error.name)
+                yield events.Refused(answer.error.name)
 
 
-def _metadata(broker: Broker) -> Metadata:
+def _metadata(broker: Broker) -> events.Metadata:
     """The record that makes a broker see what it sees."""
     view = broker.view
     leader = -1 if view.leader is None else view.leader
     isr, replicas = tuple(sorted(view.isr)), tuple(sorted(view.replicas))
-    return Metadata(leader, view.leader_epoch, view.partition_epoch, replicas, isr)
+    return events.Metadata(leader, view.leader_epoch, view.partition_epoch, replicas, isr)
 
 
-def _registered(s: State, fenced: frozenset[int]) -> Registered:
-    return Registered(
+def _registered(s: State, fenced: frozenset[int]) -> events.Registered:
+    return events.Registered(
         tuple((b, _epoch(s, b), "fenced" if b in fenced else "active") for b in range(len(s.registration)))
     )
 

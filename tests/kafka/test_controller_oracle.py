@@ -29,15 +29,7 @@ from elrcheck.kafka.controller_steps import (
     Unregister,
 )
 from elrcheck.kafka.kafka_oracle import ControllerOracle, Walk, open_oracle
-from elrcheck.kafka.partition_questions import (
-    MIGRATING,
-    UNASSIGNED,
-    BuilderAnswer,
-    BuilderQuestion,
-    KafkaPartition,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-)
+from elrcheck.kafka.partition_questions import MIGRATING, UNASSIGNED, BuilderAnswer, BuilderQuestion, KafkaPartition
 from support.kafka_jars import OTHERS, jars_or_skip
 from support.kafka_walks import random_question, random_walks
 
@@ -73,20 +65,6 @@ def test_an_exception_of_the_builder_is_an_answer(oracle: ControllerOracle) -> N
     old = BuilderQuestion(THREE, (0, 1, 2), min_isr=2, target_isr=(0,), metadata_version="3.6-IV2")
     (answer,) = oracle.builder([old])
     assert answer.partition is None and "UnsupportedVersion" in str(answer.failure)
-
-
-def test_reassignments(oracle: ControllerOracle) -> None:
-    under_way = KafkaPartition((2, 0, 1), (0, 1), adding=(2,), removing=(1,), leader=0)
-    answers = oracle.reassignments(
-        [
-            ReassignmentQuestion(THREE, (2, 3)),
-            ReassignmentQuestion(under_way),
-            ReassignmentQuestion(under_way, completes_with=(0, 1, 2)),
-        ]
-    )
-    assert answers[0] == ReassignmentAnswer((2, 3, 0, 1), (3,), (0, 1))
-    assert answers[1] == ReassignmentAnswer((2, 0, 1), (2,), (1,), None, ((0, 1), (0, 1)))
-    assert answers[2].completed == ((2, 0), (0, 2))
 
 
 def test_a_walk(oracle: ControllerOracle) -> None:

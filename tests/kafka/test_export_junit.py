@@ -318,7 +318,7 @@ PATCHED = [
 """Each patch with the newest release that it is for."""
 
 
-def tests_of(version: str) -> dict[str, JunitTest]:
+def junit_tests_of(version: str) -> dict[str, JunitTest]:
     """The tests that a release was tried with."""
     return {what: made(what) for what in RUNS if version in (*RUNS[what].fails, *RUNS[what].passes)}
 
@@ -329,7 +329,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Jars], 
 
     @cache
     def compile_once(version: str, jars: Jars) -> Path:
-        texts = [test.text for test in tests_of(version).values() if jars_of(test) is jars]
+        texts = [test.text for test in junit_tests_of(version).values() if jars_of(test) is jars]
         return compile_tests(texts, jars_or_skip(version, jars), tmp_path_factory.mktemp("tests") / "all")
 
     return compile_once
@@ -343,7 +343,7 @@ def test_a_patch_makes_the_tests_of_its_finding_pass(
 ) -> None:
     patch = FINDINGS[ident].patch
     assert patch is not None
-    every = tests_of(version)
+    every = junit_tests_of(version)
     jars = next(jars_of(test) for test in every.values() if test.finding == ident)
     every = {what: test for what, test in every.items() if jars_of(test) is jars}
     edits = patch.edits_of(version)

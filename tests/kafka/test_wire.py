@@ -15,13 +15,7 @@ from hypothesis import strategies as st
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent, Metadata, Proposed
 from elrcheck.kafka.controller_steps import Configure, KafkaBroker, Member, Setup, Step, StepAnswer
-from elrcheck.kafka.partition_questions import (
-    BuilderAnswer,
-    BuilderQuestion,
-    KafkaPartition,
-    ReassignmentAnswer,
-    ReassignmentQuestion,
-)
+from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from support.places import ROOT
 from support.wire_samples import BROKERS, PARTITION, STEPS
 
@@ -64,8 +58,6 @@ def test_absent_and_empty_are_not_the_same() -> None:
     unset = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,)))))["question"]
     empty = json.loads(wire.write(wire.AskBuilder(BuilderQuestion(PARTITION, (0,), target_isr=()))))["question"]
     assert unset["target_isr"] is None and empty["target_isr"] == []
-    asked = wire.write(wire.AskReassignment(ReassignmentQuestion(PARTITION)))
-    assert json.loads(asked)["question"]["target"] is None
 
 
 def test_a_line_break_in_a_text_does_not_end_the_line() -> None:
@@ -81,11 +73,6 @@ def test_exactly_the_level_of_a_broker_takes_a_broker(level: Any, broker: int | 
 def test_a_sibling_needs_a_partition() -> None:
     with pytest.raises(ValueError, match="sibling"):
         Setup(BROKERS, None, sibling=PARTITION)
-
-
-def test_answers_about_a_reassignment() -> None:
-    answer = ReassignmentAnswer((2, 3, 0), (2, 3), (0,), None, ((0,), ()))
-    assert wire.REASSIGNMENT_ANSWERS.read(msgspec.json.encode(answer)) == answer
 
 
 def test_an_answer_of_a_broker() -> None:
@@ -119,7 +106,7 @@ def test_a_damaged_answer_is_no_answer(old: str, new: str) -> None:
     damaged = GOOD.replace(old, new, 1).encode()
     with pytest.raises(wire.WireError):
         wire.BUILDER_ANSWERS.read(damaged)
-    for reader in (wire.STEP_ANSWERS, wire.BROKER_ANSWERS, wire.REASSIGNMENT_ANSWERS):
+    for reader in (wire.STEP_ANSWERS, wire.BROKER_ANSWERS):
         with pytest.raises(wire.WireError):
             reader.read(damaged)
 
@@ -151,14 +138,12 @@ def test_every_record_has_the_same_fields_in_java() -> None:
         assert broker[kind.__name__] == names_of(kind), kind
     others: dict[str, type] = {
         "Change": BuilderQuestion,
-        "Target": ReassignmentQuestion,
         "Setup": Setup,
         "Broker": KafkaBroker,
         "Partition": KafkaPartition,
         "Member": Member,
         "StepAnswer": StepAnswer,
         "BuilderAnswer": BuilderAnswer,
-        "ReassignmentAnswer": ReassignmentAnswer,
     }
     assert {name: controller[name] for name in others} == {name: names_of(kind) for name, kind in others.items()}
     assert broker["Known"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)

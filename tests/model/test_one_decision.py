@@ -25,7 +25,7 @@ from elrcheck.invariants.modules import load_controller_model
 from elrcheck.invariants.proof.controller_obligations import StepProver
 from elrcheck.kafka import controller_steps as kafka
 from elrcheck.kafka.audit import explained
-from elrcheck.kafka.conformance.model_side import Situation, created, decide_step, situation_of
+from elrcheck.kafka.conformance.model_side import Situation, decide_step, situation_of
 from elrcheck.kafka.partition_questions import KafkaPartition
 from elrcheck.lang.changed.altered import affected, altered, planted
 from elrcheck.lang.ir import Fn
@@ -39,6 +39,7 @@ from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.protocol import load_model
 from elrcheck.model.variants import variant_named
+from support.fake_kafka import created_topic
 from support.what_if_questions import ask, brokers, partition
 
 ROOT = Path(__file__).parents[2]
@@ -299,7 +300,7 @@ def stepped(kind: type) -> int:
     assert step is not None
     if isinstance(step, kafka.CreateTopic):
         setup = kafka.Setup((kafka.KafkaBroker(0), kafka.KafkaBroker(1)), None)
-        partition = created(released(), setup, step)[1]
+        partition = created_topic(released(), setup, step)[1]
     else:
         partition = decide_step(situation(kind), step)[1].controller.partition
     assert partition is not None

@@ -12,13 +12,25 @@ from functools import lru_cache
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.kafka.conformance.model_side import Situation, Unheld, built, decide_step, situation_of
+from elrcheck.kafka.conformance.model_side import (
+    Situation,
+    Unheld,
+    built,
+    configured,
+    decide_step,
+    registration_of,
+    situation_of,
+)
 from elrcheck.kafka.conformance.projections import min_isr_in_effect
-from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import Walk
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
-from elrcheck.model.state import Partition
+from elrcheck.model.control_plane.controller_event import CreatePartitionEvent
+from elrcheck.model.control_plane.creation import without_partition
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.state import Partition, Settings
 
 RELEASES = {"1.0.0": "code_4_1", "1.0.1": "code_4_1", "1.0.2": "code_4_1"}
 
@@ -119,3 +131,14 @@ def open_faithful(source: str) -> Iterator[FakeKafka]:
 def open_differing(source: str) -> Iterator[FakeKafka]:
     """The same, but every restart counts as unclean."""
     yield FakeKafka(config_of(RELEASES[source], "clean_check=ALWAYS_UNCLEAN"), source)
+
+
+def created_topic(config: Config, setup: Setup, step: CreateTopic) -> tuple[str, Partition | None]:
+    """A new topic in a cluster that has none."""
+    registration = tuple(registration_of(broker) for broker in setup.brokers)
+    settings = Settings(None, 1, tuple(None for _ in registration), setup.elr)
+    before = without_partition(settings, registration)
+    event = CreatePartitionEvent(step.replicas)
+    decided = decide(configured(config, len(registration), False), before, event)
+    partition = decided.controller.partition if decided.error == Error.NONE else None
+    return decided.error.name, partition

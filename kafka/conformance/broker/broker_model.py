@@ -10,20 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from elrcheck.kafka.broker_steps import (
-    Append,
-    Beginning,
-    BrokerAnswer,
-    BrokerEvent,
-    FollowerFetch,
-    Granted,
-    LookForLag,
-    Metadata,
-    Proposed,
-    Refused,
-    Registered,
-    Wait,
-)
+from elrcheck.kafka import broker_steps as events
+from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.lang.runtime import EMPTY, NotEnabled
 from elrcheck.lang.types import RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_view
@@ -70,7 +58,7 @@ class Held:
         return (b, epoch, "active") in self.brokers
 
 
-def begin(config: Config, event: Beginning) -> Held:
+def begin(config: Config, event: events.Beginning) -> Held:
     """A process that has applied nothing yet."""
     sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
     wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
@@ -82,24 +70,24 @@ def begin(config: Config, event: Beginning) -> Held:
 def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
     """What the model answers to an event that is no `Beginning`, and the model after it."""
     outcome, sent = "ok", None
-    if isinstance(event, Granted | Refused) and not held.waiting:
+    if isinstance(event, events.Granted | events.Refused) and not held.waiting:
         return answer_of(held, NOTHING_IN_FLIGHT, None), held
     match event:
-        case Registered(brokers):
+        case events.Registered(brokers):
             after = replace(held, brokers=brokers)
-        case Metadata():
+        case events.Metadata():
             # ApplyMetadata: there is newer metadata
             newer = event.partition_epoch > held.broker.view.partition_epoch
             after = applied(held, event) if newer else held
-        case Append(acks):
+        case events.Append(acks):
             outcome, after = _appended(held, ACKS[acks])
-        case FollowerFetch():
+        case events.FollowerFetch():
             outcome, after = _fetched(held, event)
             if outcome.startswith("read") and held.live(event.follower, event.broker_epoch):
                 after, sent = _proposed(after, lambda h: ExpandIsr(h.config, h.state, h.id, event.follower))
-        case LookForLag():
+        case events.LookForLag():
             after, sent = _shrunk(held)
-        case Granted(leader_epoch, partition_epoch, isr):
+        case events.Granted(leader_epoch, partition_epoch, isr):
             granted = replace(
                 held.broker.alter,
                 stage=Stage.ANSWERED,
@@ -108,16 +96,16 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
                 isr=frozenset(isr),
             )
             after, sent = _learnt(held, granted)
-        case Refused(error):
+        case events.Refused(error):
             after, sent = _learnt(held, replace(held.broker.alter, stage=Stage.ANSWERED, error=Error[error]))
-        case Wait():
+        case events.Wait():
             after = held
-        case Beginning():
+        case events.Beginning():
             raise ValueError("a walk begins once")
     return answer_of(after, outcome, sent), after
 
 
-def answer_of(held: Held, outcome: str, sent: Proposed | None) -> BrokerAnswer:
+def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerAnswer:
     """What the model's broker knows, in Kafka's terms."""
     c, b, broker = held.config, held.id, held.broker
     view, leads = broker.view, leads_partition(broker, b)
@@ -150,7 +138,7 @@ def answer_of(held: Held, outcome: str, sent: Proposed | None) -> BrokerAnswer:
     )
 
 
-def applied(held: Held, event: Metadata) -> Held:
+def applied(held: Held, event: events.Metadata) -> Held:
     """The model after a partition record, newer or not."""
     broker = held.broker
     to = Snapshot(
@@ -171,7 +159,7 @@ def _appended(held: Held, acks: Acks) -> tuple[str, Held]:
         return produce_error(held.config, held.state.settings, held.broker, held.id, acks).name, held
 
 
-def _fetched(held: Held, event: FollowerFetch) -> tuple[str, Held]:
+def _fetched(held: Held, event: events.FollowerFetch) -> tuple[str, Held]:
     c, b, leader = held.config, held.id, held.broker
     replicas = leader.view.replicas
     view = View(leader=b, leader_epoch=event.leader_epoch, partition_epoch=1, isr=EMPTY, replicas=replicas)
@@ -195,7 +183,7 @@ def _fetched(held: Held, event: FollowerFetch) -> tuple[str, Held]:
     return f"read:{read}:{len(leader.log) - event.offset}", replace(held, state=after)
 
 
-def log_like(log: Log, event: FollowerFetch) -> Log:
+def log_like(log: Log, event: events.FollowerFetch) -> Log:
     """A log of this length whose last record is of this epoch, and which else is the leader's."""
     filler = Entry(id=0, epoch=max(event.last_epoch, 0), acks=Acks.ALL)
     same = tuple(entry for entry in log[: event.offset] if entry.epoch <= event.last_epoch)
@@ -203,7 +191,7 @@ def log_like(log: Log, event: FollowerFetch) -> Log:
     return kept + (filler,) * (event.offset - len(kept))
 
 
-def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, Proposed | None]:
+def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, events.Proposed | None]:
     """The model with a new request, unless one is in flight: AlterPartitionManager has room for one."""
     if held.waiting:
         return held, None
@@ -214,13 +202,13 @@ def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, Propo
     return after, _sent(after)
 
 
-def _sent(held: Held) -> Proposed:
+def _sent(held: Held) -> events.Proposed:
     alter = held.broker.alter
     members = tuple((b, alter.member_epochs[b] or -1) for b in sorted(alter.isr))
-    return Proposed(alter.leader_epoch, alter.partition_epoch, members)
+    return events.Proposed(alter.leader_epoch, alter.partition_epoch, members)
 
 
-def _shrunk(held: Held) -> tuple[Held, Proposed | None]:
+def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
     """As many members as may go: with no tolerance for a lag every member that lags does."""
 
     def without(out: RSet) -> Callable[[Held], State]:
@@ -235,7 +223,7 @@ def _shrunk(held: Held) -> tuple[Held, Proposed | None]:
     return held, None
 
 
-def _learnt(held: Held, answer: Exchange) -> tuple[Held, Proposed | None]:
+def _learnt(held: Held, answer: Exchange) -> tuple[Held, events.Proposed | None]:
     """The answer arrives; it is late if metadata has ended the proposal since."""
     over = replace(held, waiting=False)
     if held.broker.alter.stage != Stage.SENT:

@@ -10,18 +10,8 @@ import random
 from collections.abc import Sequence
 from functools import lru_cache
 
-from elrcheck.kafka.broker_steps import (
-    Append,
-    Beginning,
-    BrokerEvent,
-    BrokerState,
-    FollowerFetch,
-    Granted,
-    LookForLag,
-    Metadata,
-    Refused,
-    Registered,
-)
+from elrcheck.kafka import broker_steps as events
+from elrcheck.kafka.broker_steps import BrokerEvent, BrokerState
 from elrcheck.kafka.conformance.broker.broker_model import LONGEST_LOG, Held, applied, begin, decide
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.config import Config
@@ -29,7 +19,7 @@ from elrcheck.model.state import Stage
 
 ME, OTHERS, ALL = 1, (0, 2), (0, 1, 2)
 LENGTH = 24
-ACTIVE = Registered(((0, 10, "active"), (1, 11, "active"), (2, 12, "active")))
+ACTIVE = events.Registered(((0, 10, "active"), (1, 11, "active"), (2, 12, "active")))
 ERRORS = (
     "INELIGIBLE_REPLICA",
     "NEW_LEADER_ELECTED",
@@ -41,20 +31,20 @@ ERRORS = (
 )
 # What a new leader of epoch 1 may meet; every sequence of four is tried.
 ALPHABET: tuple[BrokerEvent, ...] = (
-    Append(-1),
-    Append(1),
-    FollowerFetch(0, 10, 0, 1, -1),
-    FollowerFetch(0, 10, 1, 1, 1),
-    FollowerFetch(2, 12, 1, 1, 1),
-    FollowerFetch(2, 12, 2, 1, 1),
-    FollowerFetch(2, 12, 1, 3, 1),
-    LookForLag(),
-    Granted(1, 2, (1, 2)),
-    Refused("INELIGIBLE_REPLICA"),
-    Refused("INVALID_UPDATE_VERSION"),
-    Metadata(1, 1, 3, ALL, (1, 2)),
-    Metadata(1, 3, 4, ALL, (1, 2)),
-    Metadata(0, 2, 3, ALL, ALL),
+    events.Append(-1),
+    events.Append(1),
+    events.FollowerFetch(0, 10, 0, 1, -1),
+    events.FollowerFetch(0, 10, 1, 1, 1),
+    events.FollowerFetch(2, 12, 1, 1, 1),
+    events.FollowerFetch(2, 12, 2, 1, 1),
+    events.FollowerFetch(2, 12, 1, 3, 1),
+    events.LookForLag(),
+    events.Granted(1, 2, (1, 2)),
+    events.Refused("INELIGIBLE_REPLICA"),
+    events.Refused("INVALID_UPDATE_VERSION"),
+    events.Metadata(1, 1, 3, ALL, (1, 2)),
+    events.Metadata(1, 3, 4, ALL, (1, 2)),
+    events.Metadata(0, 2, 3, ALL, ALL),
 )
 DEPTH = 4
 
@@ -65,12 +55,12 @@ SHORT_WALKS = 2 * len(ALPHABET) ** DEPTH
 def short_walk(number: int) -> tuple[BrokerEvent, ...]:
     """One of the sequences of `DEPTH` events, for a leader with a full ISR or with an ISR of two."""
     number, other = divmod(number, 2)
-    events: list[BrokerEvent] = []
+    chosen: list[BrokerEvent] = []
     for _ in range(DEPTH):
         number, at = divmod(number, len(ALPHABET))
-        events.append(ALPHABET[at])
+        chosen.append(ALPHABET[at])
     isr = (1, 2) if other else ALL
-    return (Beginning(ME, 11, 2), ACTIVE, Metadata(ME, 1, 1, ALL, isr), Append(-1), *events)
+    return (events.Beginning(ME, 11, 2), ACTIVE, events.Metadata(ME, 1, 1, ALL, isr), events.Append(-1), *chosen)
 
 
 @lru_cache(maxsize=4)
@@ -88,7 +78,7 @@ def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
     return possible(config, short_walk(_order_of_short_walks(seed)[turn]))
 
 
-def _may_follow(held: Held, record: Metadata) -> bool:
+def _may_follow(held: Held, record: events.Metadata) -> bool:
     """A metadata log has one record of a partition epoch, and leader epochs do not go back in it."""
     view = held.broker.view
     if record.partition_epoch == view.partition_epoch:
@@ -97,7 +87,7 @@ def _may_follow(held: Held, record: Metadata) -> bool:
     return record.partition_epoch > view.partition_epoch and record.leader_epoch >= view.leader_epoch
 
 
-def _may_answer(held: Held, answer: Granted) -> bool:
+def _may_answer(held: Held, answer: events.Granted) -> bool:
     """A success has the ISR that was proposed, or less of it if it is news."""
     view, alter = held.broker.view, held.broker.alter
     if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
@@ -109,14 +99,14 @@ def _may_answer(held: Held, answer: Granted) -> bool:
 def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, ...]:
     """The walk without answers to requests that were not sent, without records that cannot follow."""
     first = walk[0]
-    assert isinstance(first, Beginning), "a walk begins with a process"
+    assert isinstance(first, events.Beginning), "a walk begins with a process"
     held, kept = begin(config, first), [walk[0]]
     for event in walk[1:]:
-        if isinstance(event, Granted | Refused) and not held.waiting:
+        if isinstance(event, events.Granted | events.Refused) and not held.waiting:
             continue
-        if isinstance(event, Metadata) and not _may_follow(held, event):
+        if isinstance(event, events.Metadata) and not _may_follow(held, event):
             continue
-        if isinstance(event, Granted) and not _may_answer(held, event):
+        if isinstance(event, events.Granted) and not _may_answer(held, event):
             continue
         kept.append(event)
         held = followed(held, event)
@@ -125,7 +115,7 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
 
 def followed(held: Held, event: BrokerEvent) -> Held:
     """Where a walk goes on; as in Kafka, a record that the leader has learnt already is applied again."""
-    if isinstance(event, Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
+    if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
         return applied(held, event)
     return decide(held, event)[1]
 
@@ -133,15 +123,15 @@ def followed(held: Held, event: BrokerEvent) -> Held:
 def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
     """One random walk."""
     rng = random.Random(f"{seed}/broker/{number}")
-    start = Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
+    start = events.Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
     held = begin(config, start)
-    walk: list[BrokerEvent] = [start, ACTIVE, Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng))]
+    walk: list[BrokerEvent] = [start, ACTIVE, events.Metadata(ME, rng.randint(1, 3), rng.randint(1, 3), ALL, _isr(rng))]
     for event in walk[1:]:
         held = decide(held, event)[1]
     while len(walk) < LENGTH:
         event = _event(rng, held)
         walk.append(event)
-        if isinstance(event, LookForLag) and not held.broker.log:
+        if isinstance(event, events.LookForLag) and not held.broker.log:
             break  # here Kafka may do something else (nothing-to-lag-behind)
         held = followed(held, event)
     return tuple(walk)
@@ -157,11 +147,11 @@ def _event(rng: random.Random, held: Held) -> BrokerEvent:
         return _answer(rng, held)
     kind = rng.random()
     if kind < 0.2 and len(broker.log) < LONGEST_LOG:
-        return Append(rng.choice((-1, -1, 1, 0)))
+        return events.Append(rng.choice((-1, -1, 1, 0)))
     if kind < 0.65:
         return _fetch(rng, held)
     if kind < (0.75 if broker.log else 0.66):
-        return LookForLag()
+        return events.LookForLag()
     if kind < 0.8:
         return _registrations(rng)
     return _metadata(rng, held)
@@ -170,13 +160,13 @@ def _event(rng: random.Random, held: Held) -> BrokerEvent:
 def _answer(rng: random.Random, held: Held) -> BrokerEvent:
     view, alter = held.broker.view, held.broker.alter
     if rng.random() < 0.4:
-        return Refused(rng.choice(ERRORS))
+        return events.Refused(rng.choice(ERRORS))
     epoch = view.leader_epoch + rng.choice((0, 0, 0, 0, -1, 1))
     at = view.partition_epoch + rng.choice((1, 1, 1, 0, 2, -1))
     # An answer has the ISR that was proposed, or less where a reassignment has ended.
     less = epoch == view.leader_epoch and at > view.partition_epoch and rng.random() < 0.2
     isr = frozenset(_isr(rng)) & alter.isr if less or not alter.isr else alter.isr
-    return Granted(max(epoch, 0), max(at, 0), tuple(sorted(isr | {ME})))
+    return events.Granted(max(epoch, 0), max(at, 0), tuple(sorted(isr | {ME})))
 
 
 def _fetch(rng: random.Random, held: Held) -> BrokerEvent:
@@ -192,12 +182,14 @@ def _fetch(rng: random.Random, held: Held) -> BrokerEvent:
     elif offset > end:
         last = max(last, 1)
     incarnation = registered[f] + rng.choice((0, 0, 0, 0, 10))
-    return FollowerFetch(f, incarnation, offset, max(epoch, 0), last)
+    return events.FollowerFetch(f, incarnation, offset, max(epoch, 0), last)
 
 
 def _registrations(rng: random.Random) -> BrokerEvent:
     states: tuple[BrokerState, ...] = ("active", "active", "fenced", "shutting down")
-    return Registered(((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states))))
+    return events.Registered(
+        ((0, rng.choice((10, 20)), rng.choice(states)), (1, 11, "active"), (2, 12, rng.choice(states)))
+    )
 
 
 def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
@@ -208,8 +200,8 @@ def _metadata(rng: random.Random, held: Held) -> BrokerEvent:
     leader = ME if stays else rng.choice((ME, ME, *(b for b in replicas if b != ME), -1))
     if stays and rng.random() < 0.3:  # the record of what it has learnt from an answer, or an old record
         at = view.partition_epoch - rng.choice((0, 0, 0, 1))
-        return Metadata(ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr)))
+        return events.Metadata(ME, view.leader_epoch, max(at, 0), tuple(sorted(view.replicas)), tuple(sorted(view.isr)))
     epoch = view.leader_epoch if stays else view.leader_epoch + rng.choice((1, 1, 2, 3))
     isr = frozenset(_isr(rng)) & frozenset(replicas)
     at = view.partition_epoch + rng.choice((1, 1, 2))
-    return Metadata(leader, epoch, at, replicas, tuple(sorted(isr)))
+    return events.Metadata(leader, epoch, at, replicas, tuple(sorted(isr)))

@@ -70,8 +70,6 @@ public final class OracleMain {
         Question question = Wire.read(line);
         if (question instanceof Question.Builder builder) {
             answer = builders.change(builder.question());
-        } else if (question instanceof Question.Reassignment reassignment) {
-            answer = builders.reassignment(reassignment.question());
         } else if (question instanceof Question.Loading loading) {
             controllers.setup(line, loading.setup());
         } else {

@@ -10,7 +10,6 @@ import java.util.List;
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "type")
 @JsonSubTypes({
     @Type(name = "Builder", value = Question.Builder.class),
-    @Type(name = "Reassignment", value = Question.Reassignment.class),
     @Type(name = "Setup", value = Question.Loading.class),
     @Type(name = "Fence", value = Step.Fence.class),
     @Type(name = "Expire", value = Step.Expire.class),
@@ -38,11 +37,6 @@ interface Question {
         List<Integer> targetIsr, List<Integer> targetReplicas, List<Integer> targetAdding,
         List<Integer> targetRemoving, List<Integer> uncleanShutdown, String targetRecovery, String metadataVersion
     ) { }
-
-    record Reassignment(Target question) implements Question { }
-
-    /** target: null for the one under way; completesWith: null for the partition's own ISR. */
-    record Target(Partition partition, List<Integer> target, List<Integer> completesWith) { }
 
     record Loading(Setup setup) implements Question { }
 

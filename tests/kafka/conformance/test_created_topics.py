@@ -7,12 +7,12 @@ from itertools import permutations, product
 import pytest
 
 from elrcheck.kafka.conformance.event_space import CONDITIONS
-from elrcheck.kafka.conformance.model_side import created
 from elrcheck.kafka.conformance.projections import partition_differences
 from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Setup
 from elrcheck.kafka.kafka_oracle import open_oracle
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named
+from support.fake_kafka import created_topic
 from support.kafka_jars import jars_or_skip
 
 pytestmark = [pytest.mark.kafka, pytest.mark.slow]
@@ -46,7 +46,7 @@ def test_a_topic_starts_as_in_kafka(version: str) -> None:
     wrong = []
     refused = 0
     for (setup, step), answer in zip(asked, answers, strict=True):
-        error, partition = created(config, setup, step)
+        error, partition = created_topic(config, setup, step)
         refused += partition is None
         if answer.error != error or partition_differences(answer.partition, partition):
             wrong.append((setup, step, answer, error, partition))
