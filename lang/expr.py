@@ -1,4 +1,4 @@
-"""The expressions of the IR: one frozen class for each kind of node, as in Python's `ast`.
+"""The expressions of the IR: one frozen dataclass for each kind of node, as in Python's `ast`.
 
 Operators, calls, binders and local names are kept as in the source. Nodes are compared by identity. A
 back end processes an `Expression` with `match`; `elrcheck.lang.tree` has the helpers they share.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias
+from typing import Literal, Self, TypeAlias, dataclass_transform
 
 from elrcheck.lang.types import BOOL, INT, RSET, Ty
 
@@ -21,8 +21,15 @@ Domain: TypeAlias = Literal["set", "seq", "range"]
 """The domain of a binder: a set of brokers, the elements of a sequence, or the numbers 0..n-1."""
 
 
-@dataclass(frozen=True, eq=False)
-class Expr:
+@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
+class FrozenNode:
+    """Makes every subclass a frozen dataclass, whose instances are compared by identity."""
+
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True, eq=False)(cls)
+
+
+class Expr(FrozenNode):
     """Base class of all nodes. `line` is the source line, `node` the syntax (None if derived)."""
 
     ty: Ty
@@ -31,19 +38,17 @@ class Expr:
 
     def at(self, line: int, node: ast.AST) -> Self:
         """Attach a source position to the node; a position that it already has is kept."""
-        made = object.__new__(type(self))
-        made.__dict__.update(self.__dict__, line=self.line or line, node=self.node or node)
-        return made
+        placed = object.__new__(type(self))
+        placed.__dict__.update(self.__dict__, line=self.line or line, node=self.node or node)
+        return placed
 
 
-@dataclass(frozen=True, eq=False)
 class Truth(Expr):
     """A node that is always a boolean."""
 
     ty: Ty = field(default=BOOL, init=False)
 
 
-@dataclass(frozen=True, eq=False)
 class BrokerSet(Expr):
     """A node that is always a set of brokers."""
 
@@ -53,69 +58,57 @@ class BrokerSet(Expr):
 # ---------------------------------------------------------------------------- constants and names
 
 
-@dataclass(frozen=True, eq=False)
 class Constant(Expr):
     value: bool | int
 
 
-@dataclass(frozen=True, eq=False)
 class ConfigField(Expr):
     """A field of the configuration."""
 
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class Configuration(Expr):
-    """The whole configuration, which can only be passed on: no back end has a value for it."""
+    """The whole configuration, which can only be passed to operators: no back end has a value for it."""
 
 
-@dataclass(frozen=True, eq=False)
 class EnumMember(Expr):
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class NoneLiteral(Expr):
     pass
 
 
-@dataclass(frozen=True, eq=False)
 class AllBrokers(BrokerSet):
     """`c.brokers`."""
 
 
-@dataclass(frozen=True, eq=False)
 class BrokerList(Expr):
     """`tuple(c.brokers)`: all brokers in ascending order."""
 
 
-@dataclass(frozen=True, eq=False)
 class EmptySequence(Expr):
     pass
 
 
-@dataclass(frozen=True, eq=False)
 class Variable(Expr):
     """A parameter, a local name or the variable of a binder."""
 
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class StateVariable(Expr):
     moment: Moment
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class Some(Expr):
-    """A value where an optional is wanted."""
+    """A value where an optional is expected."""
 
     value: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Get(Expr):
     """The element of an optional, where the source uses it as one.
 
@@ -125,12 +118,10 @@ class Get(Expr):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class IsNone(Truth):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Field(Expr):
     """`record.name`."""
 
@@ -138,7 +129,6 @@ class Field(Expr):
     name: str
 
 
-@dataclass(frozen=True, eq=False)
 class Record(Expr):
     """A record built from all its fields."""
 
@@ -146,7 +136,6 @@ class Record(Expr):
     values: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Update(Expr):
     """`replace(record, name=value, ..)`."""
 
@@ -155,12 +144,10 @@ class Update(Expr):
     values: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Not(Truth):
     operand: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Junction(Truth):
     """`a and b ..` or `a or b ..`."""
 
@@ -168,7 +155,6 @@ class Junction(Truth):
     parts: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class NamedConjunction(Truth):
     """`conj(name=condition, ..)`."""
 
@@ -176,13 +162,11 @@ class NamedConjunction(Truth):
     parts: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Implies(Truth):
     premise: Expression
     conclusion: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Equal(Truth):
     """Equality of two values of one type."""
 
@@ -190,7 +174,6 @@ class Equal(Truth):
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class IfElse(Expr):
     """`then if condition else orelse`."""
 
@@ -199,7 +182,6 @@ class IfElse(Expr):
     orelse: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class LetIn(Expr):
     """The body, with a local name for a value."""
 
@@ -208,7 +190,6 @@ class LetIn(Expr):
     body: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Call(Expr):
     """An operator of the model. states: what is passed for each of its state parameters."""
 
@@ -217,7 +198,6 @@ class Call(Expr):
     args: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class Compare(Truth):
     """An order of two numbers."""
 
@@ -226,7 +206,6 @@ class Compare(Truth):
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Arithmetic(Expr):
     """`left + right`, `left - right`, `min(left, right)` or `max(left, right)`."""
 
@@ -236,7 +215,6 @@ class Arithmetic(Expr):
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Member(Truth):
     """`element in members`."""
 
@@ -244,38 +222,32 @@ class Member(Truth):
     members: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Subset(Truth):
     small: Expression
     large: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class SetLiteral(BrokerSet):
     elements: tuple[Expression, ...]
 
 
-@dataclass(frozen=True, eq=False)
 class SetOperation(BrokerSet):
     op: SetOperator
     left: Expression
     right: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Elements(BrokerSet):
     """The set of the elements of a sequence of brokers."""
 
     sequence: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Cardinality(Expr):
     ty: Ty = field(default=INT, init=False)
     members: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class VectorGet(Expr):
     """`vector[index]`."""
 
@@ -283,7 +255,6 @@ class VectorGet(Expr):
     index: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class VectorPut(Expr):
     """`put(vector, index, value)`."""
 
@@ -292,7 +263,6 @@ class VectorPut(Expr):
     value: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class VectorOf(Expr):
     """`tuple(body for variable in c.brokers)`."""
 
@@ -300,12 +270,10 @@ class VectorOf(Expr):
     body: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Length(Expr):
     sequence: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class SequenceGet(Expr):
     """`sequence[index]`, from 0."""
 
@@ -313,7 +281,6 @@ class SequenceGet(Expr):
     index: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Prefix(Expr):
     """`sequence[:count]`."""
 
@@ -321,7 +288,6 @@ class Prefix(Expr):
     count: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Append(Expr):
     """`sequence + (element,)`."""
 
@@ -329,7 +295,6 @@ class Append(Expr):
     element: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Concatenation(Expr):
     left: Expression
     right: Expression
@@ -338,7 +303,6 @@ class Concatenation(Expr):
 # ---------------------------------------------------------------------------- binders
 
 
-@dataclass(frozen=True, eq=False)
 class Binder(Expr):
     """A variable that ranges over a domain; condition: an optional filter on its elements."""
 
@@ -348,7 +312,6 @@ class Binder(Expr):
     condition: Expression | None
 
 
-@dataclass(frozen=True, eq=False)
 class Quantifier(Binder):
     """`all(body for ..)` or `any(body for ..)`."""
 
@@ -357,29 +320,24 @@ class Quantifier(Binder):
     body: Expression
 
 
-@dataclass(frozen=True, eq=False)
 class Count(Binder):
     """`sum(1 for ..)`."""
 
 
-@dataclass(frozen=True, eq=False)
 class Filter(Binder):
     """`frozenset(x for x in set if condition)`."""
 
     ty: Ty = field(default=RSET, init=False)
 
 
-@dataclass(frozen=True, eq=False)
 class SequenceFilter(Binder):
     """`tuple(x for x in sequence if condition)`."""
 
 
-@dataclass(frozen=True, eq=False)
 class First(Binder):
     """`next((x for x in sequence if condition), None)`."""
 
 
-@dataclass(frozen=True, eq=False)
 class Extreme(Binder):
     """`min((body for ..), default=default)`, or `max`."""
 

@@ -6,16 +6,14 @@ one can therefore be replayed in the other, and no global state changes.
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from elrcheck.lang.expr import Call, Expression, StateVariable, Variable
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, guard_names
-from elrcheck.lang.source import Source
+from elrcheck.lang.source import Source, recompiled
 from elrcheck.lang.tree import walk
 
 
@@ -39,7 +37,7 @@ def _of_state(block: Block, locals_: frozenset[str]) -> Iterator[str]:
 
 
 def _reads(root: Expression, locals_: frozenset[str]) -> bool:
-    """Whether an expression depends on the state."""
+    """Return whether an expression depends on the state."""
     for e in walk(root):
         match e:
             case StateVariable():
@@ -58,13 +56,12 @@ def label(call: ast.Call) -> str:
 
 
 def without_guard(fn: Fn, name: str) -> Fn:
-    """The action without the guard of this name, which must be one of `guard_names`.
-
-    The function must be unchanged from its source file: a second guard cannot be removed afterwards.
-    """
+    """Return the action without the guard of this name, which must be one of `guard_names`."""
     if name not in guard_names(fn):
         raise ValueError(f"{fn.name} has no guard {name!r}")
-    return replace(fn, body=_body(fn.body, name), source=_source(fn.source, name))
+    return replace(
+        fn, body=_body(fn.body, name), source=recompiled(fn.source, _GuardRemover(name).visit(Source(fn.source).tree))
+    )
 
 
 def _body(block: Block, name: str) -> Block:
@@ -79,26 +76,7 @@ def _body(block: Block, name: str) -> Block:
             return block
 
 
-def _source(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    source = Source(function)
-    tree = _Without(name).visit(source.tree)
-    tree.decorator_list = []
-    ast.increment_lineno(tree, source.first_line - 1)
-    code = compile(
-        ast.Module(body=[tree], type_ignores=[]),
-        source.file,
-        "exec",
-        flags=__future__.annotations.compiler_flag,
-        dont_inherit=True,
-    )
-    made: dict[str, Any] = {}
-    exec(code, function.__globals__, made)
-    compiled: Callable[..., Any] = made[function.__name__]
-    compiled.__elr_role__ = function.__elr_role__  # type: ignore[attr-defined]
-    return compiled
-
-
-class _Without(ast.NodeTransformer):
+class _GuardRemover(ast.NodeTransformer):
     """Leaves out the `require` statements of one name."""
 
     def __init__(self, name: str) -> None:

@@ -34,7 +34,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.scope import Env, Value
 from elrcheck.lang.tree import walk
-from elrcheck.lang.types import Ty, record_fields
+from elrcheck.lang.types import Ty, record_fields, types_inside
 
 LONGEST = 2000
 """Maximum length of an expression, in characters."""
@@ -179,8 +179,8 @@ class _Reader(Expressions):
     def _meant(self, node: ast.expr, fault: QueryError, env: Env) -> tuple[str, ...]:
         """Return the names that are valid at the place of an error."""
         if isinstance(node, ast.Attribute):
-            records = {ty.name: ty for ty in _records(self.known.model)}
-            fields = {name for ty in records.values() for name in ty.fields}
+            records = (ty for ty, _, _ in types_inside(self.known.model.state_ty) if ty.kind == "record")
+            fields = {name for ty in records for name in ty.fields}
             enums = (v for v in self.globals.values() if isinstance(v, type) and issubclass(v, enum.Enum))
             members = {name for cls in enums for name in cls.__members__}
             own = {*self.known.state_fields, *fields, *record_fields(self.known.config), *members}
@@ -188,19 +188,6 @@ class _Reader(Expressions):
         if isinstance(node, ast.Name | ast.Call):
             return tuple(sorted({*env, *self.globals, *BUILTINS}))
         return ()
-
-
-def _records(model: Model) -> list[Ty]:
-    found: list[Ty] = []
-    todo = list(model.state_fields.values())
-    while todo:
-        ty = todo.pop()
-        if ty.kind == "record" and all(ty.name != known.name for known in found):
-            found.append(ty)
-            todo.extend(ty.fields.values())
-        elif ty.kind in ("vec", "seq", "opt", "set"):
-            todo.append(ty.elem)
-    return found
 
 
 def _scope(model: Model) -> dict[str, object]:

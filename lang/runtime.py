@@ -99,25 +99,25 @@ def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
 @dataclass_transform(frozen_default=True)
 def record(cls: C) -> C:
     """An immutable record of the model."""
-    made: Any = dataclasses.dataclass(frozen=True)(cls)
-    made.__elr_role__ = "record"
-    return cast(C, made)
+    frozen: Any = dataclasses.dataclass(frozen=True)(cls)
+    frozen.__elr_role__ = "record"
+    return cast(C, frozen)
 
 
 @dataclass_transform(frozen_default=True)
 def state(cls: C) -> C:
     """The record whose fields are the state variables."""
-    made: Any = record(cls)
-    made.__elr_role__ = "state"
-    return cast(C, made)
+    frozen: Any = record(cls)
+    frozen.__elr_role__ = "state"
+    return cast(C, frozen)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: C) -> C:
     """The constants of the model: sizes, knobs and budgets. Must be a `ModelConfig`."""
-    made: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
-    made.__elr_role__ = "config"
-    return cast(C, made)
+    frozen: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+    frozen.__elr_role__ = "config"
+    return cast(C, frozen)
 
 
 # -------------------------------------------------------------------------- roles of functions
@@ -125,7 +125,7 @@ def config(cls: C) -> C:
 
 @dataclasses.dataclass(frozen=True)
 class Role:
-    """What a model function is. `ident` is the catalogue id of a property, such as P-1."""
+    """The role of a model function. `ident` is the catalogue id of a property, such as P-1."""
 
     kind: str
     ident: str = ""
@@ -133,28 +133,37 @@ class Role:
     marks: Marks = NO_MARKS
 
 
-def _mark(kind: str) -> Callable[[F], F]:
+def _marker(kind: str) -> Callable[[F], F]:
+    """Return a decorator without arguments that gives a function this role."""
+
     def mark(*functions: F) -> F:
         if len(functions) != 1 or not callable(functions[0]):
             raise TypeError(f"@{kind} takes no arguments: write @{kind} alone above the function")
-        (function,) = functions
-        function.__elr_role__ = Role(kind)  # type: ignore[attr-defined]
+        return _marking(Role(kind))(functions[0])
+
+    return mark
+
+
+def _marking(role: Role) -> Callable[[F], F]:
+    def mark(function: F) -> F:
+        function.__elr_role__ = role  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
-def _named(kind: str, ident: object) -> None:
-    """Refuse a decorator without an id: it would receive the function, and the property would vanish."""
+def _property(kind: str, ident: object, note: str = "") -> Callable[[F], F]:
+    """Return the decorator of a property; without its id it would receive the function, which would vanish."""
     if not isinstance(ident, str):
         raise TypeError(f'@{kind} takes the id of the property: write @{kind}("P-32")')
+    return _marking(Role(kind, ident, note))
 
 
-op = _mark("op")
-dispatch = _mark("dispatch")
-init = _mark("init")
-bound = _mark("bound")
-lemma = _mark("lemma")
+op = _marker("op")
+dispatch = _marker("dispatch")
+init = _marker("init")
+bound = _marker("bound")
+lemma = _marker("lemma")
 
 
 @overload
@@ -183,13 +192,8 @@ def action(
     """A step `(c, s, ..) -> State`. The arguments, each optional, are explained in `elrcheck.lang.marks`."""
     marks = Marks(message, fairness, _several(event), _several(what_if), because)
     if functions or marks == NO_MARKS:
-        return _mark("action")(*functions)
-
-    def mark(function: F) -> F:
-        function.__elr_role__ = Role("action", marks=marks)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+        return _marker("action")(*functions)
+    return _marking(Role("action", marks=marks))
 
 
 def _several(names: Names) -> tuple[str, ...]:
@@ -201,36 +205,17 @@ def always(ident: str, *, bounded_only: str = "") -> Callable[[F], F]:
 
     bounded_only: why the property needs the budgets of a scope and cannot be proved without them.
     """
-
-    _named("always", ident)
-
-    def mark(function: F) -> F:
-        function.__elr_role__ = Role("always", ident, bounded_only)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return _property("always", ident, bounded_only)
 
 
 def sometimes(ident: str) -> Callable[[F], F]:
     """A witness that must be reachable in some state or step: it guards against vacuous passes."""
-
-    _named("sometimes", ident)
-
-    def mark(function: F) -> F:
-        function.__elr_role__ = Role("sometimes", ident)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return _property("sometimes", ident)
 
 
 def rule(ident: str, source: str) -> Callable[[F], F]:
     """A rule about one step of the controller; source: where it is written (`controller_rules`)."""
-
-    def mark(function: F) -> F:
-        function.__elr_role__ = Role("rule", ident, source)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return _marking(Role("rule", ident, source))
 
 
 # ------------------------------------------------------------------------------------ liveness
@@ -250,11 +235,4 @@ def leads_to(ident: str) -> Callable[[F], F]:
     "Follows" is now or later, on every fair behaviour. Further parameters make one property of each
     choice, such as one for every broker.
     """
-
-    _named("leads_to", ident)
-
-    def mark(function: F) -> F:
-        function.__elr_role__ = Role("leads_to", ident)  # type: ignore[attr-defined]
-        return function
-
-    return mark
+    return _property("leads_to", ident)

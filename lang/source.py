@@ -1,8 +1,10 @@
 """Model source as text: positions, the errors that point at it, and operators that only choose another."""
 
 from __future__ import annotations
+import __future__
 
 import ast
+import copy
 import difflib
 import inspect
 import linecache
@@ -25,8 +27,8 @@ class ModelError(Exception):
     """
 
     def __init__(self, message: str, *, where: str = "", excerpt: str = "", help: str = "") -> None:
-        shown = f"{where}: {message}" if where else message
-        super().__init__("\n".join(part for part in (shown, textwrap.indent(excerpt, "    "), help) if part))
+        title = f"{where}: {message}" if where else message
+        super().__init__("\n".join(part for part in (title, textwrap.indent(excerpt, "    "), help) if part))
         self.message, self.where, self.excerpt, self.help = message, where, excerpt, help
 
 
@@ -49,9 +51,9 @@ def error_in_field(cls: type, name: str, message: str, help: str = "") -> ModelE
     return error_at(file, next(declared, first), title, help)
 
 
-def near(word: str, known: Iterable[str]) -> str:
+def near(word: str, candidates: Iterable[str]) -> str:
     """Suggest the closest known word, or list all known words if they are few; may be empty."""
-    names = list(known)
+    names = list(candidates)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"did you mean '{close[0]}'?"
@@ -64,7 +66,7 @@ class Source:
     def __init__(self, function: Callable[..., object]) -> None:
         role: Role = function.__elr_role__  # type: ignore[attr-defined]
         text, self.first_line, node = _read(function)
-        node = getattr(function, "__elr_tree__", node)  # of a changed function, see lang/changed/altered.py
+        node = getattr(function, "__elr_tree__", node)  # of a changed function, see `recompiled`
         self.indent = len(text) - len(text.lstrip())
         self.file = function.__code__.co_filename
         self.title = f"{role.kind} {function.__name__}"
@@ -92,6 +94,28 @@ class Source:
         )
 
 
+def recompiled(function: Callable[..., Any], tree: ast.FunctionDef) -> Callable[..., Any]:
+    """Return the plain function of a changed tree, at the place of the original; `Source` reads the tree from it."""
+    source = Source(function)
+    body = copy.deepcopy(tree)
+    body.decorator_list = []
+    ast.increment_lineno(body, source.first_line - 1)
+    code = compile(
+        ast.Module(body=[body], type_ignores=[]),
+        source.file,
+        "exec",
+        flags=__future__.annotations.compiler_flag,
+        dont_inherit=True,
+    )
+    namespace: dict[str, Any] = {}
+    exec(code, function.__globals__, namespace)
+    compiled: Callable[..., Any] = namespace[function.__name__]
+    compiled.__module__ = function.__module__
+    compiled.__elr_role__ = function.__elr_role__  # type: ignore[attr-defined]
+    compiled.__elr_tree__ = tree  # type: ignore[attr-defined]
+    return compiled
+
+
 def line_of_function(function: Callable[..., object]) -> int:
     """The line of a function's `def`, below its decorators, without reading what it says."""
     first = function.__code__.co_firstlineno
@@ -103,13 +127,13 @@ def line_of_function(function: Callable[..., object]) -> int:
 
 
 def function_tree(function: Callable[..., object]) -> ast.stmt:
-    """What a function says; of a changed one, what it says now."""
-    changed: ast.stmt | None = getattr(function, "__elr_tree__", None)  # see lang/changed/altered.py
+    """Return the syntax of a function; of a changed one, the changed syntax."""
+    changed: ast.stmt | None = getattr(function, "__elr_tree__", None)  # see `recompiled`
     return _read(function)[2] if changed is None else changed
 
 
 def _read(function: Callable[..., object]) -> tuple[str, int, ast.stmt]:
-    """The source of a function, the line it begins at, and what it says.
+    """Return the source of a function, the line it begins at, and its syntax.
 
     The compiled code knows where the function ends. `inspect` reads its tokens to find out, which takes a
     third of the time of loading a model, so it is only asked where the code ends too early, such as after a
@@ -160,11 +184,11 @@ class Dispatch:
 
 def dispatch_of(function: Callable[..., Any]) -> Dispatch:
     """Read a function with `@dispatch`; ModelError if it is more than a choice, or lacks a case."""
-    made: Dispatch | None = function.__dict__.get("__elr_dispatch__")
-    if made is None:
-        made = _read_dispatch(function)
-        function.__dict__["__elr_dispatch__"] = made
-    return made
+    choice: Dispatch | None = function.__dict__.get("__elr_dispatch__")
+    if choice is None:
+        choice = _read_dispatch(function)
+        function.__dict__["__elr_dispatch__"] = choice
+    return choice
 
 
 def _read_dispatch(function: Callable[..., Any]) -> Dispatch:

@@ -7,64 +7,27 @@ printing something wrong.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
-from typing import Never, NoReturn, TypeAlias
+from dataclasses import fields
+from typing import Any, Never, NoReturn, TypeAlias
 
-from elrcheck.lang.expr import (
-    AllBrokers,
-    Append,
-    Arithmetic,
-    BrokerList,
-    Call,
-    Cardinality,
-    Compare,
-    Comprehension,
-    Concatenation,
-    ConfigField,
-    Configuration,
-    Constant,
-    Count,
-    Elements,
-    EmptySequence,
-    EnumMember,
-    Equal,
-    Expr,
-    Expression,
-    Extreme,
-    Field,
-    Filter,
-    First,
-    Get,
-    IfElse,
-    Implies,
-    IsNone,
-    Junction,
-    Length,
-    LetIn,
-    Member,
-    NamedConjunction,
-    NoneLiteral,
-    Not,
-    Prefix,
-    Quantifier,
-    Record,
-    SequenceFilter,
-    SequenceGet,
-    SetLiteral,
-    SetOperation,
-    Some,
-    StateVariable,
-    Subset,
-    Update,
-    Variable,
-    VectorGet,
-    VectorOf,
-    VectorPut,
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Expr, Expression, StateVariable, Variable
+
+TruthNode: TypeAlias = (
+    expr.Junction
+    | expr.Equal
+    | expr.Not
+    | expr.Compare
+    | expr.Member
+    | expr.Implies
+    | expr.NamedConjunction
+    | expr.IsNone
+    | expr.Subset
 )
-
-TruthNode: TypeAlias = Junction | Equal | Not | Compare | Member | Implies | NamedConjunction | IsNone | Subset
-SetNode: TypeAlias = SetOperation | Elements | SetLiteral | AllBrokers | Cardinality
-Collecting: TypeAlias = Count | Filter | SequenceFilter | First | Extreme
+SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.AllBrokers | expr.Cardinality
+Collecting: TypeAlias = expr.Count | expr.Filter | expr.SequenceFilter | expr.First | expr.Extreme
 """Nodes by their value: a truth; a set of brokers, or its size; what a domain is collected into."""
 
 
@@ -84,68 +47,22 @@ def unsupported(backend: str, node: Never) -> NoReturn:
 
 def children(e: Expression) -> tuple[Expression, ...]:
     """Return the direct subexpressions in source order, without the variable that the node binds."""
-    match e:
-        case Variable() | StateVariable() | Constant() | EnumMember() | ConfigField() | Configuration():
-            return ()
-        case Field():
-            return (e.record,)
-        case Equal() | Compare() | Arithmetic() | SetOperation() | Concatenation():
-            return (e.left, e.right)
-        case VectorGet():
-            return (e.vector, e.index)
-        case Call():
-            return e.args
-        case Junction() | NamedConjunction():
-            return e.parts
-        case Some() | Get() | IsNone():
-            return (e.value,)
-        case Not():
-            return (e.operand,)
-        case Member():
-            return (e.element, e.members)
-        case IfElse():
-            return (e.condition, e.then, e.orelse)
-        case Implies():
-            return (e.premise, e.conclusion)
-        case Subset():
-            return (e.small, e.large)
-        case Cardinality():
-            return (e.members,)
-        case SetLiteral():
-            return e.elements
-        case Record():
-            return e.values
-        case Update():
-            return (e.record, *e.values)
-        case LetIn():
-            return (e.value, e.body)
-        case Length() | Elements():
-            return (e.sequence,)
-        case SequenceGet():
-            return (e.sequence, e.index)
-        case Prefix():
-            return (e.sequence, e.count)
-        case Append():
-            return (e.sequence, e.element)
-        case VectorPut():
-            return (e.vector, e.index, e.value)
-        case VectorOf():
-            return (e.body,)
-        case Quantifier():
-            return (*_bound(e), e.body)
-        case Extreme():
-            return (*_bound(e), e.body, e.default)
-        case Count() | Filter() | SequenceFilter() | First():
-            return _bound(e)
-        case NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
-            return ()
-        case _:
-            unsupported("the walk over the IR", e)
+    kind: Any = type(e)
+    below: list[Expression] = []
+    for name in _operands(kind):
+        operand = getattr(e, name)
+        if isinstance(operand, tuple):
+            below += operand
+        elif operand is not None:
+            below.append(operand)
+    return tuple(below)
 
 
-def _bound(e: Comprehension) -> tuple[Expression, ...]:
-    """Return the domain of a bound variable."""
-    return (e.domain,) if e.condition is None else (e.domain, e.condition)
+@functools.cache
+def _operands(kind: type[Expr]) -> tuple[str, ...]:
+    """Return the fields of a kind of node that hold subexpressions."""
+    annotations = ("Expression", "Expression | None", "tuple[Expression, ...]")
+    return tuple(field.name for field in fields(kind) if field.type in annotations)
 
 
 def walk(root: Expression) -> Iterator[Expression]:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import enum
 import types as pytypes
 import typing
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
@@ -116,8 +117,8 @@ class ModelTypeError(TypeError):
     """An annotation that is not in the language. help: what to write instead."""
 
     def __init__(self, hint: object) -> None:
-        shown = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
-        super().__init__(f"not a type of the modelling language: {shown}")
+        name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
+        super().__init__(f"not a type of the modelling language: {name}")
         self.help = _instead(get_origin(hint) or hint)
 
 
@@ -173,16 +174,16 @@ def type_of(hint: object) -> Ty:
 
 def record_fields(cls: Any) -> dict[str, Ty]:
     """Field name -> type of a record, state or configuration class; resolved once per class."""
-    found = cls.__dict__.get("__elr_fields__")
-    if found is None:
+    types = cls.__dict__.get("__elr_fields__")
+    if types is None:
         try:
             hints = get_type_hints(cls, include_extras=True)
         except NameError as fault:
             own = [f.name for f in fields(cls) if fault.name and fault.name in str(f.type)]
             raise error_in_field(cls, own[0] if own else "", f"{fault}: import it") from None
-        found = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
-        cls.__elr_fields__ = found
-    return typing.cast("dict[str, Ty]", found)
+        types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
+        cls.__elr_fields__ = types
+    return typing.cast("dict[str, Ty]", types)
 
 
 def optional_fields(cls: Any) -> dict[str, Any]:
@@ -196,8 +197,8 @@ def later_fields(cls: Any) -> dict[str, Any]:
     They have a default behind fields that have none. A record of defaults alone, such as the counters of a
     search, has no fields of this kind.
     """
-    given = optional_fields(cls)
-    return given if len(given) < len(fields(cls)) else {}
+    optional = optional_fields(cls)
+    return optional if len(optional) < len(fields(cls)) else {}
 
 
 def _field_type(cls: Any, name: str, hint: object) -> Ty:
@@ -208,29 +209,42 @@ def _field_type(cls: Any, name: str, hint: object) -> Ty:
 
 
 def is_finite(ty: Ty) -> bool:
-    """Whether all values of the type can be listed under a configuration (`elrcheck.lang.load.domain`)."""
+    """Return whether the values of the type can be listed under a configuration (`elrcheck.lang.load.domain`)."""
     if ty.kind == "opt":
         return is_finite(ty.elem)
     return ty.kind in ("bool", "replica", "enum", "set") or (ty.kind == "nat" and ty.hi is not None)
 
 
+def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
+    """Yield the type and those it consists of, each with the class and the field that it stands in.
+
+    The fields of a record come once, wherever the record occurs.
+    """
+    entered: set[object] = set()
+
+    def visit(ty: Ty, cls: Any, name: str) -> Iterator[tuple[Ty, Any, str]]:
+        yield ty, cls, name
+        if ty.arg is not None:
+            yield from visit(ty.arg, cls, name)
+        if ty.kind in ("record", "state") and ty.cls not in entered:
+            entered.add(ty.cls)
+            for field, part in ty.fields.items():
+                yield from visit(part, ty.cls, field)
+
+    return visit(ty, ty.cls, "")
+
+
+def limits_of(ty: Ty) -> set[str]:
+    """Return the fields of the configuration that limit a number or a sequence inside a type."""
+    return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}
+
+
 def check_limits(ty: Ty, config: Any) -> None:
     """Require every limit in a type to be a number or a configuration field; ModelError names the field."""
-    known = [f.name for f in fields(config)]
-    known += [name for name, value in vars(config).items() if isinstance(value, property)]
-    seen: set[object] = set()
-
-    def visit(ty: Ty, cls: Any, name: str) -> None:
-        for limit in (ty.hi, ty.cap):
-            if isinstance(limit, str) and limit not in known:
-                said = f"the limit '{limit}' is no field of {config.__name__}"
-                help = near(limit, known) or f"declare it in {config.__name__}"
-                raise error_in_field(cls, name, said, help)
-        if ty.arg is not None:
-            visit(ty.arg, cls, name)
-        if ty.kind in ("record", "state") and ty.cls not in seen:
-            seen.add(ty.cls)
-            for field, kind in ty.fields.items():
-                visit(kind, ty.cls, field)
-
-    visit(ty, ty.cls, "")
+    names = [field.name for field in fields(config)]
+    names += [name for name, value in vars(config).items() if isinstance(value, property)]
+    for part, cls, field in types_inside(ty):
+        for limit in (part.hi, part.cap):
+            if isinstance(limit, str) and limit not in names:
+                message = f"the limit '{limit}' is no field of {config.__name__}"
+                raise error_in_field(cls, field, message, near(limit, names) or f"declare it in {config.__name__}")

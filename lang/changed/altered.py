@@ -6,11 +6,9 @@ lasts, and what calls it is compiled again where its body is part of the caller'
 """
 
 from __future__ import annotations
-import __future__
 
 import ast
 import contextlib
-import copy
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -20,31 +18,9 @@ from elrcheck.lang.expr import Call
 from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
-from elrcheck.lang.source import Source
+from elrcheck.lang.source import recompiled
 
 PACKAGE = "elrcheck."
-
-
-def recompiled(function: Callable[..., Any], tree: ast.FunctionDef) -> Callable[..., Any]:
-    """The plain function of a changed tree, at the place of the original; `Source` reads the tree from it."""
-    source = Source(function)
-    body = copy.deepcopy(tree)
-    body.decorator_list = []
-    ast.increment_lineno(body, source.first_line - 1)
-    code = compile(
-        ast.Module(body=[body], type_ignores=[]),
-        source.file,
-        "exec",
-        flags=__future__.annotations.compiler_flag,
-        dont_inherit=True,
-    )
-    made: dict[str, Any] = {}
-    exec(code, function.__globals__, made)
-    compiled: Callable[..., Any] = made[function.__name__]
-    compiled.__module__ = function.__module__
-    compiled.__elr_role__ = function.__elr_role__  # type: ignore[attr-defined]
-    compiled.__elr_tree__ = tree  # type: ignore[attr-defined]
-    return compiled
 
 
 @contextlib.contextmanager

@@ -11,11 +11,11 @@ from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.nodes import Node
-from elrcheck.lang.lowering.parameters import Parameter, limits_of
+from elrcheck.lang.lowering.parameters import Parameter
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, limits_of
 
 Scalar: TypeAlias = int | list[bool]
 """A scalar of a plain state: a set of brokers is one boolean for each broker."""

@@ -1,4 +1,4 @@
-"""Which numbers of a configuration stay open (`open_numbers`), and which ones limit the state."""
+"""The numbers of a configuration that stay open (`open_numbers`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import Ty
 
 
 @dataclass(frozen=True)
@@ -31,18 +30,5 @@ def parameters(config: ModelConfig, least: Mapping[str, int]) -> tuple[Parameter
         if lo > value:
             raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")
     chosen = (name for name in names if name in least)
-    made = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
-    return tuple(parameter for parameter in made if parameter.lo < parameter.hi)
-
-
-def limits_of(ty: Ty, seen: set[object] | None = None) -> set[str]:
-    """The fields of the configuration that limit a number or a sequence inside a type."""
-    seen = set() if seen is None else seen
-    found = {limit for limit in (ty.hi, ty.cap) if isinstance(limit, str)}
-    if ty.arg is not None:
-        found |= limits_of(ty.arg, seen)
-    if ty.kind in ("record", "state") and ty.cls not in seen:
-        seen.add(ty.cls)
-        for part in ty.fields.values():
-            found |= limits_of(part, seen)
-    return found
+    ranges = (Parameter(name, least[name], getattr(config, name)) for name in chosen)
+    return tuple(parameter for parameter in ranges if parameter.lo < parameter.hi)

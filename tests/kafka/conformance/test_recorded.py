@@ -25,8 +25,8 @@ from elrcheck.kafka.conformance.recorded.conform_record import compared_rules as
 from elrcheck.kafka.conformance.recorded.conform_record import record_comparison
 from elrcheck.kafka.conformance.recorded.conform_refresh import Refreshed, refresh
 from elrcheck.laboratory.evidence.conformance_table import conformance_table
-from elrcheck.lang.changed.altered import planted, recompiled
-from elrcheck.lang.source import function_tree
+from elrcheck.lang.changed.altered import planted
+from elrcheck.lang.source import function_tree, recompiled
 from elrcheck.model.control_plane import controller
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.conform_report import ConformReport
