@@ -76,7 +76,7 @@ def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interr
         meter.log(number, log)
         audit = LogAudit(log, repairs)
         for last in audit.run(read_log(log, interrupted)):
-            meter.read(last, audit.history.read.records, len(audit.flags))
+            meter.read(last, audit.history.read.records, len(audit.flags.raised))
             if interrupted():
                 break
         findings.append(audit.findings())

@@ -1,7 +1,7 @@
 """Processes that judge the partitions of a log together, each its share (`shares.py`).
 
-This process reads the log and checks it; each block goes to all of them, who find what is theirs. What they
-find is added as the buckets of an audit on Spark are.
+This process reads the log and checks it; every record goes to all of them, and each picks its own. Their
+findings are added as those of the buckets of an audit on Spark are.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.shares import EVERY, Share
 
-MOST_ITEMS = 1 << 11
-"""Of a message."""
+MOST_RECORDS = 1 << 13
+"""Records after which a message is sent."""
 WAITING = 4
 """Messages that a process has received and not looked at."""
 
@@ -73,17 +73,15 @@ class Crew:
     def _spread(
         self, items: Iterable[Item], interrupted: Callable[[], bool], read: Callable[[Item], None]
     ) -> Iterator[Item]:
-        """The items, which all processes get as well: those of a block together."""
+        """Return the items, which all processes get as well, many at a time."""
         waiting: list[Item] = []
-        block: object = None
+        records = 0
         for item in items:
-            other = isinstance(item, Run) and item.values.block is not block
-            if other or len(waiting) >= MOST_ITEMS:
-                self._tell(waiting)
-                waiting = []
-            if isinstance(item, Run):
-                block = item.values.block
             waiting.append(item)
+            records += len(item.values) if isinstance(item, Run) else 1
+            if records >= MOST_RECORDS:
+                self._tell(waiting)
+                waiting, records = [], 0
             read(item)
             yield item
             if interrupted():
@@ -136,9 +134,9 @@ def _serve(pipe: Connection, number: int, count: int) -> None:
     raised = 0
     while (message := messages.get()) is not None:
         audit = LogAudit(*pickle.loads(message))
-        for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags, raised))):
+        for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags.raised, raised))):
             pass
-        raised += len(audit.flags)
+        raised += len(audit.flags.raised)
         pipe.send_bytes(pickle.dumps(audit.findings()))
 
 

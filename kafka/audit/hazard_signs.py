@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from elrcheck.kafka.audit.judged import Judge, settings_of
+from elrcheck.kafka.audit.builds import Knobs
+from elrcheck.kafka.audit.judged import broken_of, settings_of
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
     ELR_FEATURE,
@@ -31,7 +32,7 @@ Sign: TypeAlias = tuple[str, str]
 """The name of a rule, and what is so, in words."""
 
 
-def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Judge) -> Iterator[Sign]:
+def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], knobs: Knobs = ()) -> Iterator[Sign]:
     """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
     p = state.partitions[key].shape.lists
     if ghosts:
@@ -57,7 +58,7 @@ def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], judge: Ju
             yield "switched-off-without-leader", f"{what}: {_lists(p)}"
         elif not last >= frozenset(p.replicas):
             yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
-    for broken in judge.broken_of(state, key):
+    for broken in broken_of(state, key, knobs):
         yield from _property_sign(p, broken.property, broken.conjunct, bool(ghosts), state.elr_enabled)
 
 
@@ -238,8 +239,9 @@ class EventSigns:
         if was is not None and not was.fenced:
             self._returned += [
                 Returned(applied, key, broker, len(isr) > 1)
-                for key, stored in state.partitions.items()
-                if broker in (isr := stored.shape.lists.isr)
+                for home in state.shapes.homes_of(broker)
+                for key in home.keys
+                if broker in (isr := state.partitions[key].shape.lists.isr)
             ]
 
     def _note_assigned(self, changed: PartitionChanged, state: ClusterState) -> None:
@@ -257,16 +259,11 @@ class EventSigns:
         now, earlier = state.brokers[broker], self._assigned.pop(broker, {})
         if broker not in self.brokers:
             return
-        lacking = {
-            home: directory
-            for home in state.partitions.homes_of.get(broker, ())
-            if not now.has_online(directory := dict(home.pairs)[broker])
-        }
         gone = {key: directory for key, directory in earlier.items() if not now.has_online(directory)}
-        if lacking:
-            for key, stored in state.partitions.items():
-                if stored.shape.home in lacking:
-                    gone.setdefault(key, lacking[stored.shape.home])
+        for home in state.shapes.homes_of(broker):
+            directory = dict(home.pairs)[broker]
+            if not now.has_online(directory):
+                gone = dict.fromkeys(home.keys, directory) | gone
         self._without += [Without(applied, key, broker, gone[key]) for key in sorted(gone)]
 
     def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:

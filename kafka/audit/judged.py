@@ -24,7 +24,6 @@ from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.conformance.model_side import Unheld, partition_of
 from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
-from elrcheck.kafka.log.partition_table import Shape
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
@@ -49,9 +48,6 @@ which the log does not tell. P-19: before 4.0 a broker that registered again sta
 VARIANT = "code_4_3"
 """The properties ask a variant only whether it still elects from a stored ELR while the feature is off."""
 
-MOST_KNOWN = 1 << 16
-"""Judgements that are remembered."""
-
 
 @dataclass(frozen=True, slots=True)
 class Broken:
@@ -71,31 +67,11 @@ def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Setting
     return Settings(topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr)
 
 
-class Judge:
-    """Judges the partitions of one log, and remembers judgements until a broker or a setting changes."""
-
-    def __init__(self, knobs: Knobs = ()) -> None:
-        """knobs: of the model, which the build of the cluster repairs."""
-        self._knobs = knobs
-        self._known: dict[tuple[str, Shape], tuple[Broken, ...]] = {}
-
-    def forget(self) -> None:
-        """Brokers, the feature or min.insync.replicas have changed."""
-        self._known.clear()
-
-    def broken_of(self, state: ClusterState, key: Key) -> tuple[Broken, ...]:
-        """The properties that do not hold of a partition now; none for one with -1 among its members."""
-        now = (key.topic_id, state.partitions[key].shape)
-        known = self._known.get(now)
-        if known is None:
-            if len(self._known) >= MOST_KNOWN:
-                self._known.clear()
-            known = self._known[now] = broken_of(state, key, self._knobs)
-        return known
-
-
 def broken_of(state: ClusterState, key: Key, knobs: Knobs = ()) -> tuple[Broken, ...]:
-    """The properties that do not hold of a partition now."""
+    """Return the properties that do not hold of a partition now; none for one with -1 among its members.
+
+    knobs: of the model, which the build of the cluster repairs.
+    """
     stored = state.partitions[key]
     p = stored.shape.lists
     named = dict.fromkeys((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader))

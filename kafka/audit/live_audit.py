@@ -16,9 +16,8 @@ from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.kafka.audit.findings import ORDER
+from elrcheck.kafka.audit.flag_list import time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
-from elrcheck.kafka.audit.judged import Judge
-from elrcheck.kafka.audit.log_audit import time_of
 from elrcheck.kafka.audit.next_step import Surroundings, next_signs
 from elrcheck.kafka.audit.rules import RULES
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
@@ -68,12 +67,12 @@ def audit_by(
 
 
 def _flags(found: Snapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
-    state, judge = found.state, Judge(repairs.knobs)
+    state = found.state
     around = Surroundings(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
     for key, stored in sorted(state.partitions.items()):
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
-        signs = (*state_signs(state, key, ghosts, judge), *next_signs(state, key, around))
+        signs = (*state_signs(state, key, ghosts, repairs.knobs), *next_signs(state, key, around))
         for sign, message in signs:
             if repairs.harmless(sign):
                 continue

@@ -1,27 +1,25 @@
-"""One metadata log, followed from its first record to its last: what it flags, and where it is damaged."""
+"""One metadata log, followed from its first record to its last: its flags and its damage.
+
+A record is applied by `KnownChanges` if its like was judged harmless before. Any other is applied by itself:
+the model is asked which event explains it (`RecordCheck`), `EventSigns` looks for signs of findings, and after
+its batch the partitions that it changed, or may have, are judged.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
-
-from msgspec.structs import replace
 
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings
+from elrcheck.kafka.audit.flag_list import FlagList, Place
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
-from elrcheck.kafka.audit.judged import Judge
-from elrcheck.kafka.audit.quiet import Place, Quiet
+from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.record_check import RecordCheck
-from elrcheck.kafka.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, Key, PartitionChanged
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, Key
 from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
-from elrcheck.kafka.log.partition_table import Shape
 from elrcheck.kafka.log.segments import CutOff, Damage
-from elrcheck.results.audit_report import AuditFlag
 
 ABOUT_PARTITIONS = frozenset(
     {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
@@ -30,52 +28,36 @@ ABOUT_PARTITIONS = frozenset(
 TOPICS = frozenset({"TOPIC_RECORD", "REMOVE_TOPIC_RECORD"})
 
 
-@dataclass
 class LogAudit:
-    """One log, from its first record to its last."""
+    """The audit of one log."""
 
-    log: MetadataLog
-    repairs: Repairs = NONE
-    history: History = field(init=False)
-    flags: list[AuditFlag] = field(default_factory=list)
-    flagged: list[Key] = field(default_factory=list)
-    """The partition of each flag."""
-    damage: list[Damage] = field(default_factory=list)
-    incomplete_bytes: int = 0
-    _signs: EventSigns = field(default_factory=EventSigns)
-    _check: RecordCheck = field(init=False)
-    _judge: Judge = field(init=False)
-    _open: dict[Key, dict[str, int]] = field(default_factory=dict)
-    """The rules that a partition breaks now, each with the number of its flag."""
-    _named_by: dict[int, set[int]] = field(default_factory=dict)
-    """The rows of partitions that name a broker, now or earlier."""
-    _changed: dict[Key, Place] = field(default_factory=dict)
-    """What may have changed since the last judgement, and by which record."""
-    _touched: dict[int, Place] = field(default_factory=dict)
-    """Brokers that may have changed since then, and by which record."""
-    _last: Applied | Run | None = None
-    _indexed: ClusterState | None = None
-    _settled: ClusterState | None = None
-    _quiet: Quiet = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.history = History(self._take)
-        self._check, self._judge = RecordCheck(self.repairs.knobs), Judge(self.repairs.knobs)
-        self._quiet = Quiet(self._open, self._signs.left, self._check, self._judge, self._note)
+    def __init__(self, log: MetadataLog, repairs: Repairs = NONE) -> None:
+        self.log = log
+        self.history = History(self._apply_known)
+        self.flags = FlagList(log, repairs)
+        self.damage: list[Damage] = []
+        self.incomplete_bytes = 0
+        self._signs = EventSigns()
+        self._check = RecordCheck(repairs.knobs)
+        self.known = KnownChanges(self._check, self._signs, self.flags)
+        self._changed: dict[Key, Place] = {}
+        """In this batch: partitions that may have changed, and by which record."""
+        self._touched: dict[int, Place] = {}
+        """In this batch: brokers that may have changed, and by which record."""
+        self._last: Applied | Run | None = None
+        self._settled: ClusterState | None = None
 
     def run(self, items: Iterable[Item]) -> Iterator[Applied | Run]:
-        """Read the log; pause after each step with what was read last."""
+        """Read the log; pause after each step and yield what was read last."""
         for event in self.history.events(items):
             match event:
                 case Applied():
                     self._apply(event)
                     continue
                 case Settled(whole, offset) if whole:
-                    self._judge.forget()
-                    every = {*self.history.state.partitions, *self._open}
-                    self._judge_all(self._doubtful(every), offset)
+                    self._judge({*self.history.state.partitions, *self.flags.open}, offset)
                 case Settled():
-                    self._judge_all(self._affected())
+                    self._judge(self._affected())
                 case Damage():
                     self.damage.append(event)
                     continue
@@ -86,72 +68,51 @@ class LogAudit:
                 yield self._last
 
     def findings(self) -> LogFindings:
-        found = LogFindings(
+        """Return what was found so far."""
+        findings = LogFindings(
             self.log,
             self.history.read,
             len(self.history.state.partitions),
-            list(zip(self.flagged, self.flags, strict=True)),
+            list(self.flags.raised),
             self.damage,
             self.incomplete_bytes,
             self._check.counted,
         )
-        found.sort()
-        return found
+        findings.sort()
+        return findings
 
-    def _take(self, run: Run, number: int) -> int:
+    def _apply_known(self, run: Run, number: int) -> int:
         self._last = run
         if run.time <= self._signs.attentive:
             return 0
-        return self._quiet.take(self.history.state, run, number)
+        return self.known.apply(self.history.state, run, number)
 
     def _apply(self, applied: Applied) -> None:
         self._last = applied
-        state = self.history.state
-        name = applied.record.name
-        flags, explained = len(self.flags), self._check.counted.explained
+        state, record = self.history.state, applied.record
+        place = Place.of(applied)
+        flags, explained = len(self.flags.raised), self._check.counted.explained
         for key, sign in self._signs.seen(applied, state, self.history.in_snapshot):
-            if not self.repairs.harmless(sign[0]):
-                self._flag(applied, key, sign)
+            self.flags.add(place, key, state.name_of(key), sign)
         for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
-            self._flag(applied, key, sign)
-        place = Place(applied.path, applied.offset, applied.time, applied.position)
-        for changed in applied.changed:
-            self._changed[changed.key] = place
-            self._index(changed)
-            self._quiet.changed(changed, state)
-            if changed.key.partition == 0:
-                self._quiet.forget_topic(changed.key.topic_id)
-        if name not in ABOUT_PARTITIONS:
-            self._judge.forget()
-            for key, at in self._quiet.taken():
-                noted = self._changed.get(key)
-                if noted is None or noted.offset < at.offset:
-                    self._changed[key] = at
-        if name in TOPICS:
-            self._quiet.forget_topic(applied.record.fields["topicId"])
-        self._affect(applied, place)
-        if (len(self.flags), self._check.counted.explained) == (flags, explained + 1):
-            self._quiet.learn(state, applied)
+            self.flags.add(place, key, state.name_of(key), sign)
+        for key, _, _ in applied.changed:
+            self._changed[key] = place
+            if key.partition == 0:
+                self.known.forget_topic(key.topic_id)
+        if record.name in TOPICS:
+            self.known.forget_topic(record.fields["topicId"])
+        if record.name not in ABOUT_PARTITIONS:
+            self._note_affected(applied, place)
+        if (len(self.flags.raised), self._check.counted.explained) == (flags, explained + 1):
+            self.known.learn(state, applied)
 
-    def _index(self, changed: PartitionChanged) -> None:
-        if changed.after is None:
-            return
-        now = changed.after.shape.lists
-        then = None if changed.before is None else changed.before.shape.lists
-        if then is None or (then.replicas, then.isr, then.elr) != (now.replicas, now.isr, now.elr):
-            self._note(changed.key, changed.after.shape)
-
-    def _note(self, key: Key, shape: Shape) -> None:
-        state = self.history.state
-        if state is not self._indexed:
-            self._indexed = state
-            self._named_by.clear()
-        row = state.partitions.row_of(key)
-        for broker in {*shape.lists.replicas, *shape.lists.isr, *shape.lists.elr}:
-            self._named_by.setdefault(broker, set()).add(row)
-
-    def _affect(self, applied: Applied, place: Place) -> None:
+    def _note_affected(self, applied: Applied, place: Place) -> None:
         """Note the partitions whose judgement may change by a record about something else."""
+        for key, (run, number) in self.known.hand_over().items():  # they count as changed by their own records
+            earlier = self._changed.get(key)
+            if earlier is None or earlier.offset < run.offsets[number]:
+                self._changed[key] = Place.in_run(run, number)
         fields, state = applied.record.fields, self.history.state
         affected: Iterable[Key] = ()
         match applied.record.name:
@@ -167,84 +128,34 @@ class LogAudit:
         for key in affected:
             self._changed.setdefault(key, place)
 
-    def _affected(self) -> list[Key]:
-        """What may be wrong now, or is right again."""
+    def _affected(self) -> Iterable[Key]:
+        """Return the partitions that may be wrong now, or right again."""
         state = self.history.state
-        if state is self._indexed:
-            for broker, place in self._touched.items():
-                for key in self._quiet.unsound(state, self._named_by.get(broker, ())):
-                    self._changed.setdefault(key, place)
-        return self._doubtful(self._changed)
+        for broker, place in self._touched.items():
+            for key in self.known.unsound(state, broker):
+                self._changed.setdefault(key, place)
+        return self._changed
 
-    def _doubtful(self, keys: Iterable[Key]) -> list[Key]:
-        """Those that break a rule, or did."""
-        state, is_sound = self.history.state, self._quiet.is_sound
-        return [key for key in keys if key in self._open or not is_sound(state, key)]
+    def _judge(self, keys: Iterable[Key], offset: int = 0) -> None:
+        """Judge those of these partitions that break a rule, or did.
 
-    def _judge_all(self, keys: Iterable[Key], offset: int = 0) -> None:
-        """Flag what is newly wrong with these partitions, and note what is right again.
-
-        offset: of what no record of its own did, as when a snapshot lacks a partition.
+        offset: at which a condition ends without a record, as when a snapshot lacks the partition.
         """
-        state = self.history.state
-        news = self._check.news or state is not self._settled
+        state, flags = self.history.state, self.flags
+        is_new_state = self._check.news or state is not self._settled
+        doubtful = [key for key in keys if key in flags.open or not self.known.is_sound(state, key)]
         for applied, key, sign in self._signs.of_batch(state):
-            if not self.repairs.harmless(sign[0]):
-                self._flag(applied, key, sign)
-        for key in sorted(keys):
+            flags.add(Place.of(applied), key, state.name_of(key), sign)
+        for key in sorted(doubtful):
             place = self._changed.get(key)
-            at = offset if place is None else place.offset
-            there = key in state.partitions
-            found = state_signs(state, key, self._signs.ghosts(key), self._judge) if there else ()
-            signs = {rule: said for rule, said in found if not self.repairs.harmless(rule)}
-            before = self._open.pop(key, {})
-            for rule, number in before.items():
-                if rule not in signs:
-                    self.flags[number] = replace(self.flags[number], until=at)
-            now = {}
-            for rule, message in signs.items():
-                if rule in before:
-                    now[rule] = before[rule]
-                elif place is not None:
-                    now[rule] = self._flag(place, key, (rule, message))
-            if now:
-                self._open[key] = now
-                self._quiet.flagged(state, key)
+            signs: Iterable[Sign] = ()
+            if key in state.partitions:
+                signs = state_signs(state, key, self._signs.ghosts(key), self._check.knobs)
+            flags.update(key, state.name_of(key), signs, place, offset if place is None else place.offset)
         self._changed.clear()
         self._touched.clear()
-        self._quiet.settled()
-        if news:
+        self.known.end_batch()
+        if is_new_state:
             self._signs.settled(state)
             self._settled = state
         self._check.settled(state)
-
-    def _flag(self, at: Applied | Place, key: Key, sign: Sign) -> int:
-        name, message = sign
-        rule = RULES[name]
-        self.flagged.append(key)
-        self.flags.append(
-            AuditFlag(
-                rule=name,
-                hazard=rule.hazard,
-                severity=rule.severity,
-                log=self.log.name,
-                path=at.path,
-                position=at.position,
-                offset=at.offset,
-                time=time_of(at.time),
-                topic=self.history.state.name_of(key),
-                partition=key.partition,
-                message=message,
-                remedy=rule.remedy,
-            )
-        )
-        return len(self.flags) - 1
-
-
-def time_of(milliseconds: int) -> str:
-    """A time of the log in UTC, or the number itself if no calendar holds it."""
-    try:
-        moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
-    except (OverflowError, OSError, ValueError):
-        return str(milliseconds)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -85,7 +85,7 @@ def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[
     p = stored.shape.lists
     if (lag := around.lag.get(p.leader, 0.0)) > BEHIND:
         yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
-    if _is_calm(p) and LOST not in stored.directories and topic not in around.unclean:
+    if _is_calm(p) and LOST not in stored.shape.directories and topic not in around.unclean:
         return
     numbers = Numbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
     brokers = known_brokers(numbers.ids, state.brokers, stored)
@@ -99,7 +99,7 @@ def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[
         level=around.level,
         elr_supported=around.elr_supported,
         unclean=topic in around.unclean,
-        lost=tuple(place[b] for b, each in zip(p.replicas, stored.directories, strict=True) if each == LOST),
+        lost=tuple(place[b] for b, each in zip(p.replicas, stored.shape.directories, strict=True) if each == LOST),
     )
     for begun in _begun(asked):
         yield begun.rule, begun.words.format(*(_named(brokers, numbers) for brokers in begun.brokers))

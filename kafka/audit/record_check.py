@@ -17,7 +17,7 @@ from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.log.cluster_state import ClusterState, Key, PartitionChanged, StoredBroker, StoredPartition
 from elrcheck.kafka.log.history import Applied
-from elrcheck.kafka.log.partition_table import PartitionTable
+from elrcheck.kafka.log.partition_shapes import Shapes
 from elrcheck.kafka.partition_questions import KafkaPartition
 
 BROKERS = frozenset(
@@ -30,7 +30,7 @@ BROKERS = frozenset(
     }
 )
 NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
-NOTHING = StoredPartition(PartitionTable().shape_of(KafkaPartition((), ()), ()), 0, 0)
+NOTHING = StoredPartition(Shapes().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
 """A broker that no list of the partition names, such as one that is unfenced elsewhere."""
 

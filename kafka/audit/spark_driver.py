@@ -12,13 +12,12 @@ from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.audit.spark_tasks import Placed, Row, Shared, audited_whole, together
+from elrcheck.kafka.audit.spark_tasks import Piece, Placed, Row, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import Key
 from elrcheck.kafka.log.entries import Item
 from elrcheck.kafka.log.history import Read
 from elrcheck.kafka.log.log_files import MetadataLog
-from elrcheck.kafka.log.packed import Packed, joined
 from elrcheck.results.audit_report import AuditTimeline
 
 Place: TypeAlias = tuple[int, int, str]
@@ -127,14 +126,20 @@ def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) ->
 
 
 def _in_order(rows: Iterable[Row]) -> list[Row]:
-    """The same records, as if all partitions were in one bucket."""
+    """Return the same records, as if all partitions were in one bucket: a row for each part of the log."""
     by_part: dict[int, list[Row]] = {}
     for row in rows:
         by_part.setdefault(row.part, []).append(row)
-    return [
-        some[0]._replace(body=joined([Packed.from_bytes(row.body) for row in some]).to_bytes())
-        for _, some in sorted(by_part.items())
-    ]
+    return [some[0]._replace(body=_joined(some)) for _, some in sorted(by_part.items())]
+
+
+def _joined(rows: Iterable[Row]) -> bytes:
+    """Return the records of several buckets in the order of the file, each as a run."""
+    pieces: list[Piece] = []
+    for row in rows:
+        for number, run in pickle.loads(row.body):
+            pieces += [Piece(number, run.chosen([n])) for n in range(len(run.values))]
+    return pickle.dumps(sorted(pieces, key=lambda piece: (piece.number, piece.run.offsets[0])))
 
 
 def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:

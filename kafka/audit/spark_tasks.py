@@ -4,7 +4,7 @@
              \\--> all other records --> driver --> broadcast ----/
 
 `cut` looks only at the start of a record, to see which partition it is about; those of a bucket travel
-together, undecoded (`packed.py`). `judge` follows the partitions of its bucket by the code that audits a
+together, undecoded. `judge` follows the partitions of its bucket by the code that audits a
 whole log (`LogAudit`), together with the records about the cluster, which every bucket gets. So whatever
 concerns one partition is judged as if the log were read by one process.
 """
@@ -23,13 +23,11 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.log.blocks import Block, Values
 from elrcheck.kafka.log.dump_text import read_dump_text
 from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
-from elrcheck.kafka.log.packed import Packed, Piece, packed
 from elrcheck.kafka.log.segments import Batch, read_pieces
-from elrcheck.kafka.log.shares import EVERY, name_in
+from elrcheck.kafka.log.shares import EVERY, name_in, shares_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,8 +35,18 @@ if TYPE_CHECKING:
 FILE = "log int, part int, path string, content binary"
 """A file to be cut. content: None for one that the task opens itself."""
 CUT = "log int, part int, piece long, bucket int, body binary"
-"""Records of a bucket, packed, from a batch on; or items about the cluster (pickled), for every bucket."""
+"""Records of a bucket (a pickled list of `Piece`) from a batch on; or items about the cluster (a pickled list of
+`Placed`), for every bucket."""
 FOUND = "log int, body binary"
+MOST_RECORDS = 1 << 14
+"""Records after which those of each bucket become a row."""
+
+
+class Piece(NamedTuple):
+    """A run, and the number of its batch in the file."""
+
+    number: int
+    run: Run
 
 
 class Placed(NamedTuple):
@@ -55,7 +63,7 @@ END = 1 << 62
 
 
 class Row(NamedTuple):
-    """Packed records of a bucket."""
+    """Records of a bucket."""
 
     log: int
     part: int
@@ -93,52 +101,56 @@ def _open(path: str, content: bytes | None) -> BinaryIO:
 
 
 def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int, bytes]]:
-    """Where records start, their bucket, and the records."""
+    """Yield rows as (where records start, their bucket, the records)."""
     size = file.seek(0, io.SEEK_END)
     reached = -1
+    rows: dict[int, list[Piece]] = {}
     shared: list[Placed] = []
-    pieces = enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer))
-    for _, group in groupby(pieces, key=_block_of):
-        runs: list[Piece] = []
-        for number, piece in group:
-            if not isinstance(piece, Batch):
-                shared.append(Placed(number, piece.offset, piece))
-                continue
-            if piece.values is not None:
-                reached = max(reached, piece.next_offset - 1)
-                offsets = range(piece.base_offset, piece.next_offset)
-                run = Run(part.path, piece.position, piece.time, offsets, piece.values, ends_batch=False)
-                runs.append(Piece(number, run))
-                continue
-            others = [each for each in piece.records if piece.control or each.value is None]
-            values = [each for each in piece.records if not piece.control and each.value is not None]
-            block = Block.of([each.value or b"" for each in values])
-            for at, each in enumerate(values):
-                value = Values(block, at, at + 1)
-                run = Run(part.path, piece.position, each.time, (each.offset,), value, ends_batch=False)
-                runs.append(Piece(number, run))
-            for stored in others:
+    count = 0
+    for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
+        if not isinstance(piece, Batch):
+            shared.append(Placed(number, piece.offset, piece))
+            continue
+        offsets = (piece.next_offset - 1,) if piece.values else (stored.offset for stored in piece.stored)
+        reached = max([reached, *offsets])
+        for run in _runs(part.path, piece):
+            shares = shares_of(run.values, buckets)
+            for share in set(shares) - {EVERY}:
+                own = run.chosen([n for n, other in enumerate(shares) if other == share])
+                rows.setdefault(share, []).append(Piece(number, own))
+            others = [n for n, share in enumerate(shares) if share == EVERY]
+            shared += [Placed(number, run.offsets[n], run.item(n)) for n in others]
+            count += len(shares)
+        for stored in piece.stored:
+            if piece.control or stored.value is None:
                 item = decoded(part.path, piece.position, stored, piece.control)
                 shared.append(Placed(number, stored.offset, item))
-            reached = max([reached, *(stored.offset for stored in piece.records)])
-        if runs:
-            found, rest = packed(runs, buckets)
-            for bucket, some in found.items():
-                yield runs[0].number, bucket, some.to_bytes()
-            for of_run, at in rest:
-                number, run = runs[of_run]
-                shared.append(Placed(number, run.offsets[at], run.item(at)))
-        if shared:
-            yield shared[0].piece, EVERY, pickle.dumps(shared)
-            shared = []
+        if count >= MOST_RECORDS:
+            yield from _rows_of(rows, shared)
+            rows, shared, count = {}, [], 0
+    yield from _rows_of(rows, shared)
     if reached >= 0:
         yield END, EVERY, pickle.dumps([Placed(END, reached, Reached(reached))])
 
 
-def _block_of(piece: tuple[int, object]) -> object:
-    """Pieces with the same one are packed together."""
-    number, item = piece
-    return id(item.values.block) if isinstance(item, Batch) and item.values is not None else -number
+def _runs(path: str, batch: Batch) -> Iterator[Run]:
+    """Yield the records of a batch that have a value; each by itself if they may have times of their own."""
+    if batch.control:
+        return
+    if batch.values is not None:
+        offsets = range(batch.base_offset, batch.next_offset)
+        yield Run(path, batch.position, batch.time, offsets, batch.values, ends_batch=False)
+        return
+    for stored in batch.stored:
+        if stored.value is not None:
+            yield Run(path, batch.position, stored.time, (stored.offset,), (stored.value,), ends_batch=False)
+
+
+def _rows_of(rows: Mapping[int, list[Piece]], shared: list[Placed]) -> Iterator[tuple[int, int, bytes]]:
+    for bucket, pieces in rows.items():
+        yield pieces[0].number, bucket, pickle.dumps(pieces)
+    if shared:
+        yield shared[0].piece, EVERY, pickle.dumps(shared)
 
 
 # ---------------------------------------------------------------------------- buckets
@@ -161,11 +173,14 @@ def judge_bucket(
 
 
 def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> Iterator[pa.RecordBatch]:
-    """Of packed records those of these partitions, by the names that records have."""
+    """Yield rows with the records of these partitions alone. names: as the records have them."""
     for row in _rows(batches):
-        some = Packed.from_bytes(row.body).only(lambda value: name_in(value) in names)
-        if some is not None:
-            yield _columns(row._replace(body=some.to_bytes()))
+        pieces = [
+            Piece(number, run.chosen([n for n, value in enumerate(run.values) if name_in(value) in names]))
+            for number, run in pickle.loads(row.body)
+        ]
+        if any(piece.run.values for piece in pieces):
+            yield _columns(row._replace(body=pickle.dumps([piece for piece in pieces if piece.run.values])))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
@@ -180,7 +195,7 @@ def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[Row])
 
     def read(part: LogPart) -> Iterator[PartItem]:
         index = place[part]
-        own = waiting.of(index, part.path)
+        own = waiting.of(index)
         return _with_ends(_merged(shared.get((number, index), ()), own))
 
     return in_one(log, read)
@@ -193,9 +208,9 @@ class _Waiting:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
 
-    def of(self, part: int, path: str) -> Iterator[Piece]:
+    def of(self, part: int) -> Iterator[Piece]:
         while self._next is not None and self._next.part == part:
-            yield from Packed.from_bytes(self._next.body).pieces(path)
+            yield from pickle.loads(self._next.body)
             self._next = next(self._rows, None)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from elrcheck.kafka.audit.findings import LogFindings
-from elrcheck.kafka.audit.log_audit import time_of
+from elrcheck.kafka.audit.flag_list import time_of
 from elrcheck.kafka.log.cluster_state import Key, PartitionChanged
 from elrcheck.kafka.log.entries import Item, Run
 from elrcheck.kafka.log.history import Applied, History

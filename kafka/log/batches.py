@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
+import google_crc32c
+
 from elrcheck.kafka.log.binary import Malformed, part, varlong
-from elrcheck.kafka.log.crc32c import crc32c
 
 HEADER = struct.Struct(">qiibIhiqqqhii")
 """Base offset, length, leader epoch, magic, checksum, attributes, last offset delta, first and last time,
@@ -25,6 +27,8 @@ MAGIC = 2
 CODEC = 0x07
 CONTROL = 0x20
 CODECS = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
+MOST_PLAIN = 1 << 14
+"""Records of a batch that is read by `plain_values`."""
 
 
 class Fault(NamedTuple):
@@ -86,7 +90,65 @@ def head_of(data: bytes, at: int = 0) -> Head | None:
 
 
 def checksum_holds(head: Head, data: bytes) -> bool:
-    return crc32c(data[CHECKED_FROM:]) == head.checksum
+    """Return whether the checksum in the header (CRC-32C) is that of the batch."""
+    return bool(google_crc32c.value(data[CHECKED_FROM:]) == head.checksum)
+
+
+def plain_values(head: Head, data: bytes) -> list[bytes] | None:
+    """Return the values of a whole batch as controllers write nearly all; None for any other batch.
+
+    Its records have the time of the batch and one offset each, no key and no headers, and lengths of at most
+    two bytes. They are read several times faster than by `records_of`.
+    """
+    if head.attributes & (CODEC | CONTROL) or head.count != head.last_delta + 1 or head.count > MOST_PLAIN:
+        return None
+    values: list[bytes] = []
+    at = HEADER.size
+    try:
+        for prefix in _prefixes()[: head.count]:
+            size, at = _short_length(data, at)
+            end = at + size
+            if not data.startswith(prefix, at):
+                return None
+            length, at = _short_length(data, at + len(prefix))
+            stop = at + length
+            if stop + 1 != end or data[stop]:
+                return None
+            values.append(data[at:stop])
+            at = end
+    except (IndexError, Malformed):
+        return None
+    return values if at == len(data) else None
+
+
+def _short_length(data: bytes, at: int) -> tuple[int, int]:
+    """Return a length of at most two bytes, and the position behind it."""
+    length = data[at]
+    if length > 0x7F:
+        second = data[at + 1]
+        length = length & 0x7F | second << 7
+        at += 1
+        if second > 0x7F:
+            raise Malformed("a long length")
+    if length & 1:
+        raise Malformed("a negative length")
+    return length >> 1, at + 1
+
+
+@cache
+def _prefixes() -> tuple[bytes, ...]:
+    """Return what follows the length of each record of a plain batch: attributes, time, offset, key."""
+    return tuple(b"\0\0" + _zigzag(number) + b"\1" for number in range(MOST_PLAIN))
+
+
+def _zigzag(number: int) -> bytes:
+    """Return a natural number as a signed varint."""
+    rest, octets = number << 1, bytearray()
+    while rest > 0x7F:
+        octets.append(rest & 0x7F | 0x80)
+        rest >>= 7
+    octets.append(rest)
+    return bytes(octets)
 
 
 def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
-from elrcheck.kafka.log.partition_table import UNASSIGNED as UNASSIGNED
-from elrcheck.kafka.log.partition_table import Key as Key
-from elrcheck.kafka.log.partition_table import PartitionTable, Shape
-from elrcheck.kafka.log.partition_table import StoredPartition as StoredPartition
+from elrcheck.kafka.log.partition_shapes import UNASSIGNED as UNASSIGNED
+from elrcheck.kafka.log.partition_shapes import Key as Key
+from elrcheck.kafka.log.partition_shapes import Shape, Shapes
+from elrcheck.kafka.log.partition_shapes import StoredPartition as StoredPartition
 from elrcheck.kafka.log.record_table import NO_UUID
 from elrcheck.kafka.partition_questions import Ids, KafkaPartition, Recovery
 
@@ -68,7 +68,8 @@ class ClusterState:
     def __init__(self) -> None:
         self.topics: dict[str, str] = {}
         """Names by id."""
-        self.partitions = PartitionTable()
+        self.partitions: dict[Key, StoredPartition] = {}
+        self.shapes = Shapes()
         self.brokers: dict[int, StoredBroker] = {}
         self.features: dict[str, int] = {}
         self.min_isr: dict[tuple[int, str], str] = {}
@@ -130,6 +131,8 @@ class ClusterState:
             del self._id_of[name]
         self.min_isr.pop((TOPIC, name), None)
         keys = self._of_topic.pop(topic_id, set())
+        for key in keys:
+            self.partitions[key].shape.home.keys.discard(key)
         return [PartitionChanged(key, self.partitions.pop(key), None) for key in sorted(keys)]
 
     def _partition(self, r: Fields) -> list[PartitionChanged]:
@@ -184,13 +187,13 @@ class ClusterState:
             before = self.partitions[key]
             p = before.shape.lists
             if p.elr or p.last_known_elr:
-                shape = self._shape(replace(p, elr=(), last_known_elr=()), before.directories)
+                shape = self._shape(replace(p, elr=(), last_known_elr=()), before.shape.directories)
                 after = StoredPartition(shape, before.leader_epoch, before.partition_epoch + 1)
                 changed.append(self._put(key, after))
         return changed
 
     def _shape(self, lists: KafkaPartition, directories: tuple[str, ...]) -> Shape:
-        return self.partitions.shape_of(lists, _for_each(lists.replicas, directories))
+        return self.shapes.shape_of(lists, _for_each(lists.replicas, directories))
 
     def create(self, key: Key, created: StoredPartition) -> None:
         """Register a partition that does not exist yet."""
@@ -199,6 +202,9 @@ class ClusterState:
     def _put(self, key: Key, after: StoredPartition) -> PartitionChanged:
         before = self.partitions.get(key)
         self.partitions[key] = after
+        if before is not None:
+            before.shape.home.keys.discard(key)
+        after.shape.home.keys.add(key)
         self._of_topic.setdefault(key.topic_id, set()).add(key)
         return PartitionChanged(key, before, after)
 

@@ -10,7 +10,6 @@ from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
-from elrcheck.kafka.log.blocks import Values
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, read_control, read_record
 from elrcheck.kafka.log.segments import Batch, CutOff, Damage, never, read_segment
 
@@ -40,25 +39,30 @@ class SnapshotStart:
 class Run(NamedTuple):
     """Records of one batch, not decoded yet, for a reader that knows what most of them do.
 
-    offsets: one for each, ascending. ends_batch, position: as of an entry.
+    offsets: one for each value, ascending. ends_batch, position: as of an entry.
     """
 
     path: str
     position: int
     time: int
     offsets: Sequence[int]
-    values: Values
+    values: Sequence[bytes]
     ends_batch: bool = True
 
     def item(self, number: int) -> Entry | Damage:
-        """The record with that number, as one that does not end its batch."""
+        """Return the record with that number, as one that does not end its batch."""
         stored = StoredRecord(self.offsets[number], self.time, None, self.values[number])
         return decoded(self.path, self.position, stored)
 
     def since(self, offset: int) -> Run:
-        """The records from that offset on."""
+        """Return the records from that offset on."""
         first = bisect_left(self.offsets, offset)
         return self._replace(offsets=self.offsets[first:], values=self.values[first:])
+
+    def chosen(self, numbers: Sequence[int]) -> Run:
+        """Return the records with these numbers, which ascend."""
+        offsets, values = self.offsets, self.values
+        return self._replace(offsets=[offsets[n] for n in numbers], values=[values[n] for n in numbers])
 
 
 Item: TypeAlias = Entry | Run | SnapshotStart | Damage | CutOff

@@ -98,6 +98,11 @@ def _changed(value: bytes, at: int, version: int) -> MetadataRecord:
     return template._replace(fields=dict(template.fields, partitionId=number, topicId=topic))
 
 
+def change_in(value: bytes) -> Fields:
+    """Return what a change says of the partition that it names, from a value that starts as one of CHANGES."""
+    return _template(value[:START], value[REST:], value[START - 1]).fields
+
+
 def name_of_partition(topic_id: str, number: int) -> bytes:
     """A partition as a change names it."""
     return number.to_bytes(4, signed=True) + base64.urlsafe_b64decode(f"{topic_id}==")

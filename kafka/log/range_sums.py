@@ -1,93 +1,90 @@
-"""Checksums of any parts of a file, of which every byte is read about once.
+"""Checksums (CRC-32C) of any parts of a file, of which every byte is read about once.
 
-A checksum is linear but for its initial value, so that of a part follows from those of the two beginnings of
-the file that end where the part starts and where it ends. These are kept for every `LANE` bytes. So a file
-that claims a long batch at each of many places, all of them false, costs no more than its length.
+The checksum of a part follows from those of two beginnings of the file: the one that ends where the part
+starts, carried over as many zeros as the part has bytes, and the one that ends where the part ends. These are
+kept for every `STEP` bytes. So a file that claims a long batch at each of many places, all of them false,
+costs no more than its length.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import BinaryIO, TypeAlias
 
+import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 
-from elrcheck.kafka.log.crc32c import LANE, carried, of_lanes, with_bytes
-
 CHUNK = 1 << 20
+STEP = 64
 Sums: TypeAlias = NDArray[np.uint32]
 Places: TypeAlias = NDArray[np.int64]
 
 
 class RangeSums:
-    """The checksums of parts of a file from `origin` on, as far as they have been asked for.
-
-    bytes_checked: how many bytes went into checksums so far.
-    """
+    """The checksums of parts of a file from `origin` on, as far as they have been requested."""
 
     def __init__(self, file: BinaryIO, origin: int, size: int) -> None:
         self.file = file
         self.origin = origin
         self.size = size
-        self.bytes_checked = 0
-        self._sums: Sums = np.zeros(1 + CHUNK // LANE, np.uint32)
-        """Of the bytes from the origin to each multiple of LANE behind it, as far as the file was read."""
-        self._count = 1
-        self._reached = origin
+        self._sums = [0]
+        """Of the bytes from the origin to each multiple of STEP behind it, as far as the file was read."""
 
     def of_each(self, starts: Places, stops: Places) -> Sums:
-        """The checksums of the parts between these places of the file, each from the origin on."""
+        """Return the checksums of the parts between these places of the file, none before the origin."""
         self._extend(int(stops.max()))
-        lengths = stops - starts
-        begun, ended = self._until(starts), self._until(stops)
-        initial = np.full(len(starts), 0xFFFFFFFF, np.uint32)
-        found: Sums = ended ^ _behind(begun ^ initial, lengths) ^ np.uint32(0xFFFFFFFF)
-        return found
+        beginnings = np.array([self._sum_until(place) for place in starts.tolist()], np.uint32)
+        wholes = np.array([self._sum_until(place) for place in stops.tolist()], np.uint32)
+        sums: Sums = wholes ^ _over_zeros(beginnings, stops - starts)
+        return sums
 
-    def _until(self, places: Places) -> Sums:
-        """The checksum, with the initial value 0, of what is before each place."""
-        lanes = (places - self.origin) // LANE
-        counts = (places - self.origin) % LANE
-        rests = np.zeros((len(places), LANE), np.uint8)
-        for row, (place, count) in enumerate(zip(places.tolist(), counts.tolist(), strict=True)):
-            if count:
-                self.file.seek(place - count)
-                rests[row, :count] = np.frombuffer(self.file.read(count), np.uint8)
-        self.bytes_checked += int(counts.sum())
-        return with_bytes(self._sums[lanes], rests, counts)
+    def _sum_until(self, place: int) -> int:
+        """Return the checksum of what is between the origin and that place."""
+        steps, rest = divmod(place - self.origin, STEP)
+        self.file.seek(place - rest)
+        return int(google_crc32c.extend(self._sums[steps], self.file.read(rest)))
 
     def _extend(self, place: int) -> None:
         """Read the file as far as that place, in whole chunks."""
-        while self._reached < min(place, self.size):
-            self.file.seek(self._reached)
+        reached = self.origin + (len(self._sums) - 1) * STEP
+        while reached < min(place, self.size):
+            self.file.seek(reached)
             data = self.file.read(CHUNK)
-            whole = len(data) // LANE * LANE
-            if not whole:
-                break
-            lanes = of_lanes(np.frombuffer(data, np.uint8, whole).reshape(-1, LANE))
-            lanes[:1] ^= carried(self._sums[self._count - 1 : self._count], 0)
-            bit = 0
-            while 1 << bit < len(lanes):
-                lanes[1 << bit :] ^= carried(lanes[: -(1 << bit)], bit)
-                bit += 1
-            count = self._count + len(lanes)
-            if count > len(self._sums):
-                self._sums = np.concatenate([self._sums, np.zeros_like(self._sums)])
-            self._sums[self._count : count] = lanes
-            self._count = count
-            self._reached += whole
-            self.bytes_checked += whole
+            for start in range(0, len(data) - STEP + 1, STEP):
+                self._sums.append(google_crc32c.extend(self._sums[-1], data[start : start + STEP]))
+            reached += len(data)
             if len(data) < CHUNK:
                 break
 
 
-def _behind(sums: Sums, lengths: Places) -> Sums:
-    """What so many zeros behind it make of each checksum."""
-    rests = lengths % LANE
-    sums = with_bytes(sums, np.zeros((len(sums), LANE), np.uint8), rests)
-    lanes, bit = lengths // LANE, 0
-    while (lanes >> bit).any():
-        far = np.flatnonzero(lanes >> bit & 1)
-        sums[far] = carried(sums[far], bit)
+def _over_zeros(sums: Sums, lengths: Places) -> Sums:
+    """Return the share that each checksum has in that of the same bytes with so many others behind them."""
+    bit = 0
+    while (lengths >> bit).any():
+        longer = np.flatnonzero(lengths >> bit & 1)
+        sums[longer] = _carried(_tables(bit), sums[longer])
         bit += 1
     return sums
+
+
+def _carried(tables: Sums, sums: Sums) -> Sums:
+    carried: Sums = (
+        tables[0].take(sums & np.uint32(0xFF))
+        ^ tables[1].take(sums >> np.uint32(8) & np.uint32(0xFF))
+        ^ tables[2].take(sums >> np.uint32(16) & np.uint32(0xFF))
+        ^ tables[3].take(sums >> np.uint32(24))
+    )
+    return carried
+
+
+@cache
+def _tables(bit: int) -> Sums:
+    """Return the effect of 2**bit zero bytes on each byte of a checksum, as a table of 4 by 256."""
+    octets = np.arange(256, dtype=np.uint32) << np.array([[0], [8], [16], [24]], dtype=np.uint32)
+    if bit:
+        half = _tables(bit - 1)
+        return _carried(half, _carried(half, octets))
+    alone = google_crc32c.value(b"\0")
+    rows = [[google_crc32c.extend(each, b"\0") ^ alone for each in row] for row in octets.tolist()]
+    return np.array(rows, np.uint32)

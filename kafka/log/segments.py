@@ -17,13 +17,19 @@ from typing import BinaryIO, TypeAlias
 import numpy as np
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER, Head, StoredRecord, checksum_holds, head_of, records_of
-from elrcheck.kafka.log.blocks import Values, plain_block, plain_heads
+from elrcheck.kafka.log.batches import (
+    CHECKED_FROM,
+    HEADER,
+    Head,
+    StoredRecord,
+    checksum_holds,
+    head_of,
+    plain_values,
+    records_of,
+)
 from elrcheck.kafka.log.next_batch import next_sound
 from elrcheck.kafka.log.range_sums import CHUNK, RangeSums
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
-
-FIRST_STRETCH = 1 << 12
 
 
 def never() -> bool:
@@ -45,7 +51,7 @@ class Batch:
     leader_epoch: int
     control: bool
     time: int
-    values: Values | None
+    values: list[bytes] | None
     stored: tuple[StoredRecord, ...] = ()
 
     @property
@@ -149,17 +155,10 @@ class Segment:
         self.bytes_in_vain = 0
         self.sums: RangeSums | None = None
         """From the first place on that needed them."""
-        self._stretch = FIRST_STRETCH
-        """Bytes to look at for plain batches: more, the longer there was nothing else."""
 
     def pieces(self) -> Iterator[Piece]:
         position = 0
         while position < self.size:
-            plain, behind = self._plain(position)
-            if plain:
-                yield from plain
-                position = behind
-                continue
             head = self._head_at(position)
             data = None if head is None else self._sound(head, position)
             if head is None or data is None:
@@ -195,43 +194,13 @@ class Segment:
                 yield self._damage(at, head.base_offset, message)
             self.epoch = max(self.epoch, head.leader_epoch)
             self.expected = head.next_offset
-            stored, faults = records_of(head, data)
+            values = plain_values(head, data)
+            stored, faults = ((), ()) if values is not None else records_of(head, data)
             yield Batch(
-                at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time, None, stored
+                at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time, values, stored
             )
             for fault in faults:
                 yield self._damage(at, fault.offset, fault.message)
-
-    def _plain(self, position: int) -> tuple[list[Batch], int]:
-        """Batches of which nothing is to be said, and where they end; none if the next one is not like that,
-        or is the first of a file that may start at any offset.
-        """
-        if self.expected is None:
-            return [], position
-        self.file.seek(position)
-        data = self.file.read(self._stretch)
-        if (head := head_of(data)) is not None and len(data) < head.size <= self.size - position:
-            if self._is_false(head, position):
-                self._stretch = FIRST_STRETCH
-                return [], position
-            data += self.file.read(head.size - len(data))
-        heads = plain_heads(data, self.expected, self.epoch)
-        block, count = plain_block(data, heads) if heads else (None, 0)
-        self._stretch = min(2 * self._stretch, CHUNK) if count == len(heads) > 0 else FIRST_STRETCH
-        found: list[Batch] = []
-        if block is None or not count:
-            self.bytes_in_vain += heads[0].size if heads else 0
-            return found, position
-        first = 0
-        for head in heads[:count]:
-            values = Values(block, first, first + head.count)
-            found.append(
-                Batch(position, head.base_offset, head.next_offset, head.leader_epoch, False, head.first_time, values)
-            )
-            first += head.count
-            position += head.size
-        self.expected, self.epoch = found[-1].next_offset, found[-1].leader_epoch
-        return found, position
 
     def _head_at(self, position: int) -> Head | None:
         self.file.seek(position)

@@ -89,7 +89,7 @@ def test_a_change_keeps_what_it_does_not_name() -> None:
     assert changed.before is not None and changed.before.registration == p
     p = state.partitions[P0].registration
     assert (p.replicas, p.adding, p.isr, p.leader_epoch, p.partition_epoch) == ((1, 2), (2,), (1,), 5, 9)
-    assert state.partitions[P0].directories == (E, D)
+    assert state.partitions[P0].shape.directories == (E, D)
     p = after(TOPIC, PARTITION, NO_LEADER).partitions[P0].registration
     assert (p.leader, p.leader_epoch, p.isr) == (-1, 5, ())
 
@@ -97,9 +97,9 @@ def test_a_change_keeps_what_it_does_not_name() -> None:
 def test_directories_of_older_records_are_migrating() -> None:
     """PartitionRegistration.defaultToMigrating."""
     state = after(TOPIC, ("PARTITION_RECORD", 0, PARTITION[2] | {"directories": ()}))
-    assert state.partitions[P0].directories == (MIGRATING,) * 3
+    assert state.partitions[P0].shape.directories == (MIGRATING,) * 3
     state.apply(record(change(0, replicas=(0, 1))))
-    assert state.partitions[P0].directories == (MIGRATING,) * 2
+    assert state.partitions[P0].shape.directories == (MIGRATING,) * 2
 
 
 def test_clearing_the_elr_bumps_only_partitions_that_have_one() -> None:

@@ -135,7 +135,7 @@ def shown(state: ClusterState) -> Any:
             p.leader_epoch,
             p.partition_epoch,
             p.recovery,
-            stored.directories,
+            stored.shape.directories,
         ]
     brokers = {
         str(number): [b.epoch, b.fenced, b.in_controlled_shutdown, sorted(b.directories)]

@@ -7,12 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
-from elrcheck.kafka.log.crc32c import BLOCK, SHORT, crc32c, crc32c_by_block, crc32c_by_byte
 from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
 from elrcheck.kafka.log.record_table import BY_NAME, TYPES
 from elrcheck.kafka.log.segments import Batch, read_segment
@@ -37,32 +36,6 @@ def batches(path: Path) -> list[Batch]:
     pieces = list(read_segment(path, 0))
     assert all(isinstance(piece, Batch) for piece in pieces), pieces
     return [piece for piece in pieces if isinstance(piece, Batch)]
-
-
-@pytest.mark.parametrize(
-    ("data", "checksum"),
-    [
-        (b"", 0),
-        (b"123456789", 0xE3069283),  # the check value of CRC-32/ISCSI
-        (bytes(32), 0x8A9136AA),  # RFC 3720, B.4
-        (b"\xff" * 32, 0x62A8AB43),
-        (bytes(range(32)), 0x46DD794E),
-        (bytes(range(31, -1, -1)), 0x113FDB5C),
-    ],
-)
-def test_the_checksum_is_castagnolis(data: bytes, checksum: int) -> None:
-    assert crc32c(data) == crc32c_by_byte(data) == checksum
-    assert len(data) < 4 or crc32c_by_block(data) == checksum
-
-
-LENGTHS = (4, SHORT, SHORT + 1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3)
-
-
-@settings(max_examples=20)
-@given(st.binary(max_size=64), st.sampled_from(LENGTHS))
-def test_both_ways_to_the_checksum_agree(pattern: bytes, length: int) -> None:
-    data = (pattern * length + bytes(length))[:length]
-    assert crc32c(data) == crc32c_by_block(data) == crc32c_by_byte(data)
 
 
 @pytest.mark.parametrize("name", [SEGMENT, SNAPSHOT])

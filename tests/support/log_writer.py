@@ -10,8 +10,9 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
+import google_crc32c
+
 from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER
-from elrcheck.kafka.log.crc32c import crc32c
 from elrcheck.kafka.log.record_table import BY_NAME, LEADER_CHANGE, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Field, Kind
 
 Told: TypeAlias = tuple[str, int, Mapping[str, Any]]
@@ -100,7 +101,7 @@ def batch(
         base, HEADER.size - 12 + len(body), epoch, 2, 0, attributes, last, time, time, -1, -1, -1, number
     )
     raw = bytearray(header + body)
-    raw[17:21] = struct.pack(">I", crc32c(bytes(raw[CHECKED_FROM:])))
+    raw[17:21] = struct.pack(">I", google_crc32c.value(bytes(raw[CHECKED_FROM:])))
     return bytes(raw)
 
 

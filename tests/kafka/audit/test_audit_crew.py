@@ -19,10 +19,9 @@ from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.audit.audit_crew import Crew
 from elrcheck.kafka.audit.findings import LogFindings, add_share, report_of
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.log.blocks import Block
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import name_of_partition
-from elrcheck.kafka.log.shares import EVERY, Share, share_of, shares_in
+from elrcheck.kafka.log.shares import EVERY, Share, share_of, shares_of
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, audited
 from support.cluster_restarts import Cluster, written_restarts
@@ -75,10 +74,10 @@ def test_the_share_of_a_record_is_that_of_its_topic() -> None:
         values.append(record_value(("PARTITION_RECORD", 0, told)))
     long = b"\x81\x00" + values[1][1:]  # the same, with a frame version of two bytes
     too_new, cut = b"\x01\x05\x63" + values[1][3:], values[1][:20]
-    shares = shares_in(Block.of([*values, long, too_new, cut]), 1 << 16).tolist()
+    shares = shares_of([*values, long, too_new, cut], 1 << 16)
     one, other = (share_of(name_of_partition(topic, 1)[4:], 1 << 16) for topic in topics)
     assert shares == [EVERY, one, one, other, other, one, EVERY, EVERY] and one != other
-    assert varlong(0) == b"\0" and shares_in(Block.of([]), 2).tolist() == []
+    assert varlong(0) == b"\0" and shares_of([], 2) == []
 
 
 class Noted(Silent):

@@ -1,17 +1,16 @@
-"""Records of which nothing comes are taken without a look; the report is that of judging each of them."""
+"""Records like one that was judged harmless are only applied; the report is that of judging each of them."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.audit.quiet import Quiet
-from elrcheck.kafka.log.cluster_state import ClusterState, Key
 from elrcheck.kafka.log.entries import Run
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.results.audit_report import AuditReport
@@ -24,35 +23,30 @@ from support.random_logs import written_at_random
 OFFLINE = "AAAAAAAAAAAAAAAAAAAAAg"
 
 
-def every_row(_: Quiet, state: ClusterState, rows: Iterable[int]) -> list[Key]:
-    return [key for row in rows if (key := state.partitions.keys_of_rows[row]) is not None]
-
-
 def without_memory(monkeypatch: pytest.MonkeyPatch, *paths: Path) -> AuditReport:
     with monkeypatch.context() as patch:
-        patch.setattr(Quiet, "take", lambda *_: 0)
-        patch.setattr(Quiet, "is_sound", lambda *_: False)
-        patch.setattr(Quiet, "unsound", every_row)
+        patch.setattr(KnownChanges, "apply", lambda *_: 0)
+        patch.setattr(KnownChanges, "is_sound", lambda *_: False)
         return replace(audited(*paths), seconds=0.0)
 
 
-def test_restarts_are_explained_and_mostly_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restarts_are_explained_and_mostly_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written_restarts(tmp_path, Cluster(60, brokers=5), 2_500)
-    taken = 0
-    take = Quiet.take
+    applied = 0
+    apply = KnownChanges.apply
 
-    def counted(self: Quiet, state: object, run: Run, number: int) -> int:
-        nonlocal taken
-        found = take(self, state, run, number)  # type: ignore[arg-type]
-        taken += found
-        return found
+    def counted(self: KnownChanges, state: object, run: Run, number: int) -> int:
+        nonlocal applied
+        count = apply(self, state, run, number)  # type: ignore[arg-type]
+        applied += count
+        return count
 
-    monkeypatch.setattr(Quiet, "take", counted)
+    monkeypatch.setattr(KnownChanges, "apply", counted)
     report = audited(path)
     assert report.flags == () and report.damage == () and report.exit_code == 0
     (log,) = report.logs
     assert log.unexplained == log.not_asked == 0 and log.explained > 2_300
-    assert taken > 0.6 * log.explained
+    assert applied > 0.6 * log.explained
 
 
 def hazard(cluster: Cluster, chance: random.Random) -> bytes:
@@ -132,7 +126,7 @@ def test_what_is_remembered_changes_no_answer(tmp_path: Path, monkeypatch: pytes
     assert first.explained > 100 and first.unexplained > 10 and len(afresh.flags) > 30
 
 
-def test_records_after_the_end_of_what_was_taken_are_counted_once(tmp_path: Path) -> None:
+def test_records_behind_known_changes_are_counted_once(tmp_path: Path) -> None:
     path = written_restarts(tmp_path, Cluster(20, brokers=4), 300)
     (log,) = logs_of([path])
     audit = LogAudit(log)
