@@ -25,18 +25,18 @@ def packaged_equivalents() -> Traversable:
     return files("elrcheck.catalogue") / "equivalents.toml"
 
 
-def read_equivalents(file: Path | Traversable, known: Collection[str]) -> Mapping[str, str]:
+def read_equivalents(file: Path | Traversable, changes: Collection[str]) -> Mapping[str, str]:
     """Mutant -> reason. UsageFault for an entry twice, or one that no change of the model has (any more)."""
     top = read_toml(file, toml_codes(CODE)).object((), ("equivalent",))
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for node in top.get("equivalent", []).items():
         node.object(("mutants", "because"))
         because = node["because"].text()
         for part in node["mutants"].items():
             name = part.text()
-            if name in found:
+            if name in reasons:
                 part.fail(f"`{name}` is explained twice")
-            if name not in known:
-                part.fail(f"no change of the model is called `{name}`", did_you_mean(name, known))
-            found[name] = because
-    return found
+            if name not in changes:
+                part.fail(f"no change of the model is called `{name}`", did_you_mean(name, changes))
+            reasons[name] = because
+    return reasons

@@ -24,7 +24,7 @@ class Event:
         return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
 
     def in_prose(self, number: int) -> str:
-        """The same within a sentence: an orderly stop."""
+        """Return the same within a sentence: an orderly stop."""
         article = "an" if self.one[0] in "aeiou" else "a"
         return f"{article} {self.one}" if number == 1 else f"{number} {self.many}"
 
@@ -62,19 +62,19 @@ NETWORK: Mapping[str, str] = {
 
 
 def tried(config: Config) -> tuple[str, ...]:
-    """The events that a search of the configuration tries, with their numbers."""
+    """Return the events that a search of the configuration tries, with their numbers."""
     counted = [event.times(getattr(config, name)) for name, event in EVENTS.items() if getattr(config, name)]
     return (*counted, *(words for name, words in NETWORK.items() if _happens(config, name)))
 
 
 def not_tried(config: Config) -> tuple[str, ...]:
-    """The events that it leaves out."""
+    """Return the events that it leaves out."""
     left = [event.many for name, event in EVENTS.items() if not getattr(config, name)]
     return (*left, *(words for name, words in NETWORK.items() if not _happens(config, name)))
 
 
 def missing(config: Config, other: Config) -> tuple[str, ...]:
-    """The events of which the other configuration allows more, with its numbers."""
+    """Return the events of which the other configuration allows more, with its numbers."""
     return tuple(
         event.times(getattr(other, name))
         for name, event in EVENTS.items()

@@ -23,16 +23,16 @@ def knob_values(node: Node) -> dict[str, Any]:
 
 
 def variant_name(node: Node) -> str:
-    """The name of a variant that there is."""
+    """Return the name of a variant that there is."""
     name = prose(node)
-    known = variant_names()
-    if name not in known:
-        node.bad(f"unknown variant `{name}`", did_you_mean(name, known))
+    variants = variant_names()
+    if name not in variants:
+        node.bad(f"unknown variant `{name}`", did_you_mean(name, variants))
     return name
 
 
 def release(node: Node) -> str:
-    """The three numbers of a release of Kafka."""
+    """Return the three numbers of a release of Kafka."""
     name = prose(node)
     if RELEASE.fullmatch(name) is None:
         node.expected("a release such as 4.1.2", "give all three numbers")

@@ -195,7 +195,7 @@ class Edit:
         return self.after or self.replace
 
     def changed(self, source: str) -> str:
-        """The source with the edit; a ValueError says that it is no source that this edit is for."""
+        """Return the source with the edit; a ValueError says that it is no source that this edit is for."""
         count = source.count(self.place)
         if count != self.times:
             times = "once" if self.times == 1 else f"{self.times} times"
@@ -222,7 +222,7 @@ class Patch:
     brings: tuple[str, ...] = ()
 
     def edits_of(self, version: str) -> tuple[Edit, ...]:
-        """The edits of the sources of a release."""
+        """Return the edits of the sources of a release."""
         return tuple(edit for edit in self.edits if version in edit.versions or not edit.versions)
 
 

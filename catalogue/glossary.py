@@ -17,17 +17,18 @@ OR = "; or: "
 
 
 def term_entries() -> list[Entry]:
-    """The rows of the glossary's tables, in their order: the words of a row are explained together."""
+    """Return the rows of the glossary's tables, in their order: the words of a row are explained together."""
     meanings: dict[str, list[str]] = {}
     for cell, meaning in _rows(files("elrcheck").joinpath(*PLACE).read_text(encoding="utf-8")):
         meanings.setdefault(cell, []).append(meaning)
     return [
-        {"name": cell, "summary": OR.join(told), "aliases": re.split(r"[,;] ", cell)} for cell, told in meanings.items()
+        {"name": cell, "summary": OR.join(texts), "aliases": re.split(r"[,;] ", cell)}
+        for cell, texts in meanings.items()
     ]
 
 
 def term(word: str) -> Entry | None:
-    """What the glossary says of a word, in any case; None if nothing. A word may be in several rows."""
+    """Return what the glossary says of a word, in any case; None if nothing. A word may be in several rows."""
     rows = [row for row in term_entries() if word.lower() in map(str.lower, (row["name"], *row["aliases"]))]
     if len(rows) < 2:
         return rows[0] if rows else None
@@ -35,7 +36,7 @@ def term(word: str) -> Entry | None:
 
 
 def _rows(text: str) -> Iterator[tuple[str, str]]:
-    """The words of each row of the tables, and what it says of them, after the commands in brackets."""
+    """Yield the words of each row of the tables, and what it says of them, after the commands in brackets."""
     section = ""
     for line in text.splitlines():
         if line.startswith("## "):

@@ -65,63 +65,63 @@ def find(name: str, kind: str | None = None) -> Entry:
     """Return the full entry with this name or id; `kind` chooses where several match."""
     model = functools.cache(_load)
     few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
-    found = _found(name, {k: _members(k, model, name) for k in few})
-    if found is not None:
-        return found
+    entry = _entry_of(name, {k: _members(k, model, name) for k in few})
+    if entry is not None:
+        return entry
     kinds = tuple(k for k in KINDS if kind in (None, k) and k != WORDS)
-    found = _found(name, {k: _members(k, model, name) for k in kinds})
-    if found is None and kind in (None, WORDS) and (row := term(name)) is not None:
+    entry = _entry_of(name, {k: _members(k, model, name) for k in kinds})
+    if entry is None and kind in (None, WORDS) and (row := term(name)) is not None:
         return {"list": WORDS, **row}
-    if found is None:
-        known = {k: _members(k, model) for k in kinds}
-        raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, known))
-    return found
+    if entry is None:
+        members = {k: _members(k, model) for k in kinds}
+        raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, members))
+    return entry
 
 
-def _found(name: str, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
-    """The entry of this name among these; UsageFault if there are several."""
+def _entry_of(name: str, members_of: Mapping[str, Sequence[Entry]]) -> Entry | None:
+    """Return the entry of this name among these; UsageFault if there are several."""
     for same in (str, str.lower):
-        found = [
+        matches = [
             {"list": k, **entry}
-            for k, members in known.items()
+            for k, members in members_of.items()
             for entry in members
             if same(name) in map(same, _names(entry))
         ]
-        if len(found) == 1:
-            return found[0]
-        if [entry["list"] for entry in found] == ["hazards", "findings"]:
-            hazard, finding = found
+        if len(matches) == 1:
+            return matches[0]
+        if [entry["list"] for entry in matches] == ["hazards", "findings"]:
+            hazard, finding = matches
             return {**finding, "hazard": hazard["summary"]}
-        if found:
-            meant = "--kind, one of: " + ", ".join(entry["list"] for entry in found)
-            raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=meant)
+        if matches:
+            kinds = "--kind, one of: " + ", ".join(entry["list"] for entry in matches)
+            raise UsageFault("ambiguous-name", f"`{name}` is ambiguous", help=kinds)
     return None
 
 
-def _help(name: str, known: Mapping[str, Sequence[Entry]]) -> str:
-    """A close name, or the entries whose text has the word, or how to list what there is."""
-    words = [word for members in known.values() for entry in members for word in _names(entry)]
+def _help(name: str, members_of: Mapping[str, Sequence[Entry]]) -> str:
+    """Return a close name, or the entries whose text has the word, or how to list what there is."""
+    words = [word for members in members_of.values() for entry in members for word in _names(entry)]
     near = suggest(name, words)
     if near is not None:
         return f"did you mean `{near}`?"
     whole = re.compile(rf"(?<![\w-]){re.escape(name)}(?![\w-])", re.IGNORECASE)
-    told = [
+    mentions = [
         f"{_names(entry)[0]} ({kind})"
-        for kind, members in known.items()
+        for kind, members in members_of.items()
         for entry in members
         if any(whole.search(text) for text in _texts(entry))
     ]
-    if not told:
+    if not mentions:
         near = suggest(name, [word for row in term_entries() for word in row["aliases"]])
         if near is not None:
             return f"did you mean `{near}`?"
         return f"`elrcheck list KIND` lists the names; kinds: {', '.join(KINDS)}"
-    more = f" and {len(told) - MOST_PLACES} more" if len(told) > MOST_PLACES else ""
-    return f"the word is in {', '.join(told[:MOST_PLACES])}{more}"
+    more = f" and {len(mentions) - MOST_PLACES} more" if len(mentions) > MOST_PLACES else ""
+    return f"the word is in {', '.join(mentions[:MOST_PLACES])}{more}"
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Every text of an entry, in all its parts."""
+    """Yield every text of an entry, in all its parts."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -143,7 +143,7 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
     name: of the parts of the model only those of this id or name are wanted, as each has to be compiled.
     """
 
-    def wanted(fns: Iterable[Fn]) -> list[Fn]:
+    def named(fns: Iterable[Fn]) -> list[Fn]:
         return [fn for fn in fns if name is None or name.lower() in (fn.ident.lower(), fn.name.lower())]
 
     match kind:
@@ -152,15 +152,15 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "scopes":
             return scope_entries()
         case "properties":
-            return _predicates(wanted((*model().always, *model().leads_to)))
+            return _predicates(named((*model().always, *model().leads_to)))
         case "witnesses":
-            return _predicates(wanted(model().sometimes))
+            return _predicates(named(model().sometimes))
         case "actions":
             from elrcheck.invariants.fairness import fairness_of
 
-            found = wanted(model().actions)
-            fair = {fn.name: fairness_of(fn) for fn in found}
-            return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(found)]
+            actions = named(model().actions)
+            fair = {fn.name: fairness_of(fn) for fn in actions}
+            return [{**entry, "fairness": fair[entry["name"]]} for entry in action_entries(actions)]
         case "knobs":
             return knob_entries()
         case "budgets":
@@ -174,7 +174,7 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "recipes":
             return recipe_entries()
         case "rules":
-            return _rules(wanted)
+            return _rules(named)
         case "errors":
             return [{"name": code, "summary": f"{about} Exit {exit_of(code)}."} for code, about in CODES.items()]
         case "formats":
@@ -208,15 +208,15 @@ def _predicates(fns: Iterable[Fn]) -> list[Entry]:
 
 
 def _conjuncts(fn: Fn) -> list[str]:
-    """The names of the conjuncts of a property."""
+    """Return the names of the conjuncts of a property."""
     from elrcheck.lang.expr import NamedConjunction
     from elrcheck.lang.ir import fn_nodes
 
     return [name for node in fn_nodes(fn) if isinstance(node, NamedConjunction) for name in node.names]
 
 
-def _rules(wanted: Callable[[Iterable[Fn]], list[Fn]]) -> list[Entry]:
-    """The rules that `prove --controller` proves for single controller steps."""
+def _rules(named: Callable[[Iterable[Fn]], list[Fn]]) -> list[Entry]:
+    """Return the rules that `prove --controller` proves for single controller steps."""
     from elrcheck.invariants.modules import load_controller_model, rules_of
 
     return [
@@ -228,7 +228,7 @@ def _rules(wanted: Callable[[Iterable[Fn]], list[Fn]]) -> list[Entry]:
             "from": fn.note,
             "source": fn.place,
         }
-        for fn in wanted(rules_of(load_controller_model()))
+        for fn in named(rules_of(load_controller_model()))
     ]
 
 

@@ -29,7 +29,7 @@ Entry = dict[str, Any]
 
 
 def variant_entries() -> list[Entry]:
-    """Every variant with the knobs that differ from the defaults, and what it was compared with."""
+    """Return every variant with the knobs that differ from the defaults, and what it was compared with."""
     return [
         {
             "name": variant.name,
@@ -45,7 +45,7 @@ def variant_entries() -> list[Entry]:
 
 
 def _releases(entries: Sequence[Compared]) -> str:
-    """The releases of Kafka that a variant was compared with, in a few words; what is stale of it."""
+    """Return the releases of Kafka that a variant was compared with, in a few words; what is stale of it."""
     if not entries:
         return "no release"
     parts = []
@@ -63,13 +63,13 @@ def _releases(entries: Sequence[Compared]) -> str:
 
 
 def scope_entries() -> list[Entry]:
-    """Every packaged scope with the sizes and budgets it sets."""
+    """Return every packaged scope with the sizes and budgets it sets."""
     folder = files("elrcheck.catalogue") / "scopes"
     fields = config_fields(Config)
-    found = []
+    scopes = []
     for name in scope_names(folder):
         scope = find_scope(name, folder, fields)
-        found.append(
+        scopes.append(
             {
                 "name": scope.name,
                 "summary": scope.description,
@@ -77,16 +77,16 @@ def scope_entries() -> list[Entry]:
                 "values": {key: plain(value) for key, value in scope.values.items()},
             }
         )
-    return found
+    return scopes
 
 
 def scenario_entries() -> list[Entry]:
-    """Every packaged scenario with its verdicts as the file states them, by number."""
+    """Return every packaged scenario with its verdicts as the file states them, by number."""
     from elrcheck.catalogue.scenario_file import packaged_scenarios
 
-    found = []
+    scenarios = []
     for scenario in packaged_scenarios():
-        found.append(
+        scenarios.append(
             {
                 "id": scenario.id,
                 "name": scenario.title,
@@ -94,7 +94,7 @@ def scenario_entries() -> list[Entry]:
                 "source": Path(scenario.file).name,
             }
         )
-    return found
+    return scenarios
 
 
 def verdicts(scenario: Scenario) -> str:
@@ -103,16 +103,16 @@ def verdicts(scenario: Scenario) -> str:
         return f"pending: {scenario.pending}"
     plain_runs = [run for run in scenario.runs if not run.knobs and not run.name]
     others = sum(len(run.variants) for run in scenario.runs if run not in plain_runs)
-    found: dict[str, list[str]] = {}
+    variants_of: dict[str, list[str]] = {}
     for run in plain_runs:
-        found.setdefault("pending" if run.pending else run.verdict, []).extend(run.variants)
-    told = [f"{word}: {', '.join(names)}" for word, names in found.items() if word != "safe"]
+        variants_of.setdefault("pending" if run.pending else run.verdict, []).extend(run.variants)
+    parts = [f"{word}: {', '.join(names)}" for word, names in variants_of.items() if word != "safe"]
     more = f"{others} more run{'s' if others > 1 else ''}"
-    return "; ".join([*(told or (["safe"] if found else [])), *([more] if others else [])])
+    return "; ".join([*(parts or (["safe"] if variants_of else [])), *([more] if others else [])])
 
 
 def hazard_entries() -> list[Entry]:
-    """Every hazard with its mutation and what that breaks, or why it is not run."""
+    """Return every hazard with its mutation and what that breaks, or why it is not run."""
     from elrcheck.catalogue.hazards import HAZARDS
 
     return [
@@ -134,19 +134,19 @@ def hazard_entries() -> list[Entry]:
 
 
 def finding_entries(name: str | None = None) -> list[Entry]:
-    """Every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it.
+    """Return every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it.
 
     name: if it is the id of a finding, only that one.
     """
     from elrcheck.catalogue.finding_text import searches
     from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding
 
-    found = []
+    findings = []
     every = finding_files()
     for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
         finding = packaged_finding(file.name)
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
-        found.append(
+        findings.append(
             {
                 "id": finding.id,
                 "name": finding.title,
@@ -161,7 +161,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "source": file.name,
             }
         )
-    return found
+    return findings
 
 
 def by_hand(steps: ByHand) -> list[str]:
@@ -170,7 +170,7 @@ def by_hand(steps: ByHand) -> list[str]:
 
 
 def recipe_entries() -> list[Entry]:
-    """Every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control."""
+    """Return every recipe of `reproduce`: what it shows, on which releases, by which steps, and its control."""
     from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 
     return [
@@ -203,8 +203,8 @@ def change_text(hazard: Hazard) -> str:
     """Describe the mutation to the user: the arguments of `--set`, or the guard that is removed."""
     if hazard.guard is not None:
         return f"{hazard.guard[0]} without: {hazard.guard[1]}"
-    shown = ((name, plain(value)) for name, value in hazard.knobs.items())
-    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in shown)
+    values = ((name, plain(value)) for name, value in hazard.knobs.items())
+    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in values)
 
 
 def knob_entries() -> list[Entry]:
@@ -213,12 +213,12 @@ def knob_entries() -> list[Entry]:
 
 
 def budget_entries() -> list[Entry]:
-    """How often a search may disturb the system."""
+    """Return the budgets: how often a search may disturb the system."""
     return [knob.describe() for knob in knobs() if knob.is_budget]
 
 
 def action_entries(actions: Iterable[Fn]) -> list[Entry]:
-    """Every action with its parameters and its guards, in the order they are evaluated."""
+    """Return every action with its parameters and its guards, in the order they are evaluated."""
     from elrcheck.lang.ir import guard_names
 
     return [

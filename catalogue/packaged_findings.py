@@ -13,8 +13,8 @@ from elrcheck.catalogue.finding_file import Finding, read_finding
 def finding_files() -> tuple[Traversable, ...]:
     """Return the files of the packaged findings, by id."""
     folder = _folder()
-    found = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
-    return tuple(sorted(found, key=lambda f: f.name))
+    toml = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
+    return tuple(sorted(toml, key=lambda f: f.name))
 
 
 @functools.cache
@@ -30,9 +30,9 @@ def packaged_findings() -> tuple[Finding, ...]:
 
 def find_finding(ident: str) -> Finding:
     """Return the packaged finding with this id, such as F-20; UsageFault if there is none."""
-    known = [file.name.removesuffix(".toml") for file in finding_files()]
-    if ident not in known:
-        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, known))
+    ids = [file.name.removesuffix(".toml") for file in finding_files()]
+    if ident not in ids:
+        raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, ids))
     return packaged_finding(f"{ident}.toml")
 
 

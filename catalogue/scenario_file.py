@@ -73,7 +73,7 @@ class Claim:
 
 
 def _claims(node: Node) -> tuple[Claim, ...]:
-    """The leaves of a table, in order."""
+    """Return the leaves of a table, in order."""
     claims: list[Claim] = []
     for key, part in node.fields():
         if isinstance(part.value, dict):
@@ -94,12 +94,12 @@ def _knobs(node: Node) -> dict[str, Any]:
 
 def _variants(node: Node) -> tuple[str, ...]:
     variants = text_or_texts(node)
-    known = variant_names()
+    names = variant_names()
     if not variants:
-        node.bad("no variant is named", "known: " + ", ".join(known))
+        node.bad("no variant is named", "known: " + ", ".join(names))
     for name in variants:
-        if name not in known:
-            node.fail(f"unknown variant `{name}`", did_you_mean(name, known))
+        if name not in names:
+            node.fail(f"unknown variant `{name}`", did_you_mean(name, names))
     return variants
 
 

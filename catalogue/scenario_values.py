@@ -42,23 +42,23 @@ def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
     if name not in actions:
         raise Unreadable(f"unknown action `{name}`", did_you_mean(name, actions))
     params = dict(actions[name].params)
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for part in re.findall(r"(?:[^,{}]|\{[^{}]*\})+", inside):
         key, equals, word = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise Unreadable(f"{name}: `{part.strip()}` has no name", f"{name} takes {', '.join(params)}")
         if key not in params:
             raise Unreadable(f"{name} has no argument `{key}`", did_you_mean(key, params))
-        if key in given:
+        if key in arguments:
             raise Unreadable(f"{name}: `{key}` is given twice")
         try:
-            given[key] = _argument(params[key], word, brokers)
+            arguments[key] = _argument(params[key], word, brokers)
         except Unreadable as fault:
             raise Unreadable(f"{name}: `{key}`: {fault}", fault.help) from fault
-    missing = [key for key, ty in params.items() if key not in given and ty.kind != "bool"]
+    missing = [key for key, ty in params.items() if key not in arguments and ty.kind != "bool"]
     if missing:
         raise Unreadable(f"{name} needs {' and '.join(f'`{key}`' for key in missing)}")
-    return Label(name, tuple(given.get(key, False) for key in params))
+    return Label(name, tuple(arguments.get(key, False) for key in params))
 
 
 def _argument(ty: Ty, word: str, brokers: int) -> Any:

@@ -46,7 +46,7 @@ def find_variant(name: str) -> Variant:
 
 
 def of_release(name: str) -> tuple[str, Variant] | None:
-    """A release and its variant: the one named, or the newest that a number of two parts begins."""
+    """Return a release and its variant: the one named, or the newest that a number of two parts begins."""
     if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name):
         return None
     releases = {release: variant for variant in VARIANTS for release in variant.kafka}
@@ -111,7 +111,7 @@ def _reject_two_strategies(config: Config) -> None:
     )
 
 
-def select_properties(model: Model, wanted: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
+def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:
     """Select properties by id, name or glob; by default all safety properties and witnesses.
 
     Liveness properties need a search of their own, so they cannot be mixed with others: select them by
@@ -119,13 +119,13 @@ def select_properties(model: Model, wanted: Sequence[str], liveness: bool = Fals
     mixture, NothingChecked for a glob without a match.
     """
     safety = () if liveness else (*model.always, *model.sometimes)
-    if not wanted:
+    if not words:
         return safety or model.leads_to
-    for word in wanted:
+    for word in words:
         if liveness and not any(_matches(word, fn) for fn in model.leads_to):
             _reject_safety(model, word)
     chosen: list[Fn] = []
-    for word in wanted:
+    for word in words:
         meant = safety if any(_matches(word, fn) for fn in safety) else (*safety, *model.leads_to)
         chosen += [fn for fn in choose(meant, (word,), "property") if fn not in chosen]
     if len({fn.kind == "leads_to" for fn in chosen}) > 1:
@@ -138,22 +138,22 @@ def _reject_safety(model: Model, word: str) -> None:
         raise UsageFault("mixed-properties", f"{word} is no liveness property", help="leave out --liveness")
 
 
-def choose(every: Sequence[Fn], wanted: Sequence[str], what: str) -> tuple[Fn, ...]:
+def choose(every: Sequence[Fn], words: Sequence[str], what: str) -> tuple[Fn, ...]:
     """Select functions by id, name or glob, in the order of the words; all if there are no words.
 
     Raise UsageFault for an unknown word, NothingChecked for a glob without a match.
     """
-    if not wanted:
+    if not words:
         return tuple(every)
     chosen: list[Fn] = []
-    for word in wanted:
-        found = [fn for fn in every if _matches(word, fn)]
-        if not found and any(ch in word for ch in "*?["):
+    for word in words:
+        matches = [fn for fn in every if _matches(word, fn)]
+        if not matches and any(ch in word for ch in "*?["):
             raise NothingChecked(f"no-{what}", f"no {what} matches `{word}`")
-        if not found:
+        if not matches:
             names = list(_words(every))
             raise UsageFault(f"unknown-{what}", f"unknown {what} `{word}`", help=did_you_mean(word, names))
-        chosen += [fn for fn in found if fn not in chosen]
+        chosen += [fn for fn in matches if fn not in chosen]
     return tuple(chosen)
 
 

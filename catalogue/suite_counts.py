@@ -52,7 +52,7 @@ def packaged_counts() -> Traversable:
 
 
 def read_counts(file: Path | Traversable) -> Mapping[str, Counts]:
-    """The counts of a file; UsageFault if `elrcheck suite --record` did not write it."""
+    """Return the counts of a file; UsageFault if `elrcheck suite --record` did not write it."""
     try:
         found = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
     except (OSError, ValueError) as fault:
@@ -65,8 +65,8 @@ def read_counts(file: Path | Traversable) -> Mapping[str, Counts]:
 def record_counts(file: Path, counts: Mapping[str, Counts]) -> None:
     """Put these counts in the place of those that the file has for the same configurations."""
     before = read_counts(file) if file.exists() else {}
-    kept = {**before, **counts}
-    write_file(file, _text({name: kept[name] for name in sorted(kept)}))
+    merged = {**before, **counts}
+    write_file(file, _text({name: merged[name] for name in sorted(merged)}))
 
 
 def _text(counts: Mapping[str, Counts]) -> str:

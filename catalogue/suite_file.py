@@ -188,7 +188,7 @@ class _Written:
 
 
 def packaged_suites() -> tuple[Family, ...]:
-    """The families of this package, in the order of their names."""
+    """Return the families of this package, in the order of their names."""
     folder = files("elrcheck.catalogue") / "suites"
     return tuple(
         read_family(file) for file in sorted(folder.iterdir(), key=lambda f: f.name) if file.name.endswith(".toml")
@@ -196,7 +196,7 @@ def packaged_suites() -> tuple[Family, ...]:
 
 
 def read_family(file: Path | Traversable) -> Family:
-    """The configurations of a file; UsageFault names the line of a mistake."""
+    """Return the configurations of a file; UsageFault names the line of a mistake."""
     top = read_toml(file, joint="-")
     written = read_record(top, _Written)
     name = Path(str(file)).stem
@@ -216,7 +216,7 @@ def read_family(file: Path | Traversable) -> Family:
 
 
 def _combined(written: _Written, base: Mapping[str, Any], top: Node) -> Iterator[_Plain]:
-    """Every combination of as many operations as the family says, with every fault."""
+    """Yield every combination of as many operations as the family says, with every fault."""
     fits: set[str] = set()
     names = itertools.combinations(written.operations, written.together) if written.operations else ()
     for chosen, fault in itertools.product(names, written.faults):
@@ -233,12 +233,12 @@ def _combined(written: _Written, base: Mapping[str, Any], top: Node) -> Iterator
 
 
 def _patterns(top: Node, key: str) -> Iterator[Node]:
-    """The patterns of an array of tables, where they are written."""
+    """Return the patterns of an array of tables, where they are written."""
     return (pattern for table in top.get(key, []).items() for pattern in table["in"].items())
 
 
 def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The values of several parts: numbers are added to those of the scope, others replace them."""
+    """Return the values of several parts: numbers are added to those of the scope, others replace them."""
     made: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
@@ -286,7 +286,7 @@ def _case(family: str, one: _Plain, variant: str, written: _Written, base: Mappi
 
 
 def _word(value: object) -> str:
-    """A value in the notation of `--set`."""
+    """Return a value in the notation of `--set`."""
     if isinstance(value, Enum):
         return value.name
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -44,13 +44,13 @@ class Audited:
 
 def flags_of(folder: Path) -> set[str]:
     """Rules that are flagged in the logs of a folder."""
-    found = set()
+    rules = set()
     for log in logs_of([folder]):
         audit = LogAudit(log)
         for _ in audit.run(read_log(log)):
             pass
-        found |= {flag.rule for flag in audit.flags if flag.severity != "low"}
-    return found
+        rules |= {flag.rule for flag in audit.flags if flag.severity != "low"}
+    return rules
 
 
 def logs_below(folders: Sequence[Path]) -> Iterator[tuple[str, str, bool, Path]]:
@@ -66,18 +66,18 @@ def main(folders: Sequence[Path]) -> int:
     if missing := [folder for folder in folders if not folder.is_dir()]:
         print(f"no folder {missing[0]}", file=sys.stderr)
         return 2
-    found: dict[str, tuple[Audited, Audited]] = {}
+    audited: dict[str, tuple[Audited, Audited]] = {}
     for finding, release, control, log in logs_below(folders):
         rules = flags_of(log)
-        found.setdefault(finding, (Audited(), Audited()))[control].add(release, rules)
+        audited.setdefault(finding, (Audited(), Audited()))[control].add(release, rules)
         if not rules and not control:
             print(f"no flag: {log.parent}", file=sys.stderr)
-    if not found:
+    if not audited:
         print("no logs of runs: give folders that `elrcheck reproduce --keep` wrote to", file=sys.stderr)
         return 2
     print("| Finding | Kafka | Runs | Flagged in runs | Controls | Flagged in controls |")
     print("|---|---|---|---|---|---|")
-    for finding, (runs, controls) in sorted(found.items(), key=lambda item: int(item[0][2:])):
+    for finding, (runs, controls) in sorted(audited.items(), key=lambda item: int(item[0][2:])):
         releases = ", ".join(sorted(runs.releases | controls.releases, key=release_numbers))
         print(f"| {finding} | {releases} | {runs.logs} | {runs.said} | {controls.logs} | {controls.said} |")
     return 0

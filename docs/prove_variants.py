@@ -52,7 +52,7 @@ SEED, NUMBER, DEPTH = 7, 200_000, 40
 
 
 def proved(name: str) -> ProvedVariant:
-    """The proof of a variant, and its walks."""
+    """Return the proof of a variant, and its walks."""
     sizes = sizes_of(name)
     selected = resolve(Selection(name, "three-brokers", sizes))
     model, config = load_proof_model(), widened(selected.config, selected.overrides)
@@ -88,7 +88,7 @@ def proved(name: str) -> ProvedVariant:
 
 
 def sizes_of(name: str) -> tuple[str, ...]:
-    """The settings of a variant's proof: without what a finding breaks that concerns its rules.
+    """Return the settings of a variant's proof: without what a finding breaks that concerns its rules.
 
     F-52: a registration vouches for the log of another directory. F-58: an earlier answer's record ends a
     later proposal. With either, most lemmas fall.
@@ -112,10 +112,10 @@ def _walked(name: str) -> tuple[dict[str, int], str]:
             run_dir=Path(folder) / "run",
         )
         report = run_simulate(request, Silent())
-    found = {one.id: one.steps for one in report.properties if one.verdict == "violated"}
+    broken = {one.id: one.steps for one in report.properties if one.verdict == "violated"}
     sizes = f"--seed {SEED} --walks {NUMBER} --depth {DEPTH}"
     command = f"elrcheck simulate --variant {name} --scope two-brokers-quiet {_sets(WALKS)} {sizes}"
-    return {key: steps for key, steps in found.items() if steps is not None}, command
+    return {key: steps for key, steps in broken.items() if steps is not None}, command
 
 
 def _sets(values: Collection[str]) -> str:
@@ -123,14 +123,14 @@ def _sets(values: Collection[str]) -> str:
 
 
 def main(only: Collection[str]) -> None:
-    kept = {one.variant: one for one in (packaged_proofs() if FILE.exists() else ())}
+    recorded = {one.variant: one for one in (packaged_proofs() if FILE.exists() else ())}
     for variant in VARIANTS:
-        old = kept.get(variant.name)
+        old = recorded.get(variant.name)
         if variant.name not in only and (only or (old is not None and old.model == digests.rules())):
             continue
-        new = kept[variant.name] = proved(variant.name)
+        new = recorded[variant.name] = proved(variant.name)
         print(new.variant, f"{new.seconds:.0f} s", "open", *new.open, "broken", *new.broken, flush=True)
-        done = tuple(kept[one.name] for one in VARIANTS if one.name in kept)
+        done = tuple(recorded[one.name] for one in VARIANTS if one.name in recorded)
         write_file(FILE, json.dumps(to_data(ProvedVariants(variants=done)), indent=1) + "\n")
 
 

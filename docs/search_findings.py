@@ -30,9 +30,9 @@ FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 
 
 def searched(search: ReleasedSearch) -> FindingSearch:
-    """The search and its control, done; both have to be complete."""
-    broken, states = _found(search, control=False)
-    repaired, _ = (broken, states) if repairs_nothing(search) else _found(search, control=True)
+    """Return the search and its control, done; both have to be complete."""
+    broken, states = _broken(search, control=False)
+    repaired, _ = (broken, states) if repairs_nothing(search) else _broken(search, control=True)
     own = {name: broken[name] for name in search.run.breaks if name in broken}
     return FindingSearch(
         search.finding,
@@ -58,28 +58,28 @@ def _selection(search: ReleasedSearch, control: bool) -> Selection:
     return Selection(search.variant, run.scope, tuple(f"{name}={plain(value)}" for name, value in knobs.items()))
 
 
-def _found(search: ReleasedSearch, control: bool) -> tuple[dict[str, int], int]:
+def _broken(search: ReleasedSearch, control: bool) -> tuple[dict[str, int], int]:
     """Property -> depth, of what breaks, and the number of states."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-findings-") as folder:
         request = CheckRequest(_selection(search, control), liveness=search.run.liveness, run_dir=Path(folder) / "run")
         report = run_check(request, Silent())
     assert report.search.complete, commands_of(search)[control]
-    broken = {found.id: found.depth for found in report.properties if found.verdict == "violated"}
+    broken = {one.id: one.depth for one in report.properties if one.verdict == "violated"}
     return {name: depth for name, depth in broken.items() if depth is not None}, report.search.distinct
 
 
 def main(only: Collection[str]) -> None:
-    kept = {(each.finding, each.variant): each for each in (packaged_searches() if FILE.exists() else ())}
-    wanted = [search for finding in packaged_findings() for search in released_searches(finding)]
-    for search in wanted:
+    recorded = {(each.finding, each.variant): each for each in (packaged_searches() if FILE.exists() else ())}
+    searches = [search for finding in packaged_findings() for search in released_searches(finding)]
+    for search in searches:
         key = (search.finding, search.variant)
-        old = kept.get(key)
+        old = recorded.get(key)
         same = old is not None and (old.command, old.control_command) == commands_of(search)
         if same and search.finding not in only:
             continue
-        kept[key] = searched(search)
-        print(*key, dict(kept[key].breaks), "control", kept[key].control, flush=True)
-        done = tuple(kept[s.finding, s.variant] for s in wanted if (s.finding, s.variant) in kept)
+        recorded[key] = searched(search)
+        print(*key, dict(recorded[key].breaks), "control", recorded[key].control, flush=True)
+        done = tuple(recorded[s.finding, s.variant] for s in searches if (s.finding, s.variant) in recorded)
         write_file(FILE, json.dumps(to_data(FindingSearches(searches=done)), indent=1) + "\n")
 
 

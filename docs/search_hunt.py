@@ -66,17 +66,17 @@ class Bench:
         return self.done[config]
 
     def last_steps(self, selection: Selection) -> dict[str, str]:
-        """The last action of a shortest trace to each violation, which the plain model has followed."""
+        """Return the last action of a shortest trace to each violation, which the plain model has followed."""
         config = resolve(selection).config
         family, search, result = self._searched(config)
         fns = {fn.ident: fn for fn in self.model.always}
-        found = {}
+        steps = {}
         retrace = Retrace(search, order=family.order(config))
         for check, rows in retrace.traces(list(result.first)).items():
             name, states = family.program.checks[check].name, list(map(family.decode, rows))
             labels = replay_finding(self.model, config, fns[name], states).labels
-            found[name] = labels[-1].action if labels else ""
-        return found
+            steps[name] = labels[-1].action if labels else ""
+        return steps
 
     def _searched(self, config: Config) -> tuple[Family, Search, SearchResult]:
         bounds = min(
@@ -108,7 +108,7 @@ def number(item: tuple[str, int]) -> int:
     return int(item[0].removeprefix("P-"))
 
 
-def said(case: HuntedCase) -> str:
+def case_text(case: HuntedCase) -> str:
     parts = [f"{each.name}: {', '.join(each.reasons)}" for each in case.violations if each.explained]
     parts += [f"{each.name}: NOT EXPLAINED ({each})" for each in case.violations if not each.explained]
     note = "" if case.complete else " (not complete)"
@@ -124,7 +124,7 @@ def add_missing(bench: Bench) -> None:
     left = [name for name, case in every.items() if name not in done or not is_whole(done[name], case)]
     for name in sorted(left, key=done.__contains__):
         done[name] = attributed(every[name], bench.found, bench.last_steps)
-        print(said(done[name]), flush=True)
+        print(case_text(done[name]), flush=True)
         there = tuple(done[name] for name in every if name in done)
         hunt = Hunt(datetime.now(UTC).date().isoformat(), digest, there)
         write_file(FILE, json.dumps(to_data(hunt), indent=1) + "\n")
@@ -132,18 +132,18 @@ def add_missing(bench: Bench) -> None:
 
 def repeat(names: Sequence[str], bench: Bench) -> int:
     """Search the configurations of these names again, and compare with the file."""
-    wanted = [case for case in hunted_cases() if any(fnmatch.fnmatchcase(short(case), name) for name in names)]
-    if not wanted:
+    cases = [case for case in hunted_cases() if any(fnmatch.fnmatchcase(short(case), name) for name in names)]
+    if not cases:
         print(f"no configuration of the hunt is called {' or '.join(names)}", file=sys.stderr)
         return 2
     stored = {case.name: case for case in packaged_hunt().cases} if FILE.exists() else {}
     differ = []
-    for case in wanted:
+    for case in cases:
         old = stored.get(short(case))
-        found = attributed(case, bench.found, bench.last_steps, old.left_out if old else None)
-        print(said(found), flush=True)
-        if found != old:
-            differ.append(found.name)
+        repeated = attributed(case, bench.found, bench.last_steps, old.left_out if old else None)
+        print(case_text(repeated), flush=True)
+        if repeated != old:
+            differ.append(repeated.name)
     print(f"differ from the file: {', '.join(differ)}" if differ else "as in the file")
     return 1 if differ else 0
 

@@ -38,12 +38,12 @@ class Drawing:
 
 
 def with_pictures(markdown: str) -> str:
-    """The text of a page with a picture in place of each sequence diagram."""
+    """Return the text of a page with a picture in place of each sequence diagram."""
     return BLOCK.sub(lambda found: picture(found[1]), markdown)
 
 
 def picture(source: str) -> str:
-    """A sequence diagram as a figure of HTML, on one line. ValueError for a line that is not understood."""
+    """Return a sequence diagram as a figure of HTML, on one line. ValueError for a line that is not understood."""
     drawing = Drawing()
     for line in filter(None, map(str.strip, source.splitlines())):
         _draw(line, drawing)
@@ -53,10 +53,10 @@ def picture(source: str) -> str:
     ]
     heads = [_text(x, HEAD - 14, drawing.names[key], bold=True) for key, x in drawing.columns.items()]
     bottom = drawing.y + MARGIN
-    said = html.escape("Sequence diagram: " + ", ".join(drawing.names.values()), quote=True)
+    label = html.escape("Sequence diagram: " + ", ".join(drawing.names.values()), quote=True)
     return (
         f'<figure style="overflow-x:auto" tabindex="0"><svg xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-label="{said}" fill="currentColor" width="{drawing.width:.0f}" height="{bottom:.0f}" '
+        f'aria-label="{label}" fill="currentColor" width="{drawing.width:.0f}" height="{bottom:.0f}" '
         f'viewBox="0 0 {drawing.width:.0f} {bottom:.0f}" style="{STYLE}">'
         f"{''.join([*drawing.back, *lines, *heads, *drawing.front])}</svg></figure>"
     )
@@ -95,8 +95,8 @@ def _arrow(to: Drawing, start: float, end: float, text: str, *, lost: bool) -> N
 
 
 def _text(x: float, y: float, text: str, *, bold: bool = False) -> str:
-    weight, said = ' font-weight="700"' if bold else "", html.escape(html.unescape(text))
-    return f'<text x="{x}" y="{round(y, 1)}" text-anchor="middle"{weight}>{said}</text>'
+    weight, label = ' font-weight="700"' if bold else "", html.escape(html.unescape(text))
+    return f'<text x="{x}" y="{round(y, 1)}" text-anchor="middle"{weight}>{label}</text>'
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -21,13 +21,13 @@ LINK = re.compile(r"(\]\()(?:docs/)?([\w./-]+\.md(?:#[\w-]+)?\))")
 
 
 def page_of(name: str) -> str:
-    """A file of the root as a page: its links start in `docs/`."""
+    """Return a file of the root as a page: its links start in `docs/`."""
     text = (ROOT / name).read_text(encoding="utf-8")
     return LINK.sub(r"\g<1>\g<2>", text).replace("](README.md", "](index.md")
 
 
 def completed(nav: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
-    """The navigation with the pages of the folders in `LISTED`."""
+    """Return the navigation with the pages of the folders in `LISTED`."""
     return [
         {title: [*pages, *_listed(LISTED[title])] if title in LISTED else pages}
         for section in nav
@@ -46,7 +46,7 @@ def _number(name: str) -> int:
 
 
 def slug(title: str, separator: str) -> str:
-    """The anchor of a heading, as on GitHub."""
+    """Return the anchor of a heading, as on GitHub."""
     return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", separator)
 
 

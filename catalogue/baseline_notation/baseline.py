@@ -122,7 +122,7 @@ class Proof:
         return self
 
     def obligations(self) -> dict[str, str]:
-        """Every obligation by name, with its verdict."""
+        """Return every obligation by name, with its verdict."""
         names = [f"initially {lemma}" for lemma in self.lemmas]
         names += [f"{action} x {goal}" for action, goals in self.cells.items() for goal in goals]
         names += [f"implied {name}" for name in self.properties]
@@ -203,7 +203,7 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """The entries by name; UsageFault says what is wrong, and how to make a baseline if there is none."""
+    """Return the entries by name; UsageFault says what is wrong, and how to make a baseline if there is none."""
     if not path.exists():
         raise UsageFault(
             "no-baseline",
@@ -232,7 +232,7 @@ def _suite(name: str, table: Node, entries: Sequence[Entry]) -> SuiteEntry:
 
 
 def check_name(name: str, where: str) -> str:
-    """The name of an entry, which must be a bare TOML key."""
+    """Return the name of an entry, which must be a bare TOML key."""
     if not NAME.fullmatch(name):
         help = "letters, digits, - and _"
         raise UsageFault(CODE, f"`{name}` is no name of an entry", where=where, help=help)

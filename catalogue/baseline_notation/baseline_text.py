@@ -21,7 +21,7 @@ HEADER = """\
 
 
 def baseline_text(entries: Iterable[Entry], suites: Iterable[SuiteEntry] = ()) -> str:
-    """The whole file, with the entries in order of their names, and then the suites."""
+    """Return the whole file, with the entries in order of their names, and then the suites."""
     lines = [HEADER, f"schema = {text_value(SCHEMA)}"]
     for entry in sorted(entries, key=lambda e: e.name):
         lines += ["", *table_text(f"entry.{entry.name}", entry, JOINT)]

@@ -39,7 +39,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
 
 
 def guard_now(action: str, guard: str) -> str:
-    """The name that a guard of an action has now."""
+    """Return the name that a guard of an action has now."""
     return RENAMED.get(action, {}).get(guard, guard)
 
 

@@ -65,7 +65,7 @@ class SuiteEntry:
 
 
 def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:
-    """The results that a baseline records."""
+    """Return the results that a baseline records."""
     return {run.name: _found(run) for run in report.runs}
 
 

@@ -35,7 +35,7 @@ WORDS: Mapping[Outcome, str] = {
 
 
 def finding_table() -> FindingTable:
-    """The table of everything that is packaged."""
+    """Return the table of everything that is packaged."""
     findings = packaged_findings()
     return table_of(findings, packaged_searches(), packaged_recipes())
 
@@ -54,16 +54,16 @@ def _row(
     finding: Finding, releases: Sequence[str], searches: Sequence[FindingSearch], recipes: Sequence[Recipe]
 ) -> FindingRow:
     prevented = {release: part.by for part in finding.prevented for release in part.versions}
-    found = {each.variant: each for each in searches if each.finding == finding.id}
+    searched = {each.variant: each for each in searches if each.finding == finding.id}
     own = [recipe for recipe in recipes if recipe.finding == finding.id]
 
     def cells(level: Level, release: str) -> list[TableCell]:
-        known = {
-            "model": lambda: _model(release, found),
+        readers = {
+            "model": lambda: _model(release, searched),
             "classes": lambda: _classes(release, finding),
             "brokers": lambda: _brokers(release, finding, own),
         }
-        return list(known[level]()) or [_nothing(level, release, prevented)]
+        return list(readers[level]()) or [_nothing(level, release, prevented)]
 
     every = tuple(cell for release in releases for level in LEVELS for cell in cells(level, release))
     return FindingRow(finding.id, finding.title, prevented, every)
@@ -75,17 +75,17 @@ def _nothing(level: Level, release: str, prevented: Mapping[str, str]) -> TableC
     return TableCell(level, release, "not-tried", NOT_TRIED, NOT_TRIED, "")
 
 
-def _model(release: str, found: Mapping[str, FindingSearch]) -> Iterator[TableCell]:
+def _model(release: str, searched: Mapping[str, FindingSearch]) -> Iterator[TableCell]:
     for variant in RELEASED:
-        search = found.get(variant.name)
+        search = searched.get(variant.name)
         if search is None or release not in variant.kafka:
             continue
         own = ", ".join(f"{name} at {search.breaks[name]}" for name in search.shown)
         masked = ", ".join(name for name in search.breaks if name in search.control)
-        told = "; ".join(filter(None, (own, masked and f"{masked} with the rule repaired as well")))
+        text = "; ".join(filter(None, (own, masked and f"{masked} with the rule repaired as well")))
         state: CellState = "shown" if own else "inconclusive" if masked else "not-shown"
         word = {"shown": "breaks", "inconclusive": "masked", "not-shown": "holds"}[state]
-        yield TableCell("model", release, state, word, told or "holds", search.command)
+        yield TableCell("model", release, state, word, text or "holds", search.command)
 
 
 def _classes(release: str, finding: Finding) -> Iterator[TableCell]:
@@ -93,9 +93,9 @@ def _classes(release: str, finding: Finding) -> Iterator[TableCell]:
     for test in tests:
         fails = release in test.fails
         command = f"elrcheck export junit {finding.id} --property {test.property}"
-        told = f"the test of {test.property} {'fails' if fails else 'passes'}"
+        text = f"the test of {test.property} {'fails' if fails else 'passes'}"
         yield TableCell(
-            "classes", release, "shown" if fails else "not-shown", "fails" if fails else "passes", told, command
+            "classes", release, "shown" if fails else "not-shown", "fails" if fails else "passes", text, command
         )
     if not tests:
         yield from _evidence("classes", release, finding, "seen")
@@ -105,8 +105,8 @@ def _brokers(release: str, finding: Finding, recipes: Iterable[Recipe]) -> Itera
     runs = [(recipe, run) for recipe in recipes for run in recipe.seen if run.kafka == release]
     for recipe, run in runs:
         command = f"elrcheck reproduce {recipe.id} --kafka {release}"
-        told = f"{run.what} (control: {run.control_left})"
-        yield TableCell("brokers", release, STATES[run.outcome], WORDS[run.outcome], told, command)
+        text = f"{run.what} (control: {run.control_left})"
+        yield TableCell("brokers", release, STATES[run.outcome], WORDS[run.outcome], text, command)
     if not runs:
         yield from _evidence("brokers", release, finding, "by hand")
 

@@ -32,7 +32,7 @@ class Rules(Record, frozen=True):
 
 
 def rules_below(roots: Iterable[Callable[..., Any]]) -> Rules:
-    """The rules that these functions call, as they are now."""
+    """Return the rules that these functions call, as they are now."""
     functions = {
         name.removeprefix(f"{PACKAGE}."): digest_of(function)
         for name, function in sorted(below(roots, PACKAGE, Config).items())
@@ -43,25 +43,25 @@ def rules_below(roots: Iterable[Callable[..., Any]]) -> Rules:
 
 
 def changed_rules(rules: Rules) -> tuple[str, ...]:
-    """The functions of the set that are gone or say something else now."""
+    """Return the functions of the set that are gone or say something else now."""
     return tuple(name for name, digest in rules.functions.items() if _digest_now(name) != digest)
 
 
 def knobs_read(rules: Rules, variant: str) -> dict[str, Plain]:
-    """The value of every knob that these rules read, in the variant; empty if there is no such variant."""
+    """Return the value of every knob that these rules read, in the variant; empty if there is no such variant."""
     own = _knobs_of(variant)
     names = {name for function in map(_function, rules.functions) if function for name in attributes(function)}
     return {} if own is None else {name: value for name, value in own.items() if name in names}
 
 
 def changed_knobs(recorded: Mapping[str, Plain], variant: str) -> tuple[str, ...]:
-    """The knobs that have another value in the variant now, or are gone."""
+    """Return the knobs that have another value in the variant now, or are gone."""
     own = _knobs_of(variant) or {}
     return tuple(name for name, value in recorded.items() if own.get(name) != value)
 
 
 def _knobs_of(variant: str) -> dict[str, Plain] | None:
-    """Every field of `Config` in a variant, in source order."""
+    """Return every field of `Config` in a variant, in source order."""
     knobs = next((one.knobs for one in VARIANTS if variant in (one.name, *one.aliases)), None)
     if knobs is None:
         return None
@@ -75,7 +75,7 @@ def _digest_now(name: str) -> str | None:
 
 
 def _function(name: str) -> FunctionType | None:
-    """The function of a name such as `model.elr.needed`; None if there is none."""
+    """Return the function of a name such as `model.elr.needed`; None if there is none."""
     value: Any = None
     module, *rest = f"{PACKAGE}.{name}".split(".")
     value = import_module(module)

@@ -94,14 +94,14 @@ class Conformance(Record, frozen=True):
         return Conformance(SCHEMA, tuple(sets[digest] for digest in used), comparisons)
 
     def changes(self, compared: Compared) -> tuple[str, ...]:
-        """The rules and the knobs that have changed since the comparison: it is stale if there are any."""
+        """Return the rules and the knobs that have changed since the comparison: it is stale if there are any."""
         rules = next((one for one in self.rules if one.digest == compared.rules), None)
         if rules is None:
             return ("the rules, which were not recorded then",)
         return (*changed_rules(rules), *changed_knobs(compared.knobs, compared.variant))
 
     def text(self, compared: Compared) -> str:
-        """A comparison in a sentence, with what has changed since."""
+        """Return a comparison in a sentence, with what has changed since."""
         changes = self.changes(compared)
         if not changes:
             return str(compared)
@@ -111,12 +111,12 @@ class Conformance(Record, frozen=True):
 
 @lru_cache(maxsize=1)
 def packaged() -> Conformance:
-    """The comparisons that this version of elrcheck was released with."""
+    """Return the comparisons that this version of elrcheck was released with."""
     return from_text((files("elrcheck.catalogue") / NAME).read_bytes(), Conformance)
 
 
 def compared_with(variant: str) -> tuple[Compared, ...]:
-    """The packaged comparisons of a variant."""
+    """Return the packaged comparisons of a variant."""
     return tuple(entry for entry in packaged().comparisons if entry.variant == variant)
 
 

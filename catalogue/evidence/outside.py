@@ -31,24 +31,24 @@ def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
     its own search may differ in sizes: whether it shows is for the search to say.
     """
     name = next((v.name for v in RELEASED if variant in (v.name, *v.aliases)), None)
-    found = []
+    findings = []
     for finding, searched in _searched(name):
         needs = missing(config, searched)
         if needs:
-            found.append((len(needs), finding, needs))
-    return tuple(Outside(finding, *_told(finding), needs) for _, finding, needs in sorted(found))
+            findings.append((len(needs), finding, needs))
+    return tuple(Outside(finding, *_title_and_loss(finding), needs) for _, finding, needs in sorted(findings))
 
 
 @cache
 def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
-    """The findings that the recorded searches show for a released variant, with what was searched."""
-    shown = (each for each in packaged_searches() if each.variant == variant and each.shown)
-    return tuple((each.finding, _config(each.command)) for each in shown)
+    """Return the findings that the recorded searches show for a released variant, with what was searched."""
+    searches = (each for each in packaged_searches() if each.variant == variant and each.shown)
+    return tuple((each.finding, _config(each.command)) for each in searches)
 
 
 @cache
-def _told(ident: str) -> tuple[str, str]:
-    """The title of a finding, and what is lost."""
+def _title_and_loss(ident: str) -> tuple[str, str]:
+    """Return the title of a finding, and what is lost."""
     from elrcheck.catalogue.packaged_findings import find_finding
 
     finding = find_finding(ident)
@@ -56,7 +56,7 @@ def _told(ident: str) -> tuple[str, str]:
 
 
 def _config(command: str) -> Config:
-    """The configuration of a recorded command line."""
+    """Return the configuration of a recorded command line."""
     words = shlex.split(command)
 
     def given(option: str) -> list[str]:

@@ -85,7 +85,7 @@ class ProvedVariant(Record, frozen=True):
         return tuple(name for name in self.proved if name not in self.conditions)
 
     def standing(self, ident: str) -> Standing:
-        """How a property stands. One that is proved under a condition may break without it."""
+        """Return how a property stands. One that is proved under a condition may break without it."""
         if ident in self.proved:
             return "conditional" if ident in self.conditions else "proved"
         if ident in self.broken:
@@ -114,13 +114,13 @@ def packaged_proofs() -> tuple[ProvedVariant, ...]:
 
 
 def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
-    """The findings whose recorded searches break properties of the variant, with nothing else to blame."""
-    found = [
+    """Return the findings whose recorded searches break properties of the variant, with nothing else to blame."""
+    every = [
         Breach(ident, properties, tuple(_outside(proof, run)))
         for ident, run, properties in _recorded()
         if find_variant(run.variant).knobs == find_variant(proof.variant).knobs and not _other_rules(run)
     ]
-    return tuple({(one.finding, one.outside): one for one in reversed(found)}.values())[::-1]
+    return tuple({(one.finding, one.outside): one for one in reversed(every)}.values())[::-1]
 
 
 def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
@@ -128,8 +128,8 @@ def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
     searched = {(one.finding, one.variant): one.shown for one in packaged_searches()}
     for finding in packaged_findings():
         for search in released_searches(finding):
-            shown = searched.get((finding.id, search.variant), ())
-            if properties := _safety(shown):
+            broken = searched.get((finding.id, search.variant), ())
+            if properties := _safety(broken):
                 yield finding.id, search.run, properties
         for run in finding.runs:
             if run.control is not None and (properties := _safety(run.breaks)):
@@ -150,13 +150,13 @@ def _other_rules(run: FindingRun) -> bool:
 
 
 def _used(run: FindingRun) -> dict[str, bool | int | str]:
-    """The configuration of a search."""
+    """Return the configuration of a search."""
     scope = find_scope(run.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     return config_values(build_config(Config, find_variant(run.variant).knobs, scope.values, run.knobs))
 
 
 def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
-    """The settings of a search that the proof does not cover."""
+    """Yield the settings of a search that the proof does not cover."""
     knobs = find_variant(proof.variant).knobs
     kinds = config_fields(Config)
     own = {name: check_value(kinds[name], value) for name, value in proof.config.items()}

@@ -28,36 +28,36 @@ class ReleasedSearch:
 
 
 def released_searches(finding: Finding) -> tuple[ReleasedSearch, ...]:
-    """The search of a finding under each released variant; none where no search breaks anything."""
+    """Return the search of a finding under each released variant; none where no search breaks anything."""
     run = _chosen(finding)
     if run is None or run.control is None:
         return ()
     repairs = {name for each in finding.runs if each.control is not None for name in each.control.knobs}
     rules = repairs - BUDGETS - OPERATORS
-    kept = {name: value for name, value in run.knobs.items() if name not in rules}
+    knobs = {name: value for name, value in run.knobs.items() if name not in rules}
     return tuple(
-        ReleasedSearch(finding.id, variant.name, _under(run, variant, kept))
+        ReleasedSearch(finding.id, variant.name, _under(run, variant, knobs))
         for variant in RELEASED
-        if not (_switches(kept) and variant.knobs.get("elr_enabled") is False)
+        if not (_switches(knobs) and variant.knobs.get("elr_enabled") is False)
     )
 
 
 def commands_of(search: ReleasedSearch) -> tuple[str, str]:
-    """The command lines of the search and of its control."""
+    """Return the command lines of the search and of its control."""
     return command(search.run), command(search.run, control=True)
 
 
 def _chosen(finding: Finding) -> FindingRun | None:
-    """The first search that breaks something, one of a released variant if possible."""
+    """Return the first search that breaks something, one of a released variant if possible."""
     names = {name for variant in RELEASED for name in (variant.name, *variant.aliases)}
     broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: run.variant not in names)
     return next(iter(broken), None)
 
 
-def _under(run: FindingRun, variant: Variant, kept: Mapping[str, Any]) -> FindingRun:
+def _under(run: FindingRun, variant: Variant, knobs: Mapping[str, Any]) -> FindingRun:
     assert run.control is not None
     control = Control(variant.name, run.control.knobs, note=run.control.note)
-    return replace(run, variant=variant.name, knobs=kept, also_breaks=(), control=control)
+    return replace(run, variant=variant.name, knobs=knobs, also_breaks=(), control=control)
 
 
 def _switches(knobs: Mapping[str, Any]) -> bool:

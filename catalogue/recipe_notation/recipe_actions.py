@@ -32,8 +32,12 @@ STOP = 120.0
 START = 240.0
 
 
+class Action:
+    """What a step does. Each kind is a record below."""
+
+
 @dataclass(frozen=True)
-class Create:
+class Create(Action):
     """A topic with these replicas for each partition; `times` repeats them, for a topic with many."""
 
     topic: Annotated[Topic, From.TAG]
@@ -53,14 +57,14 @@ class Create:
 
 
 @dataclass(frozen=True)
-class Delete:
+class Delete(Action):
     """Delete a topic. Kafka answers when the controller has done so; brokers delete the logs later."""
 
     topic: Annotated[Topic, From.TAG]
 
 
 @dataclass(frozen=True)
-class Produce:
+class Produce(Action):
     """Numbered records. size: how many bytes each has besides its number.
 
     acks: `all`, or `1` for the answer of the leader alone: such a record does not count as acknowledged.
@@ -75,14 +79,14 @@ class Produce:
 
 
 @dataclass(frozen=True)
-class Send:
+class Send(Action):
     """One record with acks=all, without waiting for an answer."""
 
     partition: Annotated[Partition, From.TAG]
 
 
 @dataclass(frozen=True)
-class Answered:
+class Answered(Action):
     """Wait until every record that was sent is answered; with `instead`, until it is acknowledged."""
 
     partition: Annotated[Partition, From.TAG]
@@ -91,7 +95,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Stream:
+class Stream(Action):
     """Records with acks=all, so many a second, while the next steps are done.
 
     rate: None for the end, which waits for the last answers.
@@ -102,7 +106,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Reassign:
+class Reassign(Action):
     """to: the replicas; None cancels. absent_if: the error returned by a build without the finding."""
 
     partition: Annotated[Partition, From.TAG]
@@ -111,7 +115,7 @@ class Reassign:
 
 
 @dataclass(frozen=True)
-class Elect:
+class Elect(Action):
     """via: the broker that is asked; None for any, which may take long if one is paused.
 
     refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
@@ -131,7 +135,7 @@ class Elect:
 
 
 @dataclass(frozen=True)
-class Configure:
+class Configure(Action):
     """target: `topic NAME`, `broker ID`, or `broker` for all of them; an empty value removes the setting."""
 
     target: Annotated[Configurable, From.TAG]
@@ -149,26 +153,26 @@ class Configure:
 
 
 @dataclass(frozen=True)
-class Throttle:
+class Throttle(Action):
     """Bytes a second that each leader sends to throttled replicas (`leader.replication.throttled.rate`)."""
 
     rate: Annotated[Positive, From.TAG]
 
 
 @dataclass(frozen=True)
-class Feature:
+class Feature(Action):
     name: Annotated[str, From.TAG]
     level: Natural
     kind: Annotated[Literal["upgrade", "safe_downgrade", "unsafe_downgrade"], Key("type")]
 
 
 @dataclass(frozen=True)
-class Unregister:
+class Unregister(Action):
     broker: Annotated[Natural, From.TAG]
 
 
 @dataclass(frozen=True)
-class Signal:
+class Signal(Action):
     """kind: stop (SIGTERM, an orderly stop), kill (SIGKILL), pause (SIGSTOP), resume (SIGCONT).
 
     broker: None for the controller. wait: until the process has ended.
@@ -181,7 +185,7 @@ class Signal:
 
 
 @dataclass(frozen=True)
-class Exited:
+class Exited(Action):
     """Wait until a broker that was stopped with `wait = false` has ended."""
 
     broker: Annotated[Natural, From.TAG]
@@ -189,7 +193,7 @@ class Exited:
 
 
 @dataclass(frozen=True)
-class Start:
+class Start(Action):
     """Start a node, unless it runs. broker: None for the controller; wait: until a broker is unfenced."""
 
     broker: Annotated[Process, From.TAG]
@@ -198,7 +202,7 @@ class Start:
 
 
 @dataclass(frozen=True)
-class MoveDirectory:
+class MoveDirectory(Action):
     """Move a replica into another log directory of its broker, unless it is there."""
 
     partition: Annotated[Partition, From.TAG]
@@ -208,7 +212,7 @@ class MoveDirectory:
 
 
 @dataclass(frozen=True)
-class Directory:
+class Directory(Action):
     """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
 
     kind: str
@@ -217,14 +221,14 @@ class Directory:
 
 
 @dataclass(frozen=True)
-class DeleteCleanStopFiles:
+class DeleteCleanStopFiles(Action):
     """Delete the files by which a broker knows that it stopped in order."""
 
     broker: Annotated[Natural, From.TAG]
 
 
 @dataclass(frozen=True)
-class LoseLog:
+class LoseLog(Action):
     """Delete the files of a replica whose broker does not run.
 
     A power failure does the same to what the operating system had not written to the disk.
@@ -235,7 +239,7 @@ class LoseLog:
 
 
 @dataclass(frozen=True)
-class Sleep:
+class Sleep(Action):
     seconds: Annotated[Sleeping, From.TAG]
     because: str
 
@@ -256,7 +260,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Wait:
+class Wait(Action):
     """Wait for a predicted state. decides: without it the finding is not reproduced."""
 
     partition: Annotated[Partition, From.TAG]
@@ -271,7 +275,7 @@ class Wait:
 
 
 @dataclass(frozen=True)
-class Leaderless:
+class Leaderless(Action):
     """The partition is unavailable if it has no leader for so long; the steps continue in either case.
 
     DescribeTopicPartitions does not name a fenced leader, so the step counts it as no leader.
@@ -282,7 +286,7 @@ class Leaderless:
 
 
 @dataclass(frozen=True)
-class Said:
+class Said(Action):
     """Wait until a node has printed a line that matches, since its last start or since the last such step."""
 
     node: Annotated[Natural, From.TAG]
@@ -292,7 +296,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class LogEnd:
+class LogEnd(Action):
     """Wait until the log of a replica ends there; `gone`: until the broker has no replica of it any more."""
 
     partition: Annotated[Partition, From.TAG]
@@ -313,32 +317,6 @@ Sign: TypeAlias = Wait | Said | LogEnd
 but this does, the finding is not reproduced. Without either the run is inconclusive."""
 
 
-Action: TypeAlias = (
-    Create
-    | Delete
-    | Produce
-    | Send
-    | Answered
-    | Stream
-    | Reassign
-    | Elect
-    | Configure
-    | Throttle
-    | Feature
-    | Unregister
-    | Signal
-    | Exited
-    | Start
-    | MoveDirectory
-    | Directory
-    | DeleteCleanStopFiles
-    | LoseLog
-    | Sleep
-    | Wait
-    | Leaderless
-    | Said
-    | LogEnd
-)
 STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "create": (Create, {}),
     "delete": (Delete, {}),
@@ -382,7 +360,7 @@ SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
 
 
 def _read_sign(node: Node) -> Sign:
-    """What is seen where the finding is absent: a step of another kind, as a table."""
+    """Read what is seen where the finding is absent: a step of another kind, as a table."""
     if not isinstance(node.value, dict):
         node.expected('a table such as { log = "orders-0", broker = 1, end = 3 }')
     kind = next(iter(node.value), "")
@@ -394,7 +372,7 @@ def _read_sign(node: Node) -> Sign:
 
 
 def kind_of(node: Node) -> str:
-    """The first key of a step."""
+    """Return the first key of a step."""
     first = next(iter(node.fields()), ("", node))[0]
     if first not in STEPS:
         node.fail(f"`{first}` is no kind of step", did_you_mean(first, STEPS))

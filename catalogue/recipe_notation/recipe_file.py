@@ -137,13 +137,13 @@ class RecipeStep:
 
 
 def _step(node: Node) -> RecipeStep:
-    """A step: what it does, by the first key, and what is said besides in the same table."""
+    """Return a step: what it does, by the first key, and what is said besides in the same table."""
     action = read_action(node, BESIDES_ACTION)
     return read_record(node, RecipeStep, {"action": action, "text": _shown(node)}, others=node.value)
 
 
 def _reject_strangers(node: Node, brokers: int) -> None:
-    """A UsageFault for a broker that the cluster does not have."""
+    """Raise UsageFault for a broker that the cluster does not have."""
     kind = kind_of(node)
     for key in (kind, "broker", "via"):
         value = node.get(key).value
@@ -152,7 +152,7 @@ def _reject_strangers(node: Node, brokers: int) -> None:
 
 
 def _shown(node: Node) -> str:
-    """A step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
+    """Return a step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
     left_out = ("in", "note", "finally", "seconds", "decides", "instead", "absent-if", "because")
     return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
 
@@ -201,14 +201,14 @@ class Recipe:
         return f"{self.finding}/{self.name}"
 
     def predicted(self) -> tuple[Seen, ...]:
-        """The states of the partitions to read that the run waits for, until it has what it is about."""
-        found: list[Seen] = []
+        """Return the states of the partitions to read that the run waits for, until it has what it is about."""
+        states: list[Seen] = []
         for step in self.steps:
             if isinstance(step.action, Leaderless) or step.at_last:
                 break
             if isinstance(step.action, Wait) and "run" in step.sides and step.action.partition in self.read:
-                found.append(step.action.seen)
-        return tuple(found)
+                states.append(step.action.seen)
+        return tuple(states)
 
     def checked(self, node: Node) -> Recipe:
         self._check_steps(node["step"])
@@ -227,7 +227,7 @@ class Recipe:
         return self
 
     def _check_steps(self, node: Node) -> None:
-        """Steps name brokers of the cluster, and delete topics that there are."""
+        """Raise UsageFault unless steps name brokers of the cluster and delete topics that were created."""
         topics: set[str] = set()
         for part, step in zip(node.items(), self.steps, strict=True):
             for table in (part, *([part["instead"]] if "instead" in part else [])):
@@ -239,7 +239,7 @@ class Recipe:
                     part["delete"].fail(f"no step before creates `{topic}`", did_you_mean(topic, topics))
 
     def _check_read(self, node: Node) -> None:
-        """What is read at the end was created, and not deleted."""
+        """Raise UsageFault unless what is read at the end was created, and not deleted."""
         actions = [step.action for step in self.steps]
         created = {
             f"{action.topic}-{number}"
@@ -259,26 +259,26 @@ class Recipe:
 def packaged_recipes() -> tuple[Recipe, ...]:
     """Return the packaged recipes, by finding and name, the default of each finding first. Read once."""
     folder = files("elrcheck.catalogue") / "recipes"
-    found = [read_recipe(file) for file in folder.iterdir() if file.name.endswith(".toml")]
-    return tuple(sorted(found, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
+    recipes = [read_recipe(file) for file in folder.iterdir() if file.name.endswith(".toml")]
+    return tuple(sorted(recipes, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
 
 
-def find_recipe(wanted: str, order: str | None = None) -> Recipe:
-    """The recipe `FINDING/NAME`, or the default one of a finding."""
-    finding, _, name = wanted.partition("/")
+def find_recipe(recipe_id: str, order: str | None = None) -> Recipe:
+    """Return the recipe `FINDING/NAME`, or the default one of a finding."""
+    finding, _, name = recipe_id.partition("/")
     finding, name = finding.upper(), name or order or ""
     if order is not None and name != order:
-        raise UsageFault("usage-option", f"{wanted} and --order {order} name two recipes")
+        raise UsageFault("usage-option", f"{recipe_id} and --order {order} name two recipes")
     recipes = packaged_recipes()
     of_finding = [one for one in recipes if one.finding == finding]
     if not of_finding:
-        known = list(dict.fromkeys(one.finding for one in recipes))
-        raise UsageFault("unknown-recipe", f"no recipe for `{wanted}`", help=did_you_mean(finding, known))
+        names = list(dict.fromkeys(one.finding for one in recipes))
+        raise UsageFault("unknown-recipe", f"no recipe for `{recipe_id}`", help=did_you_mean(finding, names))
     for one in of_finding:
         if one.name == name or (not name and one.default):
             return one
-    known = [one.name for one in of_finding]
-    raise UsageFault("unknown-recipe", f"{finding} has no recipe `{name}`", help=did_you_mean(name, known))
+    names = [one.name for one in of_finding]
+    raise UsageFault("unknown-recipe", f"{finding} has no recipe `{name}`", help=did_you_mean(name, names))
 
 
 def read_recipe(file: Path | Traversable) -> Recipe:

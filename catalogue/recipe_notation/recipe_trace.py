@@ -41,7 +41,7 @@ class RecipeTrace:
     liveness: bool = False
 
     def check_brokers(self, node: Node, number: int) -> None:
-        """A UsageFault unless there is one for each of so many brokers of the recipe."""
+        """Raise UsageFault unless each of the recipe's `number` brokers has one of the model."""
         if len(self.brokers) != number or set(self.brokers) != set(range(max(self.brokers, default=0) + 1)):
             node["brokers"].expected(f"for each of the {number} brokers one of the model, and all of those")
 
@@ -57,7 +57,7 @@ class RecipeTrace:
         return " ".join([*words, f"--variant {self.variant}", *settings, f"-p {self.broken}"])
 
     def met(self, seen: Sequence[Seen], states: Sequence[Mapping[str, Any]]) -> int:
-        """How many expectations are met by these states of a partition, one after the other."""
+        """Return how many expectations these states of a partition meet, one after the other."""
         at = 0
         for number, expected in enumerate(seen):
             while at < len(states) and not self._fits(expected, states[at]):

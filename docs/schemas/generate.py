@@ -102,7 +102,7 @@ def trace() -> Schema:
 
 
 def value(ty: Ty) -> Schema:
-    """A value of the model in JSON; see `stored_traces/tracefile.py`."""
+    """Return a value of the model in JSON; see `stored_traces/tracefile.py`."""
     match ty.kind:
         case "bool":
             return BOOLEAN

@@ -99,12 +99,12 @@ class HuntedViolation(Record, frozen=True):
     @property
     def reasons(self) -> tuple[str, ...]:
         """Findings, those that break it only together joined by `+`, and what breaks it by design."""
-        found = [" + ".join(cause.findings) for cause in self.causes]
+        reasons = [" + ".join(cause.findings) for cause in self.causes]
         if self.repaired is not None:
             least = self.repaired
             designs = [name for name in DESIGNS if self.design.get(name, least + 1) <= least]
-            found += [STEPS[self.step]] if self.step in STEPS else designs[:1]
-        return tuple(found)
+            reasons += [STEPS[self.step]] if self.step in STEPS else designs[:1]
+        return tuple(reasons)
 
     @property
     def explained(self) -> bool:
@@ -166,7 +166,7 @@ def packaged_hunt() -> Hunt:
 
 
 def hunted_cases() -> tuple[SuiteCase, ...]:
-    """The configurations of the hunt; ELR is switched only in releases in which users can."""
+    """Return the configurations of the hunt; ELR is switched only in releases in which users can."""
     every = read_family(files("elrcheck.laboratory.evidence") / "hunt.toml").cases
     return tuple(case for case in every if case.selected.config.elr_enabled or not case.selected.config.feature_changes)
 
@@ -203,37 +203,37 @@ def matters(repair: Repair, case: SuiteCase) -> bool:
     return not repair.needs or any(getattr(config, budget) > 0 for budget in repair.needs)
 
 
-def is_whole(found: HuntedCase, case: SuiteCase) -> bool:
+def is_whole(hunted: HuntedCase, case: SuiteCase) -> bool:
     """Every repair that matters was left out, so that no cause is missing."""
-    matter = {repair.finding for repair in repairs_of(found.variant) if matters(repair, case)}
-    return not found.violations or set(found.left_out) == matter
+    matter = {repair.finding for repair in repairs_of(hunted.variant) if matters(repair, case)}
+    return not hunted.violations or set(hunted.left_out) == matter
 
 
 def repaired(case: Selection, left_out: Sequence[Repair] = ()) -> Selection:
-    """The configuration with every repair but these."""
+    """Return the configuration with every repair but these."""
     there = [repair for repair in repairs_of(case.variant) if repair not in left_out]
-    return _with(case, {knob: value for repair in there for knob, value in repair.knobs.items()})
+    return _with_knobs(case, {knob: value for repair in there for knob, value in repair.knobs.items()})
 
 
 def designed(case: Selection, name: str) -> Selection:
     variant, more = DESIGNS[name]
-    return _with(Selection(variant, case.scope, case.overrides), more)
+    return _with_knobs(Selection(variant, case.scope, case.overrides), more)
 
 
-def _with(case: Selection, more: Mapping[str, Any]) -> Selection:
+def _with_knobs(case: Selection, more: Mapping[str, Any]) -> Selection:
     sets = (f"{knob}={_word(value)}" for knob, value in more.items())
     return Selection(case.variant, case.scope, (*case.overrides, *sets))
 
 
 def _word(value: Any) -> str:
-    said = plain(value)
-    return str(said).lower() if isinstance(said, bool) else str(said)
+    word = plain(value)
+    return str(word).lower() if isinstance(word, bool) else str(word)
 
 
 def attributed(
     case: SuiteCase, search: Search, last_steps: LastSteps, findings: Sequence[str] | None = None
 ) -> HuntedCase:
-    """The configuration searched, and the causes of what it breaks.
+    """Return the configuration searched, and the causes of what it breaks.
 
     last_steps: the last action of the shortest trace to each violation. findings: whose repairs are left out;
     None for every one that matters.
@@ -257,7 +257,7 @@ def attributed(
     def violation(one: str) -> HuntedViolation:
         causes = tuple(_causes(one, rest, without))
         left = rest.broken.get(one)
-        by_design = {each: found.broken[one] for each, found in designs.items() if one in found.broken}
+        by_design = {each: result.broken[one] for each, result in designs.items() if one in result.broken}
         if left is None:
             return HuntedViolation(one, own.broken[one], causes)
         return HuntedViolation(one, own.broken[one], causes, left, steps[one], by_design)
@@ -266,7 +266,7 @@ def attributed(
         name,
         selection.variant,
         selection.overrides,
-        all(found.complete for found in searches),
+        all(result.complete for result in searches),
         own.states,
         tuple(map(violation, own.broken)),
         tuple(one for one in rest.broken if one not in own.broken),

@@ -35,13 +35,13 @@ class LemmaSearch(Record, frozen=True):
 
 
 def with_lemmas(model: Model) -> Model:
-    """The model whose properties are the lemmas."""
+    """Return the model whose properties are the lemmas."""
     lemmas = tuple(replace(fn, kind="always", ident=fn.name) for fn in model.lemmas)
     return replace(model, always=lemmas, sometimes=())
 
 
 def lemma_cases() -> Iterator[tuple[SuiteCase, tuple[str, ...]]]:
-    """The searched configurations of the suite, each with the settings for which the lemmas are not meant.
+    """Yield the searched configurations of the suite, each with the settings for which the lemmas are not meant.
 
     Where a proof leaves out some steps by an assumption, a lemma may be false after them.
     """

@@ -38,17 +38,17 @@ lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats b
 
 def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -> str:
     """Return the page. properties: id -> name, in the order of the table."""
-    known = {proof.variant: breaches(proof) for proof in proofs}
+    breaches_of = {proof.variant: breaches(proof) for proof in proofs}
     lines = [HEAD.format(walks=proofs[0].walked), *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
         rows = (
-            (f"{ident} {name}", *(_cell(proof, ident, known[proof.variant]) for proof in part))
+            (f"{ident} {name}", *(_cell(proof, ident, breaches_of[proof.variant]) for proof in part))
             for ident, name in properties.items()
         )
         lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
-        lines += _section(proof, known[proof.variant])
+        lines += _section(proof, breaches_of[proof.variant])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -66,15 +66,15 @@ def _counts(proof: ProvedVariant) -> Sequence[str]:
     )
 
 
-def _cell(proof: ProvedVariant, ident: str, known: Sequence[Breach]) -> str:
+def _cell(proof: ProvedVariant, ident: str, breaches_of: Sequence[Breach]) -> str:
     standing = proof.standing(ident)
-    inside = [one.finding for one in known if ident in one.properties and not one.outside]
+    inside = [one.finding for one in breaches_of if ident in one.properties and not one.outside]
     if standing == "refuted" or (inside and standing == "open"):
         return " ".join(["**refuted**", *dict.fromkeys(inside)])
     return {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}[standing]
 
 
-def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
+def _section(proof: ProvedVariant, breaches_of: Sequence[Breach]) -> Iterator[str]:
     yield from (f"## {proof.variant}", "", f"`{proof.command}`", "")
     for step in proof.void:
         yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
@@ -85,10 +85,10 @@ def _section(proof: ProvedVariant, known: Sequence[Breach]) -> Iterator[str]:
     if proof.broken:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
         yield from paragraphs(f"Walks break {broken} steps.")
-    for one in known:
+    for one in breaches_of:
         outside = ", ".join(one.outside) or "inside the proof"
         yield f"* [{one.finding}](findings/{one.finding}.md): {', '.join(one.properties)} ({outside})"
-    if known:
+    if breaches_of:
         yield ""
 
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from elrcheck.explorer.search.reference import search
-from elrcheck.laboratory.evidence.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import partition
 from elrcheck.model.protocol import load_model
+from support.branch_coverage import PROBE, Arm, Coverage, CoverageSearch
 from support.coverage_suite import cases
 from support.knob_cases import CASES, TWO
 

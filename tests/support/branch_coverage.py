@@ -23,7 +23,7 @@ from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import Source
 
-PROBE = "probe of elrcheck.laboratory.evidence.branch_coverage"
+PROBE = "probe of support.branch_coverage"
 """The name of the probe in the copies; no model source can contain it."""
 
 
