@@ -17,6 +17,7 @@ import contextlib
 import functools
 import hashlib
 import io
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -62,6 +63,34 @@ class SavedLevel:
         return sum(file.rows for file in self.files)
 
 
+class LevelDraft(ABC):
+    """One file of a level while it is written. stem: what its name begins with; table: makes one of rows."""
+
+    def __init__(self, stem: str, sink: Any, schema: Any, table: Callable[[Rows], Any]) -> None:
+        import pyarrow.parquet as pq
+
+        self.stem, self.rows, self._table = stem, 0, table
+        self._writer = pq.ParquetWriter(
+            sink, schema, compression="zstd", compression_level=1, use_dictionary=False, write_statistics=False
+        )
+
+    def append(self, rows: Rows) -> None:
+        """Write these rows as one row group."""
+        self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
+        self.rows += len(rows)
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def mark(self, size: int, sha256: str) -> FileMark:
+        """Describe the file, which gets its name from its contents."""
+        return FileMark(f"{self.stem}-{sha256[:DIGITS]}.parquet", self.rows, size, sha256)
+
+    @abstractmethod
+    def finish(self) -> FileMark:
+        """Complete the file and give it its name."""
+
+
 class _Hashing(io.RawIOBase):
     """A file that computes its hash as it is written."""
 
@@ -94,51 +123,35 @@ class _Hashing(io.RawIOBase):
             self._file.flush()
 
 
-class _LevelDraft:
-    """One file of a level while it is written. stem: what its name begins with."""
+class _LocalDraft(LevelDraft):
+    """A file in a folder of this machine."""
 
     def __init__(self, folder: Path, stem: str, schema: Any, table: Callable[[Rows], Any]) -> None:
-        self._stem, self._place, self._table, self._count = stem, folder / f"{stem}.parquet", table, 0
+        self._place = folder / f"{stem}.parquet"
         with writing(self._place):
             folder.mkdir(parents=True, exist_ok=True)
             self._draft = Draft(folder, self._place.name)
         self._sink = _Hashing(self._draft.file)
-        self._writer = parquet_writer(self._sink, schema)
+        super().__init__(stem, self._sink, schema, table)
 
     def append(self, rows: Rows) -> None:
-        """Write these rows as one row group."""
+        """See `LevelDraft`."""
         with writing(self._place):
-            self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
-        self._count += len(rows)
+            super().append(rows)
 
     def drop(self) -> None:
         """Give up a file that is not finished; its contents do not matter any more."""
         self._sink.give_up()
-        self._writer.close()
+        self.close()
         self._draft.drop()
 
     def finish(self) -> FileMark:
-        """Complete the file and give it its name."""
         with writing(self._place):
-            self._writer.close()
+            self.close()
             self._draft.complete()
-            mark = mark_of(self._stem, self._count, self._sink.size, self._sink.digest.hexdigest())
+            mark = self.mark(self._sink.size, self._sink.digest.hexdigest())
             self._draft.publish(mark.name)
         return mark
-
-
-def parquet_writer(sink: Any, schema: Any) -> Any:
-    """Return a writer of the Parquet that level files are."""
-    import pyarrow.parquet as pq
-
-    return pq.ParquetWriter(
-        sink, schema, compression="zstd", compression_level=1, use_dictionary=False, write_statistics=False
-    )
-
-
-def mark_of(stem: str, rows: int, size: int, sha256: str) -> FileMark:
-    """Describe a file that gets its name from its contents."""
-    return FileMark(f"{stem}-{sha256[:DIGITS]}.parquet", rows, size, sha256)
 
 
 class GatheredLevel:
@@ -146,7 +159,7 @@ class GatheredLevel:
 
     saved: SavedLevel
 
-    def __init__(self, drafts: list[_LevelDraft], pool: ThreadPoolExecutor) -> None:
+    def __init__(self, drafts: list[LevelDraft], pool: ThreadPoolExecutor) -> None:
         self._drafts, self._pool = drafts, pool
 
     def append(self, rows: Rows) -> None:
@@ -191,16 +204,9 @@ class LevelFiles:
 
         name: prefix of the file names; the depth by default.
         """
-        stem = f"{depth:05d}" if name is None else name
-        threads = max(1, min(threads, len(rows) // GROUP))
-
-        def one(k: int) -> FileMark:
-            return self._write(f"{stem}-{k}", _groups(_share(rows, k, threads)))
-
-        self._open.pop(depth, None)
-        with ThreadPoolExecutor(threads) as pool:
-            level = SavedLevel(depth, tuple(pool.map(one, range(threads))), False)
-        return level
+        with self.gathered(depth, max(1, min(threads, len(rows) // GROUP)), name) as level:
+            level.append(rows)
+        return level.saved
 
     @contextlib.contextmanager
     def gathered(self, depth: int, threads: int, name: str | None = None) -> Iterator[GatheredLevel]:
@@ -215,27 +221,24 @@ class LevelFiles:
             drafts = [stack.enter_context(self._draft(f"{stem}-{k}")) for k in range(threads)]
             level = GatheredLevel(drafts, pool)
             yield level
-            level.saved = SavedLevel(depth, tuple(pool.map(_LevelDraft.finish, drafts)), False)
+            level.saved = SavedLevel(depth, tuple(pool.map(lambda draft: draft.finish(), drafts)), False)
 
     def write_parts(self, depth: int, parts: Iterable[Rows]) -> SavedLevel:
         """Write a partitioned level; `parts` yields every part in order, including empty ones."""
         self._open.pop(depth, None)
-        level = SavedLevel(depth, (self._write(f"{depth:05d}-0", parts),), True)
-        return level
-
-    def _write(self, stem: str, groups: Iterable[Rows]) -> FileMark:
-        with self._draft(stem) as draft:
-            for rows in groups:
+        with self._draft(f"{depth:05d}-0") as draft:
+            for rows in parts:
                 draft.append(rows)
-            return draft.finish()
+            return SavedLevel(depth, (draft.finish(),), True)
 
     @contextlib.contextmanager
-    def _draft(self, stem: str) -> Iterator[_LevelDraft]:
+    def _draft(self, stem: str) -> Iterator[LevelDraft]:
         """Yield a file to be written; it is removed if it is not finished."""
-        with contextlib.ExitStack() as stack:
-            draft = _LevelDraft(self.folder, stem, self._schema, self._table)
-            stack.callback(draft.drop)
+        draft = _LocalDraft(self.folder, stem, self._schema, self._table)
+        try:
             yield draft
+        finally:
+            draft.drop()
 
     def _table(self, rows: Rows) -> Any:
         import pyarrow as pa
@@ -248,12 +251,13 @@ class LevelFiles:
         """Raise UsageFault if a file is missing or differs from what was written."""
         for mark in level.files:
             place = f"{self.place}/{mark.name}"
-            found = self.digest(mark.name)
-            if found is None:
+            contents = self.digest(mark.name)
+            if contents is None:
                 raise damaged(place, "it is missing")
-            if found[0] != mark.size:
-                raise damaged(place, f"it has {found[0]:,} bytes, but {mark.size:,} were written")
-            if found[1] != mark.sha256:
+            size, sha256 = contents
+            if size != mark.size:
+                raise damaged(place, f"it has {size:,} bytes, but {mark.size:,} were written")
+            if sha256 != mark.sha256:
                 raise damaged(place, "its contents differ from what was written (SHA-256)")
 
     def digest(self, name: str) -> tuple[int, str] | None:
@@ -275,10 +279,7 @@ class LevelFiles:
     def read(self, level: SavedLevel) -> Iterator[Rows]:
         """Yield the rows of a level, one row group at a time."""
         for file in self._files(level):
-            for number in range(file.num_row_groups):
-                for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
-                    if len(chunk):
-                        yield self._rows(chunk)
+            yield from self._groups(file, range(file.num_row_groups))
 
     def part_rows(self, level: SavedLevel) -> list[int]:
         """Return the number of rows in each part of a partitioned level."""
@@ -287,7 +288,9 @@ class LevelFiles:
 
     def parts(self, level: SavedLevel, numbers: Iterable[int]) -> Iterator[Rows]:
         """Yield the rows of the given parts of a partitioned level."""
-        file = self._files(level)[0]
+        yield from self._groups(self._files(level)[0], numbers)
+
+    def _groups(self, file: Any, numbers: Iterable[int]) -> Iterator[Rows]:
         for number in numbers:
             if file.metadata.row_group(number).num_rows:
                 for chunk in file.read_row_group(number, columns=["state"]).column(0).chunks:
@@ -355,7 +358,7 @@ def ahead(blocks: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _arrow() -> Any:
-    """Return pyarrow, told to give memory back at once: its own pool keeps tens of MiB, which count, too."""
+    """Return pyarrow, set to give memory back at once: its own pool keeps tens of MiB, which count, too."""
     import pyarrow as pa
 
     if pa.default_memory_pool().backend_name != "system":

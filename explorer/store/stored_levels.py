@@ -9,30 +9,23 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.explorer.store.levels import FileMark, LevelFiles, Rows, mark_of, parquet_writer
+from elrcheck.explorer.store.levels import FileMark, LevelDraft, LevelFiles, Rows
 from elrcheck.explorer.store.storage import Storage
 
 
-class _StoredDraft:
-    """One file of a level while it is written: in memory, because one write must store it whole."""
+class _StoredDraft(LevelDraft):
+    """A file in memory while it is written, because one write must store it whole."""
 
     def __init__(self, storage: Storage, stem: str, schema: Any, table: Callable[[Rows], Any]) -> None:
         import pyarrow as pa
 
-        self._storage, self._stem, self._table, self._count = storage, stem, table, 0
-        self._sink = pa.BufferOutputStream()
-        self._writer = parquet_writer(self._sink, schema)
-
-    def append(self, rows: Rows) -> None:
-        """Write these rows as one row group."""
-        self._writer.write_table(self._table(rows), row_group_size=max(1, len(rows)))
-        self._count += len(rows)
+        self._storage, self._sink = storage, pa.BufferOutputStream()
+        super().__init__(stem, self._sink, schema, table)
 
     def finish(self) -> FileMark:
-        """Store the file."""
-        self._writer.close()
+        self.close()
         data = self._sink.getvalue()
-        mark = mark_of(self._stem, self._count, data.size, hashlib.sha256(data).hexdigest())
+        mark = self.mark(data.size, hashlib.sha256(data).hexdigest())
         self._storage.write(mark.name, data)
         return mark
 
@@ -50,7 +43,7 @@ class StoredLevels(LevelFiles):
         return self._place
 
     @contextlib.contextmanager
-    def _draft(self, stem: str) -> Iterator[_StoredDraft]:  # type: ignore[override]
+    def _draft(self, stem: str) -> Iterator[LevelDraft]:
         yield _StoredDraft(self.storage, stem, self._schema, self._table)
 
     def _parquet(self, name: str) -> Any:

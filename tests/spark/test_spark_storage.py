@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import fs
@@ -15,6 +16,7 @@ from pyarrow import fs
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.explorer.store.location import parse_location
 from elrcheck.explorer.store.storage import Storage
+from elrcheck.explorer.store.stored_levels import StoredLevels
 
 # ------------------------------------------------------------------------------- locations
 
@@ -100,6 +102,17 @@ def test_local_files(tmp_path: Path) -> None:
     exercise(Storage.at(tmp_path / "run"))
     (tmp_path / "uri").mkdir()
     exercise(Storage.at((tmp_path / "uri").as_uri()))
+
+
+def test_a_level_that_comes_a_few_rows_at_a_time(tmp_path: Path) -> None:
+    files = StoredLevels(str(tmp_path), 2)
+    rows = np.arange(20, dtype=np.uint64).reshape(-1, 2)
+    with files.gathered(3, 2) as level:
+        level.append(rows)
+        level.append(rows + np.uint64(100))
+    files.verify(level.saved)
+    stored = np.concatenate(list(files.read(level.saved)))
+    assert sorted(stored.ravel().tolist()) == [*range(20), *range(100, 120)]
 
 
 def test_names_stay_inside(tmp_path: Path) -> None:
