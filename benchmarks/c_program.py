@@ -129,7 +129,7 @@ class _Group:
                 self.lines.append(declare(node, self.layout))
 
     def _block(self, block: Block) -> None:
-        known = set(self.names)
+        names_before = set(self.names)
         if block.enters is not None:
             self.lines.append("enabled++;" if block.children else "enabled++; cut++;")
         for item, child in enumerate(block.children):
@@ -141,22 +141,22 @@ class _Group:
         if block.stores is not None:
             self._compute(block.code.get(0, ()))
             self._store(block.stores)
-        self.names = known
+        self.names = names_before
 
     def _store(self, index: int) -> None:
         program, slots = self.program, self.layout.slots
-        made = changes(program.instances[index])
-        stored = {leaf: f"(u64)({name_of(node)} - ({slots[leaf].lo}))" for leaf, node in made.items()}
-        risky = [leaf for leaf in program.risky(program.instances[index]) if leaf in made]
+        changed = changes(program.instances[index])
+        stored = {leaf: f"(u64)({name_of(node)} - ({slots[leaf].lo}))" for leaf, node in changed.items()}
+        risky = [leaf for leaf in program.risky(program.instances[index]) if leaf in changed]
         if risky:
             fits = " & ".join(
                 f"({stored[leaf]} <= {program.leaves[leaf].hi - program.leaves[leaf].lo}u)" for leaf in risky
             )
             self.lines.append(f"if (__builtin_expect(!({fits}), 0)) counters->overflows++; else {{")
         for word in range(self.layout.words):
-            mine = [leaf for leaf in made if slots[leaf].word == word and slots[leaf].bits]
-            kept = ~sum(slots[leaf].mask << slots[leaf].shift for leaf in mine) & (1 << 64) - 1
-            parts = [f"(w{word} & {kept:#x}ull)" if mine else f"w{word}"]
+            mine = [leaf for leaf in changed if slots[leaf].word == word and slots[leaf].bits]
+            mask = ~sum(slots[leaf].mask << slots[leaf].shift for leaf in mine) & (1 << 64) - 1
+            parts = [f"(w{word} & {mask:#x}ull)" if mine else f"w{word}"]
             parts += [f"({stored[leaf]} << {slots[leaf].shift})" for leaf in mine]
             self.lines.append(f"out[{word}] = {' | '.join(parts)};")
         self.lines.append(f"out += {self.layout.words};" + (" }" if risky else ""))

@@ -149,9 +149,9 @@ def unexpected(report: dict[str, Any], verdict: str, actions: frozenset[str] | N
     return wrong
 
 
-def differences(kept: dict[str, Any], fresh: dict[str, Any]) -> int:
+def differences(stored: dict[str, Any], fresh: dict[str, Any]) -> int:
     """Name the cells whose answer is not that of a proof from nothing."""
-    differ = {cell for cell, _ in _verdicts(kept).items() ^ _verdicts(fresh).items()}
+    differ = {cell for cell, _ in _verdicts(stored).items() ^ _verdicts(fresh).items()}
     for cell in sorted(differ):
         print(f"  another answer than that of a proof from nothing: {' x '.join(cell)}")
     return len(differ)

@@ -116,15 +116,15 @@ class _Printer:
     @staticmethod
     def _reads(node: Node, temporaries: dict[int, str]) -> set[int]:
         """Return the leaves that the text of a node reads."""
-        found, todo = set(), [node]
+        leaves, todo = set(), [node]
         while todo:
             at = todo.pop()
             if at.id in temporaries:
                 continue
             if at.op == "var":
-                found.add(at.leaf)
+                leaves.add(at.leaf)
             todo.extend(at.args)
-        return found
+        return leaves
 
     def _text(self, node: Node, temporaries: dict[int, str]) -> str:
         """Return a node as an expression; the operations are those of `nodes.apply`."""

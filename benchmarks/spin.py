@@ -85,10 +85,10 @@ def read_verifier(output: str) -> SpinResult:
         raise ValueError("Spin did not complete its search")
 
     def number(pattern: str) -> float:
-        found = re.findall(pattern, output)
-        if not found:
+        figures = re.findall(pattern, output)
+        if not figures:
             raise ValueError(f"Spin's output does not match {pattern!r}:\n{output[-2000:]}")
-        return float(found[-1])
+        return float(figures[-1])
 
     return SpinResult(
         stored=int(number(r"(\d+) states, stored")),

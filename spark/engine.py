@@ -48,16 +48,16 @@ def spark_search(
 def spark_choice(request: SparkRequest) -> SparkChoice:
     """Return options for one task at a time per executor, on all its cores, so it holds each shard once."""
     conf = parse_conf(request.conf)
-    given = dict(conf)
+    properties = dict(conf)
     master = parse_master(request.master)
     url, threads = master.url, None
     if master.local:
         threads = master.threads or processors()
         if re.fullmatch(r"local(\[[^,]*\])?", url):
             url = f"local[{threads},{TRIES}]"
-    elif given.get("spark.executor.cores", "").isdecimal():
-        threads = int(given["spark.executor.cores"])
-    if "spark.task.cpus" in given:
+    elif properties.get("spark.executor.cores", "").isdecimal():
+        threads = int(properties["spark.executor.cores"])
+    if "spark.task.cpus" in properties:
         threads = None
     return SparkChoice(url, conf, threads=threads, verbose=request.verbose)
 

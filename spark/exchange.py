@@ -53,13 +53,13 @@ class Exchange:
 
     def _find_keys(self, partitions: int) -> tuple[int, ...]:
         """Return one key per partition that Spark's hash maps to that partition."""
-        found: dict[int, int] = {}
+        keys: dict[int, int] = {}
         for first in range(0, TRIES * partitions, 10 * partitions):
             numbers = self.session.range(first, first + 10 * partitions)
             for row in numbers.selectExpr("int(id) key", f"pmod(hash(int(id)), {partitions}) p").collect():
-                found.setdefault(row.p, row.key)
-            if len(found) == partitions:
-                return tuple(found[p] for p in range(partitions))
+                keys.setdefault(row.p, row.key)
+            if len(keys) == partitions:
+                return tuple(keys[p] for p in range(partitions))
         raise RuntimeError(f"found no keys for {partitions} partitions")
 
     def close(self) -> None:

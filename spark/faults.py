@@ -79,10 +79,10 @@ def job_fault(text: str, master: str) -> ElrError | None:
     if own is not None:  # raised by our own code in an executor
         return EnvironmentFault("executor", own[1], where=master)
     for pattern, code, meaning, help in CAUSES:
-        found = re.search(pattern, text, re.M)
-        if found is not None:
-            said = f"{meaning}: {found[1].strip()}"
-            return EnvironmentFault(code, said, where=master, help=help)
+        match = re.search(pattern, text, re.M)
+        if match is not None:
+            message = f"{meaning}: {match[1].strip()}"
+            return EnvironmentFault(code, message, where=master, help=help)
     return None
 
 
@@ -94,14 +94,14 @@ def _of_spark(error: BaseException) -> bool:
 
 def _text(error: BaseException | None) -> str:
     """Return the text of an error and of its causes, as far as the JVM can still be asked for it."""
-    said: list[str] = []
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
+    texts: list[str] = []
+    visited: set[int] = set()
+    while error is not None and id(error) not in visited:
+        visited.add(id(error))
         try:
             text = str(error)
         except Exception:
             text = str(getattr(error, "_desc", ""))
-        said.append(f"{type(error).__name__}: {text}")
+        texts.append(f"{type(error).__name__}: {text}")
         error = error.__cause__ or error.__context__
-    return "\n".join(said)
+    return "\n".join(texts)

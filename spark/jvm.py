@@ -108,15 +108,15 @@ def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
 def start_fault(error: BaseException, log: Path | None, master: str, expired: float | None) -> ElrError:
     """Return the fault for a session that did not start; `expired`: the timeout in seconds, if it expired."""
     lines = _lines(log)
-    said = _reason(error) if expired is None else f"no answer for {expired:.0f} s"
-    if "JAVA_GATEWAY_EXITED" in said and lines:
-        said = lines[-1]
+    reason = _reason(error) if expired is None else f"no answer for {expired:.0f} s"
+    if "JAVA_GATEWAY_EXITED" in reason and lines:
+        reason = lines[-1]
     excerpt = "\n".join(lines[-TAIL:]) or None
-    whole = "\n".join((said, *lines))
+    whole = "\n".join((reason, *lines))
     for pattern, kind, code, help in CAUSES:
         if re.search(pattern, whole):
-            return kind(code, f"Spark did not start with master {master}: {said}", excerpt=excerpt, help=help)
-    message = f"Spark did not start with master {master}: {said}"
+            return kind(code, f"Spark did not start with master {master}: {reason}", excerpt=excerpt, help=help)
+    message = f"Spark did not start with master {master}: {reason}"
     if expired is not None:
         help = "check --master: the server there may not be a Spark master, or may run another version"
         return EnvironmentFault("spark-unreachable", message, excerpt=excerpt, help=help)

@@ -45,15 +45,15 @@ class Master:
 
 def parse_master(url: str) -> Master:
     """Parse a master URL; raise UsageFault (exit 2) if Spark would reject it."""
-    found = LOCAL.match(url)
-    if found is not None:
-        threads = found["threads"]
+    match = LOCAL.match(url)
+    if match is not None:
+        threads = match["threads"]
         if threads is None:
             return Master(url, "local", threads=1)
         return Master(url, "local", threads=None if threads == "*" else int(threads))
-    found = STANDALONE.match(url)
-    if found is not None:
-        hosts = tuple(_address(url, part) for part in found["hosts"].split(","))
+    match = STANDALONE.match(url)
+    if match is not None:
+        hosts = tuple(_address(url, part) for part in match["hosts"].split(","))
         return Master(url, "standalone", hosts=hosts)
     if url == "yarn":
         return Master(url, "yarn")
@@ -91,13 +91,13 @@ def check_reachable(master: Master, env: Mapping[str, str], patience: float = PA
 
 def _address(url: str, text: str) -> tuple[str, int]:
     """Parse ``HOST:PORT`` or ``[IPv6]:PORT``; Spark requires the port."""
-    found = re.fullmatch(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:/@]+):(?P<port>[0-9]{1,5})", text)
-    port = int(found["port"]) if found else 0
-    if found is None or not 0 < port < 65536:
+    match = re.fullmatch(r"(?P<host>\[[0-9a-fA-F:.]+\]|[^\[\]:/@]+):(?P<port>[0-9]{1,5})", text)
+    port = int(match["port"]) if match else 0
+    if match is None or not 0 < port < 65536:
         message = f"`{text}` in `{url}` is not HOST:PORT"
         help = "write spark://HOST:PORT; a standalone master listens on port 7077 by default"
         raise UsageFault("spark-master", message, where="--master", help=help)
-    return found["host"].strip("[]"), port
+    return match["host"].strip("[]"), port
 
 
 def _is_loopback(host: str) -> bool:

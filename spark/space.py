@@ -89,14 +89,14 @@ class Distributed:
     def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
         """Take over the first levels of a search; rewrite those that are not in files per partition."""
         for depth in range(levels):
-            known = self._partitioned(written[depth]) if depth < len(written) else None
-            self._add(depth, known or self._distribute(depth, batches(depth)))
+            parts = self._partitioned(written[depth]) if depth < len(written) else None
+            self._add(depth, parts or self._distribute(depth, batches(depth)))
 
     @staticmethod
     def wrote(level: SavedLevel, partitions: int) -> bool:
         """Whether a level was written in this number of partitions, judging by its file names."""
-        found = [SHARD_FILE.match(mark.name) for mark in level.files]
-        return all(name is not None and int(name[2]) == partitions for name in found)
+        matches = [SHARD_FILE.match(mark.name) for mark in level.files]
+        return all(name is not None and int(name[2]) == partitions for name in matches)
 
     def _partitioned(self, level: SavedLevel) -> list[SavedLevel] | None:
         """Return the files of each partition; None if the level was not written in our partitions."""
@@ -104,9 +104,9 @@ class Distributed:
             return None
         files: list[list[FileMark]] = [[] for _ in self.shards]
         for mark in level.files:
-            found = SHARD_FILE.match(mark.name)
-            assert found is not None
-            files[int(found[1])].append(mark)
+            match = SHARD_FILE.match(mark.name)
+            assert match is not None
+            files[int(match[1])].append(mark)
         return [SavedLevel(level.depth, tuple(marks), False) for marks in files]
 
     def _distribute(self, depth: int, batches: Iterator[Rows]) -> list[SavedLevel]:

@@ -181,23 +181,23 @@ class Tasks:
 
         They are distinct within a batch. The pieces are copies.
         """
-        found = ExactSet(kernel, crew)
-        found.begin_level()
+        candidates = ExactSet(kernel, crew)
+        candidates.begin_level()
         size = 8 * kernel.layout.words
         step = max(1, self.run.batch // (2 * FAN * size))
         for address, first, last in shard.frontier(self.levels[partition][-1], self._files(kernel)):
-            found.source = address
+            candidates.source = address
             for start in range(first, last, step):
-                crew.expand(found, start, min(start + step, last), lambda _: None)
-                if size * found.reserved >= self.run.batch:
-                    yield from self._routed(found, kernel, clock)
-                    found.clear()
-        yield from self._routed(found, kernel, clock)
+                crew.expand(candidates, start, min(start + step, last), lambda _: None)
+                if size * candidates.reserved >= self.run.batch:
+                    yield from self._routed(candidates, kernel, clock)
+                    candidates.clear()
+        yield from self._routed(candidates, kernel, clock)
 
-    def _routed(self, found: ExactSet, kernel: Kernel, clock: Clock) -> Iterator[tuple[int, Rows, Whos]]:
-        found.close_level()
+    def _routed(self, candidates: ExactSet, kernel: Kernel, clock: Clock) -> Iterator[tuple[int, Rows, Whos]]:
+        candidates.close_level()
         clock.lap("expand")
-        yield from by_owner(kernel, found.view(0, found.reserved), found.credits(), self.run.partitions)
+        yield from by_owner(kernel, candidates.view(0, candidates.reserved), candidates.credits(), self.run.partitions)
 
     # -- second stage
 
@@ -259,8 +259,8 @@ class Tasks:
         pending = WORKER.pending.pop(partition, None)
         if pending is not None and pending.level == self.depth:
             return pending.pieces
-        made = self._candidates(partition, shard, kernel, crew, clock)
-        return [(rows, whos) for owner, rows, whos in made if owner == partition]
+        candidates = self._candidates(partition, shard, kernel, crew, clock)
+        return [(rows, whos) for owner, rows, whos in candidates if owner == partition]
 
     # -- both
 

@@ -43,20 +43,20 @@ class Names:
         self.taken.add(name)
         return name
 
-    def new(self, wanted: str) -> str:
+    def new(self, requested: str) -> str:
         """Reserve the wanted name, or a similar one that is still free."""
-        made = identifier(wanted)
-        while not is_free(made, self.taken):
-            made += "_"
-        self.taken.add(made)
-        return made
+        name = identifier(requested)
+        while not is_free(name, self.taken):
+            name += "_"
+        self.taken.add(name)
+        return name
 
 
-def local_name(wanted: str, visible: Iterable[str]) -> str:
+def local_name(requested: str, visible: Iterable[str]) -> str:
     """Choose a name for a parameter, a LET or a bound variable, given all names visible at that place."""
-    base = identifier(wanted.rstrip("_") or wanted, fallback="x")
-    made, number = base, 1
-    while not is_free(made, visible):
+    base = identifier(requested.rstrip("_") or requested, fallback="x")
+    name, number = base, 1
+    while not is_free(name, visible):
         number += 1
-        made = f"{base}{number}"
-    return made
+        name = f"{base}{number}"
+    return name

@@ -111,8 +111,8 @@ class Items(Doc):
         by = INDENT if hang else len(self.opening)
         lines: Lines = []
         for i, item in enumerate(self.items):
-            made = render(item, width - by - len(self.closing))
-            lines += [*made[:-1], made[-1] + ("," if i < len(self.items) - 1 else self.closing)]
+            item_lines = render(item, width - by - len(self.closing))
+            lines += [*item_lines[:-1], item_lines[-1] + ("," if i < len(self.items) - 1 else self.closing)]
         return [self.opening, *indent(lines)] if hang else behind(self.opening, lines)
 
 
@@ -167,15 +167,15 @@ class Bullets(Doc):
         single = len(self.items) == 1
         bullet = "" if single else f"{self.operator} "
         for i, item in enumerate(self.items):
-            made = behind(bullet, render(item.doc, width - len(bullet)))
+            item_lines = behind(bullet, render(item.doc, width - len(bullet)))
             if item.comment:
                 last = i == len(self.items) - 1
-                beside = f"{made[0]}  \\* {item.comment}"
-                if len(made) == 1 and len(beside) <= width and not item.comment_first and not last:
-                    made = [beside]
+                beside = f"{item_lines[0]}  \\* {item.comment}"
+                if len(item_lines) == 1 and len(beside) <= width and not item.comment_first and not last:
+                    item_lines = [beside]
                 else:
-                    made = [f"\\* {item.comment}", *made]
-            lines += made
+                    item_lines = [f"\\* {item.comment}", *item_lines]
+            lines += item_lines
         return lines
 
 
@@ -221,7 +221,7 @@ class If(Doc):
         lines = []
         for i, (condition, then) in enumerate(clauses):
             head = "ELSE IF " if i else "IF "
-            asked = render(condition, width - len(head) - len(" THEN"))
-            lines += [f"{head}{asked[0]} THEN"] if len(asked) == 1 else [*behind(head, asked), "THEN"]
+            head_lines = render(condition, width - len(head) - len(" THEN"))
+            lines += [f"{head}{head_lines[0]} THEN"] if len(head_lines) == 1 else [*behind(head, head_lines), "THEN"]
             lines += indent(render(then, width - INDENT))
         return [*lines, "ELSE", *indent(render(rest, width - INDENT))]

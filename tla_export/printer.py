@@ -253,30 +253,30 @@ class Expressions:
             steps = [(f".{field}", value) for field, value in zip(e.names, e.values, strict=True)]
         else:
             steps = [(f"[{self.text(e.index, scope)}]", e.value)]
-        found: list[tuple[str, Doc]] = []
+        changes: list[tuple[str, Doc]] = []
         for step, value in steps:
             if isinstance(value, expr.Update | expr.VectorPut) and f"{old}{step}" in self._spellings(
                 _updated(value), scope
             ):
-                found += self._paths(path + step, value, scope)
+                changes += self._paths(path + step, value, scope)
             else:
-                found.append((path + step, self.doc(value, scope)))
-        return found
+                changes.append((path + step, self.doc(value, scope)))
+        return changes
 
     def _spellings(self, e: Expression, scope: Scope) -> set[str]:
         """Yield the spellings of an expression: as it is, and with the LET that it names expanded."""
-        found = {self.text(e, scope, APPLY)}
+        spellings = {self.text(e, scope, APPLY)}
         match e:
             case expr.Variable():
                 value = self.lets[scope.fn].get(e.name)
                 if isinstance(value, expr.Variable | expr.StateVariable | expr.Field | expr.VectorGet):
-                    found |= self._spellings(value, scope)
+                    spellings |= self._spellings(value, scope)
             case expr.Field():
-                found |= {f"{base}.{e.name}" for base in self._spellings(e.record, scope)}
+                spellings |= {f"{base}.{e.name}" for base in self._spellings(e.record, scope)}
             case expr.VectorGet():
                 where = self.text(e.index, scope)
-                found |= {f"{base}[{where}]" for base in self._spellings(e.vector, scope)}
-        return found
+                spellings |= {f"{base}[{where}]" for base in self._spellings(e.vector, scope)}
+        return spellings
 
     # ------------------------------------------------------------------------- sequences
 

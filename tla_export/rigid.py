@@ -49,9 +49,9 @@ def block_lets(block: Block) -> Iterator[tuple[str, Expression]]:
 
 def lets_of(fn: Fn) -> dict[str, Expression]:
     """Return every LET of a function; local names are unique within a function."""
-    found = dict(block_lets(fn.body))
-    found.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, LetIn))
-    return found
+    lets = dict(block_lets(fn.body))
+    lets.update((node.name, node.value) for node in fn_nodes(fn) if isinstance(node, LetIn))
+    return lets
 
 
 class Rigidity:
@@ -100,12 +100,12 @@ class Rigidity:
 
 def _loose_elements(fn: Fn) -> set[str]:
     """Elements that are no quantified variables: a LAMBDA's parameter, or printed as an access."""
-    found = set()
+    names = set()
     for node in fn_nodes(fn):
         match node:
             case First() | SequenceFilter() | Count(over="seq"):
-                found.add(node.variable.name)
-    return found
+                names.add(node.variable.name)
+    return names
 
 
 class Branching:

@@ -180,14 +180,14 @@ class _Module:
 
     def _types(self) -> list[list[str]]:
         """Print a set for each record type, and TypeOK."""
-        made = []
+        definitions = []
         for ty in records_of(self.model.state_ty):
             fields = [Head(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
             record = Head(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
-            made.append(render(record, WIDTH))
+            definitions.append(render(record, WIDTH))
         items = [Item(Head(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
-        made.append(render(Head("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
-        return made
+        definitions.append(render(Head("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
+        return definitions
 
     def _type(self, ty: Ty) -> Doc:
         if ty.kind == "enum":
@@ -257,13 +257,13 @@ class _Module:
 
     def _copies(self) -> dict[str, list[str]]:
         """Print primed copies of operators, callees first; printing one may require another."""
-        made: dict[str, list[str]] = {}
-        while len(made) < len(self.printer.copies):
+        copies: dict[str, list[str]] = {}
+        while len(copies) < len(self.printer.copies):
             for name in list(self.printer.copies):
-                if name not in made:
-                    made[name] = self._operator(self.model.fns[name], primed=True)
-        order = [fn.name for fn in self.model.fns.values() if fn.name in made]
-        return {name: made[name] for name in order}
+                if name not in copies:
+                    copies[name] = self._operator(self.model.fns[name], primed=True)
+        order = [fn.name for fn in self.model.fns.values() if fn.name in copies]
+        return {name: copies[name] for name in order}
 
     def _value(self, block: Block, scope: Scope) -> Doc:
         """Print the body of an operator."""

@@ -72,9 +72,9 @@ def parts(ty: Ty) -> Iterator[Ty]:
 
 def records_of(ty: Ty) -> list[Ty]:
     """List the record types inside a type, each once, inner ones first."""
-    found: dict[str, Ty] = {}
+    records: dict[str, Ty] = {}
     for part in parts(ty):
-        found.update((record.name, record) for record in records_of(part))
+        records.update((record.name, record) for record in records_of(part))
         if part.kind == "record":
-            found[part.name] = part
-    return list(found.values())
+            records[part.name] = part
+    return list(records.values())

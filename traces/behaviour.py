@@ -118,10 +118,10 @@ def steps_needed(states: int, steps: int, loop: int | None) -> int:
 
 def of_states(states: Iterable[Any], origin: Origin | None = None) -> Behaviour[None]:
     """Build a finite behaviour from its states alone."""
-    known = tuple(states)
-    return Behaviour(origin or Origin(), known, (None,) * (len(known) - 1))
+    sequence = tuple(states)
+    return Behaviour(origin or Origin(), sequence, (None,) * (len(sequence) - 1))
 
 
-def allows(said: Said, label: Label) -> bool:
+def allows(recorded: Said, label: Label) -> bool:
     """Return whether a recorded step is consistent with this label."""
-    return said in (None, label, label.action)
+    return recorded in (None, label, label.action)

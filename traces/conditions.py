@@ -81,9 +81,9 @@ class Conditions:
         lift = self.evaluator.structure.lift
         env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
         env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
-        made, env = self._returned(fn.body, env)
-        assert isinstance(made, Record), f"{fn.name} returns LeadsTo(..)"
-        parts = dict(zip(made.names, made.values, strict=True))
+        value, env = self._returned(fn.body, env)
+        assert isinstance(value, Record), f"{fn.name} returns LeadsTo(..)"
+        parts = dict(zip(value.names, value.values, strict=True))
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 
     def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
@@ -91,22 +91,22 @@ class Conditions:
         lift = self.evaluator.structure.lift
         env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
         env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
-        asked: list[Clause] = []
+        evaluated: list[Clause] = []
         block: Block = fn.body
         while not isinstance(block, Ret):
-            block, env = self._next(block, env, asked)
-            if asked and not asked[-1].value:
-                return Guards(tuple(asked), tuple(dict.fromkeys(g.name for g in requires(block))))
-        return Guards(tuple(asked), ())
+            block, env = self._next(block, env, evaluated)
+            if evaluated and not evaluated[-1].value:
+                return Guards(tuple(evaluated), tuple(dict.fromkeys(g.name for g in requires(block))))
+        return Guards(tuple(evaluated), ())
 
-    def _next(self, block: Block, env: Env, asked: list[Clause]) -> tuple[Block, Env]:
+    def _next(self, block: Block, env: Env, evaluated: list[Clause]) -> tuple[Block, Env]:
         ev = self.evaluator
         match block:
             case Let(name=name, value=value, rest=rest):
-                known = {**self._alias(name, value, env), MEANS + name: value}
-                return rest, {**ev.bind(env, name, ev.ev(value, env)), **known}
+                meaning = {**self._alias(name, value, env), MEANS + name: value}
+                return rest, {**ev.bind(env, name, ev.ev(value, env)), **meaning}
             case Require(condition=condition, name=name, rest=rest):
-                asked.append(replace(self.clause(condition, env), name=name))
+                evaluated.append(replace(self.clause(condition, env), name=name))
                 return rest, env
             case If(condition=condition, then=then, orelse=orelse):
                 return (then if ev.ev(condition, env) else orelse), env
@@ -134,40 +134,40 @@ class Conditions:
         """Evaluate a boolean expression into a tree of the parts that decide it."""
         env = dict(env)
         value = bool(self.evaluator.ev(e, env))
-        made = Clause(source_text(e), value)
+        clause = Clause(source_text(e), value)
         if depth >= DEEPEST:
-            return replace(made, looked=self._looked(e, env))
+            return replace(clause, looked=self._looked(e, env))
         match e:
             case NamedConjunction():
                 named = zip(e.names, e.parts, strict=True)
                 parts = tuple(replace(self.clause(p, env, depth + 1), name=name) for name, p in named)
-                return replace(made, parts=parts)
+                return replace(clause, parts=parts)
             case Junction():
-                return replace(made, parts=self._junction(e, env, depth, value))
+                return replace(clause, parts=self._junction(e, env, depth, value))
             case Not():
-                return replace(made, parts=(self.clause(e.operand, env, depth + 1),))
+                return replace(clause, parts=(self.clause(e.operand, env, depth + 1),))
             case Implies():
                 premise = self.clause(e.premise, env, depth + 1)
                 if not premise.value:
-                    return replace(made, parts=(premise,))
-                return replace(made, parts=(premise, self.clause(e.conclusion, env, depth + 1)))
+                    return replace(clause, parts=(premise,))
+                return replace(clause, parts=(premise, self.clause(e.conclusion, env, depth + 1)))
             case Quantifier():
-                return self._quantifier(e, env, depth, made)
+                return self._quantifier(e, env, depth, clause)
             case IfElse():
                 chosen = self.clause(e.condition, env, depth + 1)
                 branch = self.clause(e.then if chosen.value else e.orelse, env, depth + 1)
-                return replace(made, parts=(chosen, branch))
+                return replace(clause, parts=(chosen, branch))
             case LetIn():
                 inner = self.evaluator.bind(env, e.name, self.evaluator.ev(e.value, env))
                 return self.clause(e.body, inner, depth)
             case Call():
-                return replace(made, looked=self._looked(e, env), parts=(self._call(e, env, depth + 1),))
+                return replace(clause, looked=self._looked(e, env), parts=(self._call(e, env, depth + 1),))
             case Variable() if (meant := env.get(MEANS + e.name)) is not None:
-                return replace(made, parts=(self.clause(meant, env, depth + 1),))
+                return replace(clause, parts=(self.clause(meant, env, depth + 1),))
             case Variable() | StateVariable() | Field() | VectorGet() | Constant() | ConfigField():
-                return made
+                return clause
             case _:
-                return replace(made, looked=self._looked(e, env))
+                return replace(clause, looked=self._looked(e, env))
 
     def _looked(self, e: Expression, env: Env) -> tuple[Looked, ...]:
         return looked_at(self.evaluator, children(e), env)
@@ -180,25 +180,25 @@ class Conditions:
         first = next(part for part in e.parts if bool(self.evaluator.ev(part, env)) is decisive)
         return (self.clause(first, env, depth + 1),)
 
-    def _quantifier(self, e: Quantifier, env: Env, depth: int, made: Clause) -> Clause:
+    def _quantifier(self, e: Quantifier, env: Env, depth: int, whole: Clause) -> Clause:
         """A false `all` and a true `any` are decided by one element, otherwise by the number of elements."""
         inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
         decisive = e.op == "any"
         for value, inner in inside:
             if bool(self.evaluator.ev(e.body, inner)) is decisive:
                 parts = (self.clause(e.body, inner, depth + 1),)
-                return replace(made, witness=self._bound(e, value), parts=parts)
+                return replace(whole, witness=self._bound(e, value), parts=parts)
         if inside and decisive:
-            found = tuple(
+            bodies = tuple(
                 replace(self.clause(e.body, inner, depth + 1), witness=self._bound(e, value)) for value, inner in inside
             )
-            return replace(made, over=len(inside), parts=found)
-        return replace(made, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
+            return replace(whole, over=len(inside), parts=bodies)
+        return replace(whole, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
 
     def _bound(self, e: Quantifier, value: Any) -> tuple[Argument, ...]:
         """The variable of a quantifier and the element it stands for."""
-        shown = value_text(self.evaluator, value, e.variable.ty)
-        return (Argument(e.variable.name.rstrip("_"), shown),)
+        text = value_text(self.evaluator, value, e.variable.ty)
+        return (Argument(e.variable.name.rstrip("_"), text),)
 
     def _call(self, e: Call, env: Env, depth: int) -> Clause:
         fn = self.model.fns[e.function]

@@ -57,26 +57,26 @@ def arguments(fn: Fn, args: Sequence[Any]) -> tuple[Argument, ...]:
     return tuple(Argument(name, text(value, ty)) for (name, ty), value in zip(fn.params, args, strict=True))
 
 
-def talk(fn: Fn, given: Sequence[Argument]) -> Talk | None:
+def talk(fn: Fn, args: Sequence[Argument]) -> Talk | None:
     """Return the message that an action with these arguments represents, if any."""
     if (message := fn.marks.message) is None:
         return None
-    values = {argument.name: argument.value for argument in given}
+    values = {argument.name: argument.value for argument in args}
     lost = values[message.lost] == "true" if isinstance(message.lost, str) else message.lost
     sender, receiver = (values.get(end, end) for end in (message.sender, message.receiver))
     return Talk(sender, receiver, lost)
 
 
-def because(fn: Fn, given: Sequence[Argument]) -> str:
+def because(fn: Fn, args: Sequence[Argument]) -> str:
     """Explain why a step was enabled: the guards that read the state, or all guards if none does.
 
     A name of one letter stands for a broker, which the explanation names: `broker 1 is running`.
     """
-    said = "; ".join(guards_of_state(fn) or guard_names(fn))
-    for argument in given:
+    reason = "; ".join(guards_of_state(fn) or guard_names(fn))
+    for argument in args:
         if len(argument.name) == 1:
-            said = re.sub(rf"\b{argument.name}\b", f"broker {argument.value}", said)
-    return said
+            reason = re.sub(rf"\b{argument.name}\b", f"broker {argument.value}", reason)
+    return reason
 
 
 def spelled(fn: Fn, args: Sequence[Any]) -> str:
@@ -96,8 +96,8 @@ def trace_view(
     steps = []
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
         fn = actions[label.action]
-        given = arguments(fn, label.args)
+        args = arguments(fn, label.args)
         steps.append(
-            Step(index, label.action, given, because(fn, given), changes(before, after, ty), fn.place, talk(fn, given))
+            Step(index, label.action, args, because(fn, args), changes(before, after, ty), fn.place, talk(fn, args))
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

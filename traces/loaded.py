@@ -22,12 +22,12 @@ class Given:
     selection: Selection = field(default_factory=Selection)
     named: frozenset[str] = frozenset()
 
-    def over(self, said: Selection) -> Selection:
+    def over(self, recorded: Selection) -> Selection:
         """Return the file's selection with explicit options applied; --set adds to the file's overrides."""
         return Selection(
-            self.selection.variant if "variant" in self.named or not said.variant else said.variant,
-            self.selection.scope if "scope" in self.named or not said.scope else said.scope,
-            (*said.overrides, *self.selection.overrides),
+            self.selection.variant if "variant" in self.named or not recorded.variant else recorded.variant,
+            self.selection.scope if "scope" in self.named or not recorded.scope else recorded.scope,
+            (*recorded.overrides, *self.selection.overrides),
         )
 
 
@@ -50,10 +50,10 @@ def stored_traces(path: Path) -> list[Path]:
     """List a stored trace, or those of a run folder, violations first; raise UsageFault if there are none."""
     if not path.is_dir():
         return [path]
-    found = sorted(path.glob("*.trace.json"), key=_by_number)
-    if not found:
+    traces = sorted(path.glob("*.trace.json"), key=_by_number)
+    if not traces:
         raise UsageFault("no-trace", f"no stored trace in {path}", help="run `elrcheck check --run-dir`")
-    return found
+    return traces
 
 
 def _by_number(path: Path) -> tuple[str, int, str]:

@@ -134,11 +134,11 @@ def value_text(evaluator: Evaluator, value: Any, ty: Ty) -> str:
 
 def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) -> tuple[Looked, ...]:
     """List the values behind an expression: its operands, except constants, then the places in them."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for operand in operands:
         for text, value in _values(evaluator, operand, env):
-            found.setdefault(text, value)
-    return tuple(Looked(text, value) for text, value in found.items())
+            values.setdefault(text, value)
+    return tuple(Looked(text, value) for text, value in values.items())
 
 
 def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str, str]]:
@@ -150,8 +150,8 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
             return
     place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and e.ty.name == "Entry"):
-        shown = value_text(evaluator, evaluator.ev(e, env), e.ty)
-        yield place or source_text(e), shown
+        value = value_text(evaluator, evaluator.ev(e, env), e.ty)
+        yield place or source_text(e), value
     if place is None:
         for part in _outside(e):
             yield from _values(evaluator, part, env)
@@ -183,8 +183,8 @@ def place_of(evaluator: Evaluator, e: Expression, env: Env) -> str | None:
             base = place_of(evaluator, e.sequence, env)
             return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"
         case Variable():
-            known = env.get(ALIAS + e.name)
-            return None if known is None else str(known)
+            alias = env.get(ALIAS + e.name)
+            return None if alias is None else str(alias)
         case Some() | Get():
             return place_of(evaluator, e.value, env)
     return None

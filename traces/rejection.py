@@ -19,43 +19,43 @@ def rejected_start(plain: PlainModel, state: Any) -> Rejection:
     return Rejection(0, "the first state is not the initial one", changed=differs)
 
 
-def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, said: Said) -> Rejection:
+def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recorded: Said) -> Rejection:
     """Reject a step that no action makes, or that a different action makes than the one recorded."""
     actions = {fn.name: fn for fn in plain.model.actions}
-    other = next((label for label, made in plain.successors(before) if made == after), None)
+    other = next((label for label, result in plain.successors(before) if result == after), None)
     if other is not None:
-        made = spelled(actions[other.action], other.args)
-        reason = f"the trace calls this step {_words(actions, said)}, but it is {made}"
+        result = spelled(actions[other.action], other.args)
+        reason = f"the trace calls this step {_words(actions, recorded)}, but it is {result}"
     elif before == after:
         reason = "this step changes nothing, and no enabled action leaves the state unchanged"
     else:
         reason = "no action makes this state"
-    candidates = sorted(_candidates(plain, before, after, said), key=_closeness)
+    candidates = sorted(_candidates(plain, before, after, recorded), key=_closeness)
     changed = changes(before, after, plain.model.state_ty)
-    recorded = None if said is None else _words(actions, said)
-    return Rejection(number, reason, recorded, changed, tuple(candidates))
+    words = None if recorded is None else _words(actions, recorded)
+    return Rejection(number, reason, words, changed, tuple(candidates))
 
 
-def _candidates(plain: PlainModel, before: Any, after: Any, said: Said) -> Iterator[Candidate]:
+def _candidates(plain: PlainModel, before: Any, after: Any, recorded: Said) -> Iterator[Candidate]:
     """Yield every action instance; one that makes the recorded state has no differences."""
     fns = {fn.name: fn for fn in plain.model.actions}
     for label, source in plain.steps:
-        given = arguments(fns[label.action], label.args)
-        is_named = said is not None and allows(said, label)
+        args = arguments(fns[label.action], label.args)
+        is_named = recorded is not None and allows(recorded, label)
         try:
-            made = source(plain.config, before, *label.args)
+            result = source(plain.config, before, *label.args)
         except NotEnabled as refusal:
-            yield Candidate(label.action, given, refusal.guard, named=is_named)
+            yield Candidate(label.action, args, refusal.guard, named=is_named)
             continue
-        differs = changes(made, after, plain.model.state_ty)
-        yield Candidate(label.action, given, None, differs, is_named)
+        differs = changes(result, after, plain.model.state_ty)
+        yield Candidate(label.action, args, None, differs, is_named)
 
 
 def _closeness(candidate: Candidate) -> tuple[bool, bool, int]:
     return not candidate.named, candidate.guard is not None, len(candidate.differs)
 
 
-def _words(actions: dict[str, Fn], said: Said) -> str:
-    if said is None:
+def _words(actions: dict[str, Fn], recorded: Said) -> str:
+    if recorded is None:
         return "nothing"
-    return said if isinstance(said, str) else spelled(actions[said.action], said.args)
+    return recorded if isinstance(recorded, str) else spelled(actions[recorded.action], recorded.args)

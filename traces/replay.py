@@ -78,8 +78,8 @@ class Replayed:
     @cached_property
     def repro(self) -> str:
         """Return the steps as indices into the enabled actions of each state."""
-        choices = ([known for known, _ in self.plain.successors(state)] for state in self.states)
-        return "/".join(str(known.index(label)) for label, known in zip(self.labels, choices, strict=False))
+        choices = ([enabled for enabled, _ in self.plain.successors(state)] for state in self.states)
+        return "/".join(str(enabled.index(label)) for label, enabled in zip(self.labels, choices, strict=False))
 
     @property
     def beyond(self) -> int | None:
@@ -114,19 +114,19 @@ def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool
     labels: list[Label] = []
     rejection = None
     pairs = zip(itertools.pairwise(states), behaviour.labels, strict=True)
-    for number, ((before, after), said) in enumerate(pairs, start=1):
-        label = next((one for one, made in _possible(plain, before, said) if made == after), None)
+    for number, ((before, after), recorded) in enumerate(pairs, start=1):
+        label = next((one for one, after_step in _possible(plain, before, recorded) if after_step == after), None)
         if label is None:
-            rejection = rejected_step(plain, number, before, after, said)
+            rejection = rejected_step(plain, number, before, after, recorded)
             break
         labels.append(label)
     return Replayed(model, config, behaviour, tuple(labels), rejection)
 
 
-def _possible(plain: PlainModel, state: Any, said: Said) -> Iterator[tuple[Label, Any]]:
+def _possible(plain: PlainModel, state: Any, recorded: Said) -> Iterator[tuple[Label, Any]]:
     """Yield the enabled steps that are consistent with the recorded one."""
     for label, source in plain.steps:
-        if allows(said, label):
+        if allows(recorded, label):
             try:
                 yield label, source(plain.config, state, *label.args)
             except NotEnabled:
@@ -138,12 +138,12 @@ def replay_finding(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> 
 
     Raise ReplayError if plain Python disagrees.
     """
-    found = replay(model, config, of_states(states, Origin(property=fn.ident)))
-    made = found.followed.states
-    last = made[-2:] if fn.is_step else made[-1:]
-    if found.plain.holds(fn, *last) != (fn.kind == "sometimes"):
+    replayed = replay(model, config, of_states(states, Origin(property=fn.ident)))
+    states_on_trace = replayed.followed.states
+    last = states_on_trace[-2:] if fn.is_step else states_on_trace[-1:]
+    if replayed.plain.holds(fn, *last) != (fn.kind == "sometimes"):
         raise ReplayError(f"{fn.ident} is not hit at the end of its trace in the plain model")
     if fn.kind != "always":
-        return found
-    before = made[-2] if len(made) > 1 else None
-    return replace(found, broken=explain(model, config, fn, last, before))
+        return replayed
+    before = states_on_trace[-2] if len(states_on_trace) > 1 else None
+    return replace(replayed, broken=explain(model, config, fn, last, before))

@@ -71,10 +71,10 @@ def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], be
     finder = _Finder(model, config)
     env = finder.env_of(states)
     past = finder.env_of((before,)) if before is not None and len(states) == 1 else None
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, text in finder.body(fn.body, _At(env, past), finder.why):
-        found.setdefault(name, text)
-    return Broken(conjunct, ", ".join(f"{name}={text}" for name, text in found.items()) or None)
+        values.setdefault(name, text)
+    return Broken(conjunct, ", ".join(f"{name}={text}" for name, text in values.items()) or None)
 
 
 @dataclass(frozen=True)
@@ -234,13 +234,13 @@ class _Finder:
                 over = SetOperation("diff", e.small, e.large)
                 name = f"{self._name(e.small, at, True)} - {self._name(e.large, at, True)}"
                 return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), RSET)),)
-        found: list[tuple[str, str]] = []
+        pairs: list[tuple[str, str]] = []
         for operand in children(e):
             if isinstance(operand, Arithmetic):
-                found += self._values(operand, at)
+                pairs += self._values(operand, at)
             else:
-                found += self._operand(operand, at)
-        return tuple(found)
+                pairs += self._operand(operand, at)
+        return tuple(pairs)
 
     def _all_values(self, parts: Iterable[Expression], at: _At) -> Pairs:
         return tuple(pair for part in parts for pair in self._values(part, at))
@@ -248,18 +248,18 @@ class _Finder:
     def _operand(self, e: Expression, at: _At) -> Pairs:
         """Return one side of a comparison with its value; nothing if that is not informative."""
         counted = isinstance(e, Cardinality)
-        shown = unwrapped(e.members if isinstance(e, Cardinality) else e)
-        if shown.ty.kind in OPENED or (at.named and not counted):
+        operand = unwrapped(e.members if isinstance(e, Cardinality) else e)
+        if operand.ty.kind in OPENED or (at.named and not counted):
             return ()
-        match shown:
+        match operand:
             case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
                 return ()
             case SetLiteral() | ConfigField():
                 return ()
-            case Variable() if shown.name not in at.lets and ALIAS + shown.name not in at.env:
+            case Variable() if operand.name not in at.lets and ALIAS + operand.name not in at.env:
                 return ()  # of a quantifier, which has named it
-        value = value_text(self.evaluator, self.evaluator.ev(shown, at.env), shown.ty)
-        return ((self._name(shown, at), value),)
+        value = value_text(self.evaluator, self.evaluator.ev(operand, at.env), operand.ty)
+        return ((self._name(operand, at), value),)
 
     def _name(self, e: Expression, at: _At, within: bool = False) -> str:
         """Return the place in the state, else the source text, in parentheses where it is ambiguous."""

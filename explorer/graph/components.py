@@ -29,10 +29,10 @@ def parts_of(sources: Ints, targets: Ints, count: int) -> Ints:
 def trimmed(sources: Ints, targets: Ints, count: int) -> tuple[Ints, Ints]:
     """Drop edges that cannot lie on a cycle, because no edge leads to their source or from their target."""
     while True:
-        kept = _flags(targets, count)[sources] & _flags(sources, count)[targets]
-        if kept.all():
+        on_path = _flags(targets, count)[sources] & _flags(sources, count)[targets]
+        if on_path.all():
             return sources, targets
-        sources, targets = sources[kept], targets[kept]
+        sources, targets = sources[on_path], targets[on_path]
 
 
 def _small(sources: Ints, targets: Ints, count: int) -> Ints:
@@ -43,8 +43,8 @@ def _small(sources: Ints, targets: Ints, count: int) -> Ints:
 
     graph = nx.DiGraph()
     graph.add_edges_from(zip(sources.tolist(), targets.tolist(), strict=True))
-    found = sorted(sorted(states) for states in nx.strongly_connected_components(graph) if len(states) > 1)
-    for number, states in enumerate(found):
+    components = sorted(sorted(states) for states in nx.strongly_connected_components(graph) if len(states) > 1)
+    for number, states in enumerate(components):
         part[states] = number
     return part
 

@@ -53,13 +53,13 @@ class Arena:
 
     def reached(self, start: Bools, inside: Bools) -> Bools:
         """Return which states can be reached from `start` without leaving `inside`."""
-        seen: Bools = start & inside
-        frontier = np.nonzero(seen)[0].astype(np.int32)
+        visited: Bools = start & inside
+        frontier = np.nonzero(visited)[0].astype(np.int32)
         while len(frontier):
             near = self.targets[self.edges_of(frontier)]
-            frontier = np.unique(near[inside[near] & ~seen[near]])
-            seen[frontier] = True
-        return seen
+            frontier = np.unique(near[inside[near] & ~visited[near]])
+            visited[frontier] = True
+        return visited
 
     def distances(self, goal: Bools, inside: Bools) -> Ints:
         """Return the distance of each state to the nearest goal within `inside`; -1 if there is no path."""
@@ -76,7 +76,7 @@ class Arena:
 
     def fair_parts(self, inside: Bools) -> Ints:
         """Return the fair part of each state, among parts of more than one state within `inside`; or -1."""
-        kept: Ints = np.full(self.graph.count, NONE, np.int32)
+        fair_part: Ints = np.full(self.graph.count, NONE, np.int32)
         count = 0
         part = self._parts_inside(inside)
         while True:
@@ -84,20 +84,20 @@ class Arena:
             numbers = np.cumsum(fair, dtype=np.int32) - 1 + count
             member = part != NONE
             member[member] = fair[part[member]]
-            kept[member] = numbers[part[member]]
+            fair_part[member] = numbers[part[member]]
             count += int(fair.sum())
             if not rest.any():
-                return kept
+                return fair_part
             part = self._parts(self._within(rest))
 
     def _parts_inside(self, inside: Bools) -> Ints:
         """Return the parts within `inside`: whole ones as they are, those that `inside` cuts recomputed."""
-        known = self.parts != NONE
+        in_part = self.parts != NONE
         broken = np.zeros(int(self.parts.max(initial=NONE)) + 1, np.bool_)
-        broken[self.parts[known & ~inside]] = True
-        torn = known & inside
+        broken[self.parts[in_part & ~inside]] = True
+        torn = in_part & inside
         torn[torn] = broken[self.parts[torn]]
-        part: Ints = np.where(known & inside & ~torn, self.parts, NONE).astype(np.int32)
+        part: Ints = np.where(in_part & inside & ~torn, self.parts, NONE).astype(np.int32)
         fresh = self._parts(self._within(torn))
         part[torn] = np.where(fresh[torn] == NONE, NONE, fresh[torn] + len(broken))
         return part

@@ -84,11 +84,11 @@ def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
     find = _finder(rows)
     sources, targets, labels = [], [], []
     for start in range(0, len(rows), BATCH):
-        made = search.successors(rows[start : start + BATCH])
-        order = np.lexsort((made.instances, made.sources))
-        sources.append((made.sources[order] + start).astype(np.int32))
-        targets.append(find(made.rows[order]))
-        labels.append(made.instances[order].astype(np.int32))
+        after = search.successors(rows[start : start + BATCH])
+        order = np.lexsort((after.instances, after.sources))
+        sources.append((after.sources[order] + start).astype(np.int32))
+        targets.append(find(after.rows[order]))
+        labels.append(after.instances[order].astype(np.int32))
     names = tuple(Label(instance.action, instance.args) for instance in lowered.program.instances)
     counted = np.bincount(np.concatenate(sources), minlength=len(rows))
 
@@ -168,7 +168,7 @@ def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline
     states, starts = list(numbers), [0]
     place = {label: index for index, (label, _) in enumerate(plain.steps)}
     offsets, targets, labels = [0], list[int](), list[int]()
-    made = PlainGraph(None, 1, 1, (), 0, 0, {}, {}, 0.0)
+    counts = PlainGraph(None, 1, 1, (), 0, 0, {}, {}, 0.0)
     complete = True
     while complete and starts[-1] < len(states):
         end = len(states)
@@ -176,30 +176,30 @@ def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline
             quiet = True
             for label, after in plain.successors(states[source]):
                 quiet = False
-                made.generated += 1
-                made.enabled[label.action] = made.enabled.get(label.action, 0) + 1
+                counts.generated += 1
+                counts.enabled[label.action] = counts.enabled.get(label.action, 0) + 1
                 if not plain.within(after):
-                    made.cut += 1
+                    counts.cut += 1
                     continue
                 if after not in numbers:
                     numbers[after] = len(states)
                     states.append(after)
-                    made.new_states[label.action] = made.new_states.get(label.action, 0) + 1
+                    counts.new_states[label.action] = counts.new_states.get(label.action, 0) + 1
                 targets.append(numbers[after])
                 labels.append(place[label])
-            made.deadlocks += quiet
+            counts.deadlocks += quiet
             offsets.append(len(targets))
             over = max_states is not None and len(states) >= max_states
             if over or (deadline is not None and time.monotonic() > deadline):
                 complete = False
                 break
         starts.append(end)
-    made.distinct, made.seconds = len(states), time.monotonic() - started
+    counts.distinct, counts.seconds = len(states), time.monotonic() - started
     ends = starts if starts[-1] == len(states) else [*starts, len(states)]
-    made.levels = tuple(b - a for a, b in itertools.pairwise(ends))
+    counts.levels = tuple(b - a for a, b in itertools.pairwise(ends))
     if complete:
-        made.graph = _plain_graph(plain, states, starts, offsets, targets, labels)
-    return made
+        counts.graph = _plain_graph(plain, states, starts, offsets, targets, labels)
+    return counts
 
 
 def _plain_graph(

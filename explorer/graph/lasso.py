@@ -20,19 +20,19 @@ from elrcheck.traces.replay import Replayed, ReplayError, replay
 from elrcheck.traces.violation import Broken
 
 
-def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, found: Waiting, fair: Sequence[FairStep]) -> Replayed:
+def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair: Sequence[FairStep]) -> Replayed:
     """The lasso followed; ReplayError if plain Python disagrees in any point."""
-    assert found.lasso is not None
-    replayed = replay(plain.model, plain.config, found.lasso.behaviour)
+    assert waiting.lasso is not None
+    replayed = replay(plain.model, plain.config, waiting.lasso.behaviour)
     lasso = replayed.followed
     assert lasso.loop is not None
     if replayed.beyond is not None:
         raise ReplayError(f"step {replayed.beyond} of the lasso is no step of the model within its bound")
-    _check_wait(plain, fn, found.args, lasso.states, found.lasso.waits)
+    _check_wait(plain, fn, waiting.args, lasso.states, waiting.lasso.waits)
     cycle, taken = lasso.visited[lasso.loop :], lasso.labels[lasso.loop :]
     for step in fair:
         _check_fair(plain, graph.names[step.label], step, cycle, taken)
-    named = ", ".join(f"{a.name}={a.value}" for a in arguments(fn, found.args))
+    named = ", ".join(f"{a.name}={a.value}" for a in arguments(fn, waiting.args))
     return replace(replayed, broken=Broken(None, named or None))
 
 

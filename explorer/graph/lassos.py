@@ -51,15 +51,15 @@ class Waiting:
 
 def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
     """The fair steps among the labels of a graph."""
-    found = []
+    steps = []
     for number, label in enumerate(graph.names):
         names = [name for name, _ in fns[label.action].params]
         choice = dict(zip(names, label.args, strict=True))
         entry = fair.get(label.action)
         if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
             when = None if entry.when is None else Question(fns[entry.when.__name__], label.args)
-            found.append(FairStep(number, entry.strength is Strength.STRONG, when))
-    return tuple(found)
+            steps.append(FairStep(number, entry.strength is Strength.STRONG, when))
+    return tuple(steps)
 
 
 def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
@@ -81,11 +81,11 @@ def check_leads_to(arena: Arena, config: ModelConfig, fn: Fn) -> tuple[Waiting, 
     choices = list(instances(fn, config))
     fields = ("premise", "conclusion")
     answers = arena.graph.ask([Question(fn, args, field) for args in choices for field in fields])
-    found = []
+    results = []
     for args, premise, conclusion in zip(choices, answers[::2], answers[1::2], strict=True):
         waits = premise & ~conclusion
-        found.append(Waiting(args, int(waits.sum()), find_lasso(arena, waits, ~conclusion)))
-    return tuple(found)
+        results.append(Waiting(args, int(waits.sum()), find_lasso(arena, waits, ~conclusion)))
+    return tuple(results)
 
 
 def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
@@ -138,9 +138,9 @@ class _Walk:
         self.path.append(edge)
         self.states.append(int(self.arena.targets[edge]))
 
-    def go(self, wanted: Callable[[int], bool]) -> None:
+    def go(self, arrived: Callable[[int], bool]) -> None:
         """Take one step to a state that satisfies `wanted`; one must exist."""
-        self.take(next(e for e in self.edges(self.last) if wanted(int(self.arena.targets[e]))))
+        self.take(next(e for e in self.edges(self.last) if arrived(int(self.arena.targets[e]))))
 
     def search(self, inside: Bools, arrived: Callable[[int], bool]) -> None:
         """Take a shortest path within `inside` to a state that satisfies `arrived`; one must exist."""

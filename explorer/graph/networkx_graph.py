@@ -48,9 +48,9 @@ def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Seque
         if fn.kind == "always" and not fn.is_step:
             for state in np.nonzero(search.state_hits(number, rows))[0]:
                 states[state].append(fn.ident)
-    found = search.successors(rows)
+    after = search.successors(rows)
     # The order of the graph's edges: by source, then by instance.
-    flags = found.flags[np.lexsort((found.instances, found.sources))]
+    flags = after.flags[np.lexsort((after.instances, after.sources))]
     checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
     steps = [[ident for k, ident in checks if int(each[k // 64]) >> k % 64 & 1] for each in flags]
     return Marks(states, steps)
@@ -72,59 +72,59 @@ def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
 def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
     """Return a networkx MultiDiGraph of every state and step."""
     ty = model.state_ty
-    shown = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]
-    made = nx.MultiDiGraph(variables=list(shown[0]))
+    values_of = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]
+    drawing = nx.MultiDiGraph(variables=list(values_of[0]))
     depths = graph.depths.tolist()
-    for number, values in enumerate(shown):
-        made.add_node(
+    for number, values in enumerate(values_of):
+        drawing.add_node(
             number, depth=depths[number], initial=depths[number] == 0, violates=" ".join(marks.states[number]), **values
         )
     actions = {fn.name: fn for fn in model.actions}
     names = []
     for name in graph.names:
-        given = arguments(actions[name.action], name.args)
-        text = ", ".join(f"{a.name}={a.value}" for a in given)
-        names.append((name.action, text, Step(0, name.action, given).label))
+        args = arguments(actions[name.action], name.args)
+        text = ", ".join(f"{a.name}={a.value}" for a in args)
+        names.append((name.action, text, Step(0, name.action, args).label))
     sources, targets, labels = graph.sources.tolist(), graph.targets.tolist(), graph.labels.tolist()
     for edge, (source, target, number) in enumerate(zip(sources, targets, labels, strict=True)):
-        action, given_text, label = names[number]
-        made.add_edge(
+        action, argument_text, label = names[number]
+        drawing.add_edge(
             source,
             target,
             key=f"e{edge}",
             action=action,
-            arguments=given_text,
+            arguments=argument_text,
             label=label,
             violates=" ".join(marks.steps[edge]),
         )
-    return made
+    return drawing
 
 
 # ---------------------------------------------------------------------------- files
 
 
-def rendered(made: Any, form: str) -> str:
+def rendered(drawing: Any, form: str) -> str:
     """Render the graph as the text of a file."""
-    return WRITERS[form](made)
+    return WRITERS[form](drawing)
 
 
-def _graphml(made: Any) -> str:
-    plain = made.copy()
+def _graphml(drawing: Any) -> str:
+    plain = drawing.copy()
     plain.graph.clear()  # GraphML has no lists
     return "\n".join(nx.generate_graphml(plain, named_key_ids=False)) + "\n"
 
 
-def _json(made: Any) -> str:
-    return json.dumps(nx.node_link_data(made, edges="edges"), ensure_ascii=False, indent=1) + "\n"
+def _json(drawing: Any) -> str:
+    return json.dumps(nx.node_link_data(drawing, edges="edges"), ensure_ascii=False, indent=1) + "\n"
 
 
-def _dot(made: Any) -> str:
+def _dot(drawing: Any) -> str:
     """Render as DOT. A node shows how it differs from the initial state; its tooltip has the whole state."""
-    paths = made.graph["variables"]
-    start = made.nodes[0]
+    paths = drawing.graph["variables"]
+    start = drawing.nodes[0]
     lines = ["digraph states {", '  node [shape=box, fontname="monospace", fontsize=9];']
     lines.append("  edge [fontsize=8];")
-    for number, node in made.nodes(data=True):
+    for number, node in drawing.nodes(data=True):
         changed = [f"{path}={node[path]}" for path in paths if node[path] != start[path]]
         if len(changed) > LABEL_LINES:
             changed = [*changed[: LABEL_LINES - 1], f"and {len(changed) - LABEL_LINES + 1} more"]
@@ -138,7 +138,7 @@ def _dot(made: Any) -> str:
         whole = "\n".join(f"{path}={node[path]}" for path in paths)
         text = "".join(f"{_escaped(line)}\\l" for line in (*title, *changed))
         lines.append(f'  s{number} [label="{text}", tooltip="{_escaped(whole)}"{style}];')
-    for source, target, edge in made.edges(data=True):
+    for source, target, edge in drawing.edges(data=True):
         style = f', color=red, tooltip="{_escaped(edge["violates"])}"' if edge["violates"] else ""
         lines.append(f'  s{source} -> s{target} [label="{_escaped(edge["label"])}"{style}];')
     return "\n".join([*lines, "}"]) + "\n"

@@ -34,36 +34,36 @@ def small_graph(
         graph = graph_of_plain(plain, max_states=MOST_STATES + 1).graph
     if graph is None or graph.count > MOST_STATES:
         return None
-    made = state_graph(graph, model, plain_marks(graph, plain, chosen))
+    drawing = state_graph(graph, model, plain_marks(graph, plain, chosen))
     numbers = {graph.state(number): number for number in range(graph.count)} if traces else {}
-    known = {ident: [numbers[state] for state in states] for ident, states in traces.items()}
-    return report_of(made, model, chosen, known)
+    paths = {ident: [numbers[state] for state in states] for ident, states in traces.items()}
+    return report_of(drawing, model, chosen, paths)
 
 
-def report_of(made: Any, model: Model, chosen: Sequence[Fn], known: Mapping[str, Sequence[int]]) -> SmallGraph:
+def report_of(drawing: Any, model: Model, chosen: Sequence[Fn], paths_to: Mapping[str, Sequence[int]]) -> SmallGraph:
     """Convert a graph built by `state_graph`. known: states of a path to a violation, for some properties."""
     kinds = {fn.name: PurePosixPath(fn.place.rpartition(":")[0]).stem for fn in model.actions}
-    states = tuple(_state(made, number) for number in sorted(made.nodes))
+    states = tuple(_state(drawing, number) for number in sorted(drawing.nodes))
     steps = tuple(
         DrawnStep(source, target, edge["label"], edge["action"], kinds[edge["action"]], tuple(edge["violates"].split()))
-        for source, target, edge in made.edges(data=True)
+        for source, target, edge in drawing.edges(data=True)
     )
-    found = {fn.ident: known.get(fn.ident) or _way(states, steps, fn.ident) for fn in chosen}
-    paths = tuple(DrawnPath(ident, tuple(path)) for ident, path in found.items() if path)
-    first = made.nodes[0]
-    return SmallGraph({path: first[path] for path in made.graph["variables"]}, states, steps, paths)
+    ways = {fn.ident: paths_to.get(fn.ident) or _way(states, steps, fn.ident) for fn in chosen}
+    paths = tuple(DrawnPath(ident, tuple(path)) for ident, path in ways.items() if path)
+    first = drawing.nodes[0]
+    return SmallGraph({path: first[path] for path in drawing.graph["variables"]}, states, steps, paths)
 
 
-def _state(made: Any, number: int) -> DrawnState:
-    node = made.nodes[number]
+def _state(drawing: Any, number: int) -> DrawnState:
+    node = drawing.nodes[number]
     violates = tuple(node["violates"].split())
     if node["initial"]:
         return DrawnState(0, None, "", (), violates)
-    parent = min(other for other in made.pred[number] if made.nodes[other]["depth"] == node["depth"] - 1)
-    step = next(iter(made.get_edge_data(parent, number).values()))
-    before = made.nodes[parent]
+    parent = min(other for other in drawing.pred[number] if drawing.nodes[other]["depth"] == node["depth"] - 1)
+    step = next(iter(drawing.get_edge_data(parent, number).values()))
+    before = drawing.nodes[parent]
     changes = tuple(
-        Change(path, before[path], node[path]) for path in made.graph["variables"] if before[path] != node[path]
+        Change(path, before[path], node[path]) for path in drawing.graph["variables"] if before[path] != node[path]
     )
     return DrawnState(node["depth"], parent, step["label"], changes, violates)
 

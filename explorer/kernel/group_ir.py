@@ -158,29 +158,29 @@ class Group:
 
     def _planes(self, instance: Instance) -> list[int]:
         """Return the planes that an instance changes, in order."""
-        found = set()
+        numbers = set()
         for leaf in changes(instance):
             slot = self.layout.slots[leaf]
             if slot.bits:
                 first, shift = plane_of(slot, self.lanes)
-                found.add(first)
+                numbers.add(first)
                 if shift + slot.bits > self.lanes.bits:
-                    found.add(first + 1)
-        return sorted(found)
+                    numbers.add(first + 1)
+        return sorted(numbers)
 
     def _store(self, index: int, at: str, mask: str) -> str:
         w, instance = self.writer, self.program.instances[index]
-        made = changes(instance)
-        stored = {leaf: self._stored(leaf, node) for leaf, node in made.items()}
+        updates = changes(instance)
+        stored = {leaf: self._stored(leaf, node) for leaf, node in updates.items()}
         whole = mask
         for leaf in self.program.risky(instance):
-            if leaf in made:
+            if leaf in updates:
                 mask = w.let(f"and {self.mask} {mask}, {self._in_bounds(leaf, stored[leaf], whole)}")
         changed = self._planes(instance)
         idle = None
         for place_, number in enumerate(changed):
             old = read_plane(w, "%planes", number)
-            new = self._plane(number, old, made, stored)
+            new = self._plane(number, old, updates, stored)
             self._put(place_, new)
             same = w.let(f"icmp eq {self.lanes.number} {new}, {old}")
             idle = same if idle is None else w.let(f"and {self.lanes.flag} {idle}, {same}")
@@ -220,23 +220,23 @@ class Group:
         self._count(self.counters.overflow(leaf), w.let(f"xor {self.mask} {mask}, {inside}"))
         return inside
 
-    def _plane(self, number: int, old: str, made: dict[int, Node], stored: dict[int, str]) -> str:
+    def _plane(self, number: int, old: str, updates: dict[int, Node], stored: dict[int, str]) -> str:
         """Return a plane with the new values of the leaves in it."""
         w, lanes = self.writer, self.lanes
-        kept, parts = (1 << lanes.bits) - 1, []
-        for leaf in made:
+        mask, parts = (1 << lanes.bits) - 1, []
+        for leaf in updates:
             slot = self.layout.slots[leaf]
             if not slot.bits:
                 continue
             first, shift = plane_of(slot, lanes)
             if number == first:
-                kept &= ~(slot.mask << shift)
+                mask &= ~(slot.mask << shift)
                 new = stored[leaf]
                 parts.append(w.let(f"shl {lanes.number} {new}, {lanes.const(shift)}") if shift else new)
             elif number == first + 1 and shift + slot.bits > lanes.bits:
-                kept &= ~(slot.mask >> lanes.bits - shift)
+                mask &= ~(slot.mask >> lanes.bits - shift)
                 parts.append(w.let(f"lshr {lanes.number} {stored[leaf]}, {lanes.const(lanes.bits - shift)}"))
-        result = w.let(f"and {lanes.number} {old}, {lanes.const(kept)}") if kept else parts.pop()
+        result = w.let(f"and {lanes.number} {old}, {lanes.const(mask)}") if mask else parts.pop()
         for part in parts:
             result = w.let(f"or {lanes.number} {result}, {part}")
         return result
@@ -277,9 +277,9 @@ class Group:
             for _, flag in sometimes[1:]:
                 total = w.let(f"or {self.lanes.flag} {total}, {flag}")
             some = w.let(f"and {self.mask} {mask}, {self._bits(total)}")
-        found, after = w.new_label("found"), w.new_label("after")
-        w.do(f"br i1 {w.let(f'icmp ne {self.mask} {some}, 0')}, label %{found}, label %{after}, !prof !0")
-        w.start(found)
+        hit_label, after = w.new_label("found"), w.new_label("after")
+        w.do(f"br i1 {w.let(f'icmp ne {self.mask} {some}, 0')}, label %{hit_label}, label %{after}, !prof !0")
+        w.start(hit_label)
         for check, flag in [*((check, "") for check in always), *sometimes]:
             lanes = self._wide(w.let(f"and {self.mask} {mask}, {self._bits(flag)}") if flag else mask)
             word, bit = divmod(check, 64)

@@ -80,15 +80,15 @@ def build_tree(program: Program, members: Iterable[int] | None = None, edge: flo
 
 def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
     """Return the distinct conjuncts that are not trivially true; None if one is trivially false."""
-    found: dict[int, Node] = {}
+    parts: dict[int, Node] = {}
     for node in nodes:
         for part in node.args if node.op == "and" else (node,):
             if part.is_const:
                 if part.lo == 0:
                     return None
             else:
-                found.setdefault(part.id, part)
-    return list(found.values())
+                parts.setdefault(part.id, part)
+    return list(parts.values())
 
 
 def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float) -> None:
@@ -134,14 +134,14 @@ def blocks_of(root: Block) -> Iterable[Block]:
 def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
     """Decide where nodes are computed and fill `code` of every block. `stored`: an instance's outputs."""
     uses: dict[int, list[Site]] = {}
-    known: dict[int, Node] = {}
+    nodes_used: dict[int, Node] = {}
 
     def use(node: Node, site: Site) -> None:
         if node.op == "not":
             node = node.args[0]  # negation is part of the use
         if not node.is_const:
             uses.setdefault(node.id, []).append(site)
-            known[node.id] = node
+            nodes_used[node.id] = node
 
     for block in blocks_of(root):
         if block.parent is not None:
@@ -151,19 +151,19 @@ def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
             for node in stored(block.stores):
                 use(node, (block, 0))
     # Ids grow from operands to users, so operands found on the way enter the heap in the right order.
-    heap = [-ident for ident in known]
+    heap = [-ident for ident in nodes_used]
     heapq.heapify(heap)
-    seen: set[int] = set(known)
+    queued: set[int] = set(nodes_used)
     while heap:
-        node = known[-heapq.heappop(heap)]
+        node = nodes_used[-heapq.heappop(heap)]
         for block, item in _best_sites(uses.pop(node.id)):
             block.code.setdefault(item, []).append(node)
             for arg in node.args:
                 use(arg, (block, item))
         for arg in node.args:
             base = arg.args[0] if arg.op == "not" else arg
-            if not base.is_const and base.id not in seen:
-                seen.add(base.id)
+            if not base.is_const and base.id not in queued:
+                queued.add(base.id)
                 heapq.heappush(heap, -base.id)
     for block in blocks_of(root):
         for nodes in block.code.values():

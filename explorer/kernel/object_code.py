@@ -65,10 +65,10 @@ def object_codes(texts: Sequence[str], machine: Any, processes: int | None = Non
     """Compile each module to object code. processes: maximum number; by default one per processor."""
     useful = min(len(texts), 1 + sum(map(len, texts)) // HELP, processes or _processors())
     shares = _shares(texts, useful)
-    made: dict[int, bytes] = {}
+    compiled: dict[int, bytes] = {}
     if len(shares) > 1:
-        made = _with_helpers(texts, shares, machine)
-    return [made[k] if k in made else object_code(text, machine) for k, text in enumerate(texts)]
+        compiled = _with_helpers(texts, shares, machine)
+    return [compiled[k] if k in compiled else object_code(text, machine) for k, text in enumerate(texts)]
 
 
 def _processors() -> int:
@@ -91,18 +91,18 @@ def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -
     helpers = [helper for share in shares[1:] if (helper := _start()) is not None]
     try:
         with ThreadPoolExecutor(len(shares)) as pool:
-            asked = [
+            answers = [
                 (share, pool.submit(_ask, helper, [texts[k] for k in share]))
                 for share, helper in zip(shares[1:], helpers, strict=False)
             ]
-            made = {k: object_code(texts[k], machine) for k in shares[0]}
-            for share, answer in asked:
-                made.update(zip(share, answer.result(), strict=False))
+            compiled = {k: object_code(texts[k], machine) for k in shares[0]}
+            for share, answer in answers:
+                compiled.update(zip(share, answer.result(), strict=False))
     finally:
         for helper in helpers:
             helper.kill()
             helper.wait()
-    return made
+    return compiled
 
 
 def _start() -> subprocess.Popen[bytes] | None:

@@ -109,14 +109,14 @@ class ChangedSearch(VectorSearch):
         return self.original.state_hits(check, rows)
 
     def _expand(self, rows: Rows, count: bool) -> Successors:
-        made = self.original.successors(rows)
+        after = self.original.successors(rows)
         columns = self.layout.columns(rows)
-        enabled = made.enabled.copy()
+        enabled = after.enabled.copy()
         for old, _ in self.change.instances:
             if old is not None:
                 enabled -= all_hold(old.guards, columns, len(rows))
-        keep = self.number[made.instances] >= 0
-        parts = [(made.rows[keep], made.sources[keep], self.number[made.instances[keep]], made.flags[keep])]
+        keep = self.number[after.instances] >= 0
+        parts = [(after.rows[keep], after.sources[keep], self.number[after.instances[keep]], after.flags[keep])]
         for index in self.others:
             instance = self.program.instances[index]
             holds = all_hold(instance.guards, columns, len(rows))

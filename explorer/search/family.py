@@ -80,10 +80,10 @@ class Family:
 
     def member(self, config: ModelConfig) -> Lowered:
         """The program of a configuration of this family; ValueError if it is of another one."""
-        made = self.closed({p.name: getattr(config, p.name) for p in self.lowered.parameters})
-        if made.config != config:
+        lowered = self.closed({p.name: getattr(config, p.name) for p in self.lowered.parameters})
+        if lowered.config != config:
             raise ValueError("the configuration differs in more than open numbers")
-        return made
+        return lowered
 
     def order(self, config: ModelConfig) -> Order:
         """What makes `Retrace` choose the shortest trace that a search of the closed configuration has.

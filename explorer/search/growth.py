@@ -44,10 +44,10 @@ def project(levels: Sequence[int], before: int = 0) -> Projection | None:
 
     before: number of earlier levels missing from `levels`.
     """
-    found = [_estimate(levels[: len(levels) - back], before) for back in range(SETTLED)]
-    sizes = [guess.states for guess in found if guess is not None]
+    estimates = [_estimate(levels[: len(levels) - back], before) for back in range(SETTLED)]
+    sizes = [guess.states for guess in estimates if guess is not None]
     settled = len(sizes) == SETTLED and min(sizes) >= AGREE * max(sizes)
-    return found[0] if settled else None
+    return estimates[0] if settled else None
 
 
 def _estimate(levels: Sequence[int], before: int) -> Projection | None:

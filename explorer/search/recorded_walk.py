@@ -70,24 +70,24 @@ class Walker:
         columns = [np.full(self.walks, value, np.int64) for value in self.program.init[0]]
         walk = np.arange(self.walks, dtype=np.uint64)
         met: dict[int, None] = {}
-        kept: list[list[Ints]] = []
+        columns_met: list[list[Ints]] = []
         generated, total, longest = 0, np.uint64(0), 0
         for step in range(self.steps + 1):
             words = self._words(columns)
             new = [k for k, word in enumerate(words.tolist()) if _first(met, word)]
-            kept.append([column[new].astype(np.int32) for column in columns])
+            columns_met.append([column[new].astype(np.int32) for column in columns])
             if step == self.steps:
                 break
-            chosen, after, edges, said = self._step(columns, words, walk, step)
+            chosen, after, edges, hashed = self._step(columns, words, walk, step)
             generated += edges
-            total += said
+            total += hashed
             moves = chosen >= 0
             if not moves.any():
                 break
             longest = step + 1
             columns = [column[moves] for column in after]
             walk = walk[moves]
-        joined = tuple(np.concatenate(parts) for parts in zip(*kept, strict=True))
+        joined = tuple(np.concatenate(parts) for parts in zip(*columns_met, strict=True))
         return Walked(generated, len(met), longest, f"{int(total):016x}", joined)
 
     def _words(self, columns: Sequence[Ints]) -> Words:
@@ -110,14 +110,14 @@ class Walker:
         turn = mix_all(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
         best = np.full((2, count), NEVER)
         chosen = np.full(count, -1, np.int64)
-        edges, said = 0, np.uint64(0)
+        edges, hashed = 0, np.uint64(0)
         for index, conditions in enumerate(self.conditions):
             at = self._possible(index, conditions, values, count)
             if not len(at):
                 continue
             edges += len(at)
             after = self._after(index, columns, values, at, words)
-            said += mix_all(mix_all(words[at] ^ self.labels[index]) + after).sum(dtype=np.uint64)
+            hashed += mix_all(mix_all(words[at] ^ self.labels[index]) + after).sum(dtype=np.uint64)
             by_action = mix_all(turn[at] ^ self.action_words[self.action_of[index]])
             by_choice = mix_all(turn[at] ^ self.labels[index])
             wins = (by_action < best[0, at]) | ((by_action == best[0, at]) & (by_choice < best[1, at]))
@@ -128,7 +128,7 @@ class Walker:
             took = np.nonzero(chosen == index)[0]
             for leaf, root in updates.items():
                 moved[leaf][took] = values[root][took]
-        return chosen, moved, edges, said
+        return chosen, moved, edges, hashed
 
     def _possible(self, index: int, conditions: range, values: Sequence[Ints], count: int) -> Ints:
         """Walks in which an instance can take its step: it is enabled, and ends inside the bounds."""

@@ -124,7 +124,7 @@ class VectorSearch:
 
     def _explore(self, progress: Callable[[LevelStats], None] | None, stop: str, started: float) -> str | None:
         frontier = np.unique(self.layout.pack_rows(self.program.init), axis=0)
-        seen = {row.tobytes() for row in frontier}
+        visited = {row.tobytes() for row in frontier}
         for depth in itertools.count():
             if not len(frontier):
                 return None
@@ -136,14 +136,14 @@ class VectorSearch:
                 return "--stop-at-first"
             if self.limits.max_depth is not None and depth >= self.limits.max_depth:
                 return f"--max-depth {self.limits.max_depth}"
-            reason = self._limit(len(seen), started)
+            reason = self._limit(len(visited), started)
             if reason is not None:
                 return reason
-            frontier = self._next(depth, frontier, seen)
+            frontier = self._next(depth, frontier, visited)
             if progress is not None:
                 seconds = time.perf_counter() - started
                 done = len(self.levels[-1])
-                progress(LevelStats(depth + 1, done, done, self.generated, len(seen), seconds))
+                progress(LevelStats(depth + 1, done, done, self.generated, len(visited), seconds))
         raise AssertionError("a level follows every level")
 
     def _failed(self) -> bool:
@@ -160,29 +160,29 @@ class VectorSearch:
             return f"--memory {limits.memory}"
         return None
 
-    def _next(self, depth: int, frontier: Rows, seen: set[bytes]) -> Rows:
+    def _next(self, depth: int, frontier: Rows, visited: set[bytes]) -> Rows:
         """Return the new states reached from a level, and count its transitions."""
         credit: dict[bytes, int] = {}
         for start in range(0, len(frontier), BATCH):
-            made = self._expand(frontier[start : start + BATCH], count=True)
-            quiet = int((made.enabled == 0).sum())
-            self.generated += int(made.enabled.sum())
+            after = self._expand(frontier[start : start + BATCH], count=True)
+            quiet = int((after.enabled == 0).sum())
+            self.generated += int(after.enabled.sum())
             self.deadlocks += quiet
             if quiet and self.first_deadlock is None:
                 self.first_deadlock = depth
-            flags = np.bitwise_or.reduce(made.flags, axis=0)
+            flags = np.bitwise_or.reduce(after.flags, axis=0)
             for check in range(len(self.program.checks)):
                 if int(flags[check // 64]) >> check % 64 & 1:
                     self.first.setdefault(check, depth + 1)
-            for row, instance in zip(made.rows, made.instances, strict=True):
+            for row, instance in zip(after.rows, after.instances, strict=True):
                 key = row.tobytes()
-                if key not in seen:
+                if key not in visited:
                     credit[key] = min(int(instance), credit.get(key, int(instance)))
         for instance in credit.values():
             self.new_states[instance] += 1
-        seen.update(credit)
-        found = np.frombuffer(b"".join(sorted(credit)), np.uint64)
-        return found.reshape(-1, self.layout.words)
+        visited.update(credit)
+        fresh = np.frombuffer(b"".join(sorted(credit)), np.uint64)
+        return fresh.reshape(-1, self.layout.words)
 
     # -- states and transitions
 

@@ -52,8 +52,8 @@ class FingerprintSet(RowSet):
         self.source: int | None = None
         self.overflow: Callable[[], None] | None = None
         self.capacity = FIRST_ROWS + 2 * crew.margin
-        kept = KEPT_ROWS if budget is None else min(KEPT_ROWS, budget // 8)
-        self.most = max(kept // (8 * self.words), 4 * crew.margin)
+        buffer = KEPT_ROWS if budget is None else min(KEPT_ROWS, budget // 8)
+        self.most = max(buffer // (8 * self.words), 4 * crew.margin)
         self.frontier = Region(8 * self.words)
         self.frontier_rows = 0
         self.rows = Region(8 * self.words * self.capacity)
@@ -164,12 +164,12 @@ class FingerprintSet(RowSet):
         if self.before + need > LOAD * self.slots or self._crowded():
             table = self.slot_bytes * self.slots
             growth = next(factor for below, factor in GROWTH if table < below)
-            wanted = max(int(growth * self.slots), int((self.before + need) / LOAD) + 1)
+            larger = max(int(growth * self.slots), int((self.before + need) / LOAD) + 1)
             rows = need + self.frontier_rows - self.released
-            cost = self.slot_bytes * wanted + 8 * self.words * rows
-            if wanted > LARGEST_SLOTS or (self.budget is not None and cost > self.budget):
+            cost = self.slot_bytes * larger + 8 * self.words * rows
+            if larger > LARGEST_SLOTS or (self.budget is not None and cost > self.budget):
                 return None
-            self._grow_table(wanted)
+            self._grow_table(larger)
         limit = min(self.capacity, int(LOAD * self.slots) - self.before)
         if self.budget is not None:
             free = self.budget - self.slot_bytes * self.slots

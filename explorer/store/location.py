@@ -58,15 +58,15 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
 
     Raise UsageFault for an unknown scheme or option, and for credentials in the URI, which reports show.
     """
-    found = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
-    if found is None:
+    scheme_name = re.match(r"([A-Za-z][A-Za-z0-9+.-]+):", text)
+    if scheme_name is None:
         if not text:
             raise UsageFault("bad-location", "the path is empty", help="specify a folder or a URI")
         return Location(text, "file", str(Path(text).expanduser().absolute()))
-    scheme = SCHEMES.get(found[1].lower())
+    scheme = SCHEMES.get(scheme_name[1].lower())
     if scheme is None:
-        help = did_you_mean(found[1], SCHEMES)
-        raise UsageFault("bad-location", f"`{text}`: unknown scheme `{found[1]}:`", help=help)
+        help = did_you_mean(scheme_name[1], SCHEMES)
+        raise UsageFault("bad-location", f"`{text}`: unknown scheme `{scheme_name[1]}:`", help=help)
     parts = urlsplit(text)
     if parts.password or (parts.username and scheme != "abfs"):  # there it is container@account
         help = "put them where the service's own tools look, e.g. AWS_ACCESS_KEY_ID"
@@ -78,10 +78,10 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
     if scheme == "hdfs":
         return Location(text, scheme, parts.path.rstrip("/") or "/", parts.netloc)
     if scheme == "abfs" and not parts.username:
-        help = f"write {found[1]}://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
+        help = f"write {scheme_name[1]}://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
         raise UsageFault("bad-location", f"`{text}` names no container", help=help)
     if not parts.netloc:
-        raise UsageFault("bad-location", f"`{text}` names no bucket", help=f"write {found[1]}://BUCKET/FOLDER")
+        raise UsageFault("bad-location", f"`{text}` names no bucket", help=f"write {scheme_name[1]}://BUCKET/FOLDER")
     options = _s3_options(text, parts, env) if scheme == "s3" else ()
     bucket = parts.username if scheme == "abfs" else parts.netloc
     return Location(text, scheme, f"{bucket}{parts.path}".rstrip("/"), parts.netloc, options)

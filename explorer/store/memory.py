@@ -30,14 +30,14 @@ class Region:
         self._map = self._new(self.size)
 
     def _new(self, size: int) -> mmap.mmap:
-        made = mmap.mmap(-1, size, **PRIVATE)
-        self._advise(made)
-        return made
+        mapping = mmap.mmap(-1, size, **PRIVATE)
+        self._advise(mapping)
+        return mapping
 
-    def _advise(self, made: mmap.mmap) -> None:
+    def _advise(self, mapping: mmap.mmap) -> None:
         if self.huge and hasattr(mmap, "MADV_HUGEPAGE"):
             with contextlib.suppress(OSError):
-                made.madvise(mmap.MADV_HUGEPAGE)
+                mapping.madvise(mmap.MADV_HUGEPAGE)
 
     def array(self, dtype: Any = np.uint64) -> npt.NDArray[Any]:
         return np.frombuffer(self._map, dtype, count=self.size // np.dtype(dtype).itemsize)

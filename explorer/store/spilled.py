@@ -200,29 +200,29 @@ class Spilled:
                 yield from (empty for _ in parts)
                 continue
             expected = sum(int(self.part_rows[part]) for part in parts) + count
-            known = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
+            states = ExactSet(self.kernel, self.crew, int(PART * self.budget), expected)
             for level in self.written:
                 for rows in self.files.parts(level, parts):
-                    if not known.insert(rows):
+                    if not states.insert(rows):
                         raise _Stopped(OUT_OF_MEMORY)
-            known.close_level()
-            known.begin_level()
+            states.close_level()
+            states.begin_level()
             for part in parts:
                 for rows, whos in buckets.read(part):
-                    if not known.insert(rows, whos):
+                    if not states.insert(rows, whos):
                         raise _Stopped(OUT_OF_MEMORY)
-            known.close_level()
+            states.close_level()
             reason = pause(0)
             if reason is not None:
                 raise _Stopped(reason)
-            judge(known.rows.address, known.base, known.reserved)
-            credit += histogram(known.credits(), len(credit))
-            self._used = max(self._used, known.used_bytes)
-            fresh = known.view(known.base, known.reserved)
+            judge(states.rows.address, states.base, states.reserved)
+            credit += histogram(states.credits(), len(credit))
+            self._used = max(self._used, states.used_bytes)
+            fresh = states.view(states.base, states.reserved)
             places = by_part(self.kernel, fresh)
             for part in parts:
                 yield fresh[places[part]]
-            del known, fresh, places  # before the next ones are made
+            del states, fresh, places  # before the next ones are made
 
     def _groups(self, buckets: Buckets) -> Iterator[range]:
         """Yield groups of consecutive parts that fit into memory together; too large a part is alone."""

@@ -45,9 +45,9 @@ class ExactSet(RowSet):
         self.base, self.base_before = 0, 0
         self.source: int | None = None
         self._stepped = self._stepped_before = False
-        wanted = max(FIRST_ROWS, expected) + 2 * crew.margin
-        self.capacity = wanted
-        self.slots = self._first_slots(wanted)
+        rows = max(FIRST_ROWS, expected) + 2 * crew.margin
+        self.capacity = rows
+        self.slots = self._first_slots(rows)
         self.rows = Region(8 * self.words * self.capacity)
         self.credit, self.credit_before = Region(2 * self.capacity), Region(2 * self.capacity)
         self.table = Region(8 * self.slots, huge=True)
@@ -61,8 +61,8 @@ class ExactSet(RowSet):
         s[Shared.SLOTS] = self.slots
         s[Shared.MASK] = (1 << self.slots.bit_length()) - 1
         s[Shared.CREDIT] = self.credit.address - 2 * self.base
-        known = self.crew.leave_out and self.source is None and self._stepped_before
-        s[Shared.FRONTIER_CREDIT] = self.credit_before.address - 2 * self.base_before if known else 0
+        credited = self.crew.leave_out and self.source is None and self._stepped_before
+        s[Shared.FRONTIER_CREDIT] = self.credit_before.address - 2 * self.base_before if credited else 0
         s[Shared.NEW_BASE] = self.base
         s[Shared.MARGIN] = self.crew.margin
 
@@ -148,9 +148,9 @@ class ExactSet(RowSet):
 
     def _larger(self, rows: int) -> int:
         """Return the number of slots to grow to; at most the current one if budget or format is exhausted."""
-        wanted = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
-        if self.budget is None or self.row_bytes * rows + 8 * wanted <= self.budget:
-            return wanted
+        larger = min(max(int(GROWTH * self.slots), int(rows / LOAD) + 1), LARGEST_SLOTS)
+        if self.budget is None or self.row_bytes * rows + 8 * larger <= self.budget:
+            return larger
         tight = int(self.budget / (8 + TIGHT_LOAD * self.row_bytes))
         return tight if tight > 1.05 * self.slots else 0
 

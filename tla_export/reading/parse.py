@@ -84,10 +84,10 @@ def is_int(value: object) -> bool:
 
 def fn(items: Iterable[tuple[Parsed, Parsed]]) -> Parsed:
     """Build the function with these pairs, as a tuple if its domain is 1..n."""
-    found = dict(items)
-    if all(isinstance(k, int) and is_int(k) and 1 <= k <= len(found) for k in found):
-        return tuple(found[i] for i in range(1, len(found) + 1))
-    return Fn(found.items())
+    mapping = dict(items)
+    if all(isinstance(k, int) and is_int(k) and 1 <= k <= len(mapping) for k in mapping):
+        return tuple(mapping[i] for i in range(1, len(mapping) + 1))
+    return Fn(mapping.items())
 
 
 def quote(text: str) -> str:
@@ -133,8 +133,8 @@ class _Reader:
     def take(self, kind: str | None = None, mark: str | None = None) -> str:
         if self.here >= len(self.tokens):
             self.fail("the value is cut short")
-        found, text = self.tokens[self.here]
-        if (kind is not None and found != kind) or (mark is not None and (found, text) != ("mark", mark)):
+        actual, text = self.tokens[self.here]
+        if (kind is not None and actual != kind) or (mark is not None and (actual, text) != ("mark", mark)):
             self.fail(f"expected {mark or kind}, found {text}")
         self.here += 1
         return text
@@ -167,13 +167,13 @@ class _Reader:
         return frozenset(range(low, high + 1))
 
     def listed(self, close: str, depth: int) -> list[Parsed]:
-        found: list[Parsed] = []
+        members: list[Parsed] = []
         while self.peek() != close:
-            if found:
+            if members:
                 self.take(mark=",")
-            found.append(self.value(depth + 1))
+            members.append(self.value(depth + 1))
         self.here += 1
-        return found
+        return members
 
     def atom(self, depth: int) -> Parsed:
         if self.here >= len(self.tokens):
