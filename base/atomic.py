@@ -25,7 +25,7 @@ _NAME = 40  # characters of the target's name in a draft's name, which must fit 
 _CANNOT_SYNC = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES})
 
 
-class Draft:
+class FileDraft:
     """A file that is being written beside its target, under a hidden name.
 
     file: open for writing. `complete` puts its contents on disk, `publish` gives it its name; `drop` removes
@@ -68,7 +68,7 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | N
     interrupt) leaves the folder unchanged. The renames at the end follow the order of the mapping.
     Lone surrogates (from file names that are not UTF-8) are written as escapes.
     """
-    waiting: list[Draft] = []
+    waiting: list[FileDraft] = []
     place = directory
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -81,7 +81,7 @@ def write_files(directory: Path, texts: Mapping[str, str | bytes], mode: int | N
                 continue
             target = Path(os.path.realpath(place))
             usual = mode if before is None or mode is not None else stat.S_IMODE(before)
-            draft = Draft(target.parent, target.name, 0o666 if usual is None else usual)
+            draft = FileDraft(target.parent, target.name, 0o666 if usual is None else usual)
             waiting.append(draft)
             draft.file.write(data)
             draft.complete(usual)

@@ -41,7 +41,7 @@ SETTINGS = Codes(
 
 
 def toml_codes(code: str) -> Codes:
-    """Of a TOML file that is no configuration but has to be read like one."""
+    """Return the codes of a TOML file that is read like a configuration without being one."""
     return Codes(code, malformed=SETTINGS.malformed, unreadable=SETTINGS.unreadable)
 
 
@@ -92,7 +92,7 @@ def parse_json(text: str, name: str, codes: Codes) -> Node:
 
 
 def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[Node]:
-    """The objects of a stream, one after the other, each as soon as its end has been read.
+    """Yield the objects of a stream, each as soon as its end has been read.
 
     parts: the stream in pieces that end where lines do. JSON Lines is the special case of one object on each
     line. What no further line can make an object is refused at once: whoever waits for an answer gets one.
@@ -134,7 +134,7 @@ def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str
 
 
 class _Unfinished(Exception):
-    """What was read so far may be the beginning of a document."""
+    """The text read so far may be the beginning of a document."""
 
 
 class _Refused(ValueError):
@@ -144,7 +144,7 @@ class _Refused(ValueError):
 def _decoded(
     text: str, position: int, name: str, codes: Codes, before: int = 0, more: json.JSONDecoder | None = None
 ) -> tuple[Any, int]:
-    """The value that begins at a position, and where the next one would.
+    """Return the value that begins at a position, and the position after it.
 
     more: how to decode a text of which more may follow; None for one that has its end.
     """

@@ -1,4 +1,4 @@
-"""Finds a Java runtime, in JAVA_HOME first and then on PATH, and names the remedies if there is none."""
+"""Finds a Java runtime, in JAVA_HOME first and then on PATH, and names the remedies if neither has one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where this elrcheck was installed from, as a requirement that pins it.
+"""The requirement that pins this installation of elrcheck.
 
 elrcheck is not on a package index, so a file for a user's CI must not name it there: whoever registered the
 name could run code on their machines. pip records what it installed (PEP 610, `direct_url.json`): a
@@ -25,12 +25,12 @@ _ARCHIVE = re.compile(rf"https://{_PLACE}\.(whl|tar\.gz|zip)#sha256=[0-9a-f]{{64
 
 
 def is_pinned(url: str) -> bool:
-    """Whether the URL names one content for good: a commit of a repository, or an archive with its hash."""
+    """Return whether the URL pins its contents: a commit of a repository, or an archive with its hash."""
     return bool(_REPOSITORY.fullmatch(url) or _ARCHIVE.fullmatch(url))
 
 
 def checked(url: str, where: str) -> str:
-    """The URL. Raises UsageFault unless it pins what it names."""
+    """Return the URL; raise UsageFault unless it pins its contents."""
     if is_pinned(url):
         return url
     raise UsageFault(
@@ -42,7 +42,7 @@ def checked(url: str, where: str) -> str:
 
 
 def installed_from() -> str | None:
-    """The pinned URL of this installation, or None if it cannot be told or is on this machine only."""
+    """Return the pinned URL of this installation; None if it is unknown or only valid on this machine."""
     try:
         text = distribution(NAME).read_text("direct_url.json")
     except PackageNotFoundError:
@@ -55,7 +55,7 @@ def installed_from() -> str | None:
 
 
 def pinned_url(record: dict[str, Any]) -> str | None:
-    """The pinned URL that a `direct_url.json` stands for, or None."""
+    """Return the pinned URL that a `direct_url.json` stands for, or None."""
     url = record.get("url")
     if not isinstance(url, str):
         return None
@@ -72,7 +72,7 @@ def pinned_url(record: dict[str, Any]) -> str | None:
 
 
 def _clone(folder: Path) -> str | None:
-    """The commit that is checked out in a clone with nothing changed and a remote, as a URL."""
+    """Return the URL of the commit that an unchanged clone has checked out; None without a remote or with changes."""
     remote, commit, changed = (
         _git(folder, *words)
         for words in (("remote", "get-url", "origin"), ("rev-parse", "HEAD"), ("status", "--porcelain"))

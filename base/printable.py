@@ -32,17 +32,17 @@ _NAMES = {"\t": r"\t", "\n": r"\n", "\r": r"\r"}
 
 
 def printable(text: str) -> str:
-    """The text on one line, in which every control or format character is a visible escape."""
+    """Return the text on one line, with every control or format character as a visible escape."""
     return _ESCAPED.sub(_escape, text)
 
 
 def printable_line(text: str) -> str:
-    """The same of a whole line, which is no workflow command either."""
+    """Return a whole line made printable, which is no workflow command either."""
     return _COMMAND.sub(r"\1\\x3a", printable(text))
 
 
 def printable_report(report: T) -> T:
-    """The same report, every text of which is printable; the given one if nothing had to be changed.
+    """Return the report with every text made printable; the same object if nothing had to be changed.
 
     report: data: structs, mappings, sequences, numbers, texts.
     """

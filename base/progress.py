@@ -167,7 +167,7 @@ LASTING = ("refuted", "never")
 """Verdicts of obligations that are printed at once and stay on the screen, because a user may then stop the proof."""
 
 
-class Lines:
+class ProgressLines:
     """Whole lines for logs; an event within `interval` seconds of the last line replaces the pending one.
 
     every_level: print every finished level nevertheless, unless the search is one of many. A level is
@@ -249,7 +249,7 @@ SPINNER = 3
 """Columns that the moving sign before a status line takes, and the last one, which stays free."""
 
 
-class Live:
+class LiveStatus:
     """One status line on a terminal that rewrites itself; never longer than the terminal is wide."""
 
     def __init__(self, status: Status, width: Callable[[], int]) -> None:
@@ -282,7 +282,7 @@ def open_progress(
         yield Silent()
         return
     if environ.get("CI") or environ.get("TERM") == "dumb" or not stream.isatty():
-        lines = Lines(stream, every_level=bool(environ.get("CI")))
+        lines = ProgressLines(stream, every_level=bool(environ.get("CI")))
         try:
             yield lines
         finally:
@@ -292,4 +292,4 @@ def open_progress(
 
     console = Console(file=stream, no_color=color == "never" or None, highlight=False, markup=False)
     with console.status("starting") as status:
-        yield Live(status, lambda: console.width)
+        yield LiveStatus(status, lambda: console.width)

@@ -19,7 +19,7 @@ from elrcheck.base.errors import EnvironmentFault
 def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Iterator[None]:
     """Create the folder and lock it; raise EnvironmentFault if another process holds the lock.
 
-    wanted: if False, do nothing. optional: a folder that cannot be created is not locked. Folders created
+    needed: if False, do nothing. optional: a folder that cannot be created is not locked. Folders created
     here that are still empty at the end are removed.
     """
     if not needed:
@@ -54,7 +54,7 @@ def alone_in(folder: Path, needed: bool = True, optional: bool = False) -> Itera
 
 
 def is_occupied(folder: Path) -> bool:
-    """Whether another process, or another part of this one, holds the lock."""
+    """Return whether another process, or another part of this one, holds the lock."""
     lock = _lock(folder)
     if lock is not None and lock >= 0:
         os.close(lock)

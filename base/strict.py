@@ -33,7 +33,7 @@ KeyPath: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Codes:
-    """The stable words of what can be wrong with a document; those left out are that of a bad value.
+    """The error codes of a document; a code that is left out is that of a bad value.
 
     malformed: the text is not JSON or TOML; unreadable: there is no text.
     """
@@ -45,7 +45,7 @@ class Codes:
     unreadable: str = ""
 
 
-class Source(ABC):
+class DocumentSource(ABC):
     """A document that nodes belong to: what it is called, and how its faults are worded.
 
     joint: what joins the words of a key, which in Python is an underscore.
@@ -59,14 +59,14 @@ class Source(ABC):
 
     @abstractmethod
     def where(self, path: KeyPath) -> str:
-        """File, line and path, as far as they are known."""
+        """Return file, line and path, as far as they are known."""
 
     def label(self, path: KeyPath) -> str:
-        """What a message about a value starts with, if `where` does not name the key."""
+        """Return the start of a message about a value, if `where` does not name the key."""
         return ""
 
     def inside(self, path: KeyPath) -> str:
-        """The table that an unknown key is in, if `where` does not name it."""
+        """Return the table that an unknown key is in, if `where` does not name it."""
         return ""
 
 
@@ -75,7 +75,7 @@ class Node:
     """A value of a document. key: its name or index in the node above it, which is `up`."""
 
     value: Any
-    source: Source
+    source: DocumentSource
     key: str | int | None = None
     up: Node | None = None
 
@@ -107,11 +107,11 @@ class Node:
     # -- what is inside
 
     def inside(self, key: str | int) -> Node:
-        """The place of a part, whatever is there; for faults about a value that was read already."""
+        """Return the node of a part without its value, for faults about a value that was read already."""
         return Node(None, self.source, key, self)
 
     def object(self, required: Collection[str] = (), optional: Collection[str] | None = ()) -> Node:
-        """This node, if it is an object with the required keys and no unknown one; None: any other key."""
+        """Return this node if it is an object with the required keys and no unknown one; None allows any key."""
         if not isinstance(self.value, dict):
             self.expected(self.source.OBJECT)
         if optional is not None and [k for k in self.value if k not in optional and k not in required]:
@@ -128,7 +128,7 @@ class Node:
                 self.inside(key).fail(f"unknown key `{key}`{inside}", did_you_mean(key, known), code=code)
 
     def _members(self) -> dict[str, Any]:
-        """The value as an object; a fault if it is none."""
+        """Return the value if it is an object; fail otherwise."""
         if not isinstance(self.value, dict):
             self.expected(self.source.OBJECT)
         return self.value
@@ -137,21 +137,21 @@ class Node:
         return key in self._members()
 
     def __getitem__(self, key: str) -> Node:
-        """A field of an object; a fault if it is missing."""
+        """Return a field of an object; fail if it is missing."""
         if key not in self._members():
             self.inside(key).fail(f"`{key}` is missing", code=self.source.codes.missing_key)
         return Node(self.value[key], self.source, key, self)
 
     def get(self, key: str, default: Any = None) -> Node:
-        """A field of an object, or a node with the default."""
+        """Return a field of an object, or a node with the default."""
         return Node(self._members().get(key, default), self.source, key, self)
 
     def maybe(self, key: str, read: Callable[[Node], T], default: D) -> T | D:
-        """What `read` makes of a field, or the default if there is no such field."""
+        """Return `read` of a field, or the default if there is no such field."""
         return read(self[key]) if key in self else default
 
     def fields(self) -> Iterator[tuple[str, Node]]:
-        """The fields of an object, in the order of the document."""
+        """Yield the fields of an object, in the order of the document."""
         return ((key, Node(value, self.source, key, self)) for key, value in self._members().items())
 
     def map(self, read: Callable[[Node], T]) -> dict[str, T]:
@@ -190,7 +190,7 @@ class Node:
         return self.integer(least=1)
 
     def choice(self, known: Iterable[str]) -> str:
-        """One of these texts."""
+        """Return the value if it is one of these texts."""
         names = list(known)
         if self.value not in names:
             near = did_you_mean(self.value, names) if isinstance(self.value, str) else None
@@ -198,12 +198,12 @@ class Node:
         return str(self.value)
 
     def member(self, kind: type[M]) -> M:
-        """A member of an Enum, by its exact name."""
+        """Return the member of an Enum with exactly this name."""
         return kind[self.choice(kind.__members__)]
 
 
 def shown(value: object, object_word: str = "an object") -> str:
-    """A value in a message: short, and in the words of the notation."""
+    """Return a value as a message shows it: short, and in the words of the notation."""
     match value:
         case None:
             return "null"
@@ -217,7 +217,7 @@ def shown(value: object, object_word: str = "an object") -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-class JsonSource(Source):
+class JsonSource(DocumentSource):
     """A JSON document. text: what it was read from, and from where on, to find lines in it.
 
     root: what stands for the whole document in a path; without one a path is `isr[1]` instead of `$.isr[1]`.
@@ -247,7 +247,7 @@ class JsonSource(Source):
         return f"{self.name}{line}" + (f": {written}" if written else "")
 
 
-class TomlSource(Source):
+class TomlSource(DocumentSource):
     """A TOML document. Its users look for lines, so a place is a line and a message names the key."""
 
     OBJECT = "a table"
@@ -258,7 +258,7 @@ class TomlSource(Source):
         self._lines: Mapping[KeyPath, int] | None = None
 
     def where(self, path: KeyPath) -> str:
-        """The line of the path, or of the nearest table around it that has one."""
+        """Return the line of the path, or of the nearest table around it that has one."""
         if self._lines is None:
             self._lines = toml_lines(self.text)
         for end in range(len(path), 0, -1):
@@ -286,7 +286,7 @@ _LONG = re.compile(r"\"\"\"|'''")
 
 
 def json_line(text: str, path: KeyPath, start: int = 0) -> int:
-    """The line on which the value at a path begins, or the innermost one around it that there is.
+    """Return the line on which the value at a path begins, or the innermost existing value around it.
 
     The text is JSON that has been parsed, so nothing is checked again.
     """
@@ -301,7 +301,7 @@ def json_line(text: str, path: KeyPath, start: int = 0) -> int:
 
 
 def _member(text: str, position: int, step: str | int, decoder: json.JSONDecoder) -> int | None:
-    """Where the value of a field or an element begins."""
+    """Return the position at which the value of a field or an element begins, or None."""
     if text[position] != ("{" if isinstance(step, str) else "["):
         return None
     position, index = _skip(text, position + 1), 0
@@ -326,7 +326,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def toml_lines(text: str) -> dict[KeyPath, int]:
-    """Path -> line of every key and header of a TOML text; arrays of tables count from 0.
+    """Return the line of every key and header of a TOML text, by path; arrays of tables count from 0.
 
     Inline tables are not followed: their keys are on the line of the table.
     """

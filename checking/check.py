@@ -262,7 +262,7 @@ def failures(
     actions: Sequence[ActionReport],
     complete: bool,
 ) -> tuple[Failure, ...]:
-    """The failures under `--fail-on`. In an incomplete search, anything not reached is undecided."""
+    """Return the failures under `--fail-on`. In an incomplete search, anything not reached is undecided."""
     failing = {
         "unreached-action": [action.name for action in actions if complete and action.idle],
         "unreached-witness": [p.id for p in properties if p.verdict == "unreached"],
@@ -276,7 +276,7 @@ def failures(
 
 
 def extent(selected: Selected) -> Extent:
-    """What the budgets of a configuration allow, and the known findings that they leave out."""
+    """Return what the budgets of a configuration allow, and the known findings that they leave out."""
     outside = findings_outside(selected.variant, selected.config)
     return Extent(
         tried(selected.config),
@@ -286,11 +286,11 @@ def extent(selected: Selected) -> Extent:
 
 
 VITAL = "W-11"
-"""The witness of a write that is acknowledged. Where none ever is, no acknowledged write can be lost."""
+"""The witness of an acknowledged write. Where it is not reached, no acknowledged write can be lost."""
 
 
 def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
-    """Why what holds shows little, if producers write and none of them ever gets its answer."""
+    """Return why the verdict shows little if producers write and no write is ever acknowledged; None otherwise."""
     dead = records > 0 and any(p.id == VITAL and p.verdict == "unreached" for p in properties)
     return f"no write was ever acknowledged ({VITAL} is not reached)" if dead else None
 
@@ -299,13 +299,13 @@ def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
 
 
 def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
-    """The folder for traces, if there are any or one was requested."""
+    """Return the folder for traces, if there are any or one was requested."""
     violated = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
     return place if request.run_dir is not None or violated or outcome.resumable else None
 
 
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
-    """Writes one trace file for each finding; returns their paths inside the folder."""
+    """Write one trace file for each finding, and return their paths inside the folder."""
     from elrcheck.stored_traces.tracefile import write_trace
     from elrcheck.traces.behaviour import Origin
 

@@ -33,7 +33,7 @@ def explore_liveness(
     progress: Progress,
     open_run: OpenRun | None = None,
 ) -> tuple[Outcome, dict[str, Replayed]]:
-    """The counts of the search, and a replayed lasso for every violated property.
+    """Return the counts of the search, and a replayed lasso for every violated property.
 
     An incomplete graph decides no property: a missing step could be the way out of a cycle. open_run: opens
     the folder in which a search on Spark leaves its levels, from which the driver builds the graph.
@@ -65,14 +65,14 @@ def explore_liveness(
 
 
 def _steps_before(answer: Waiting) -> int:
-    """How many steps lead to the cycle."""
+    """Return the number of steps before the cycle."""
     return (answer.lasso.behaviour.loop or 0) if answer.lasso is not None else 0
 
 
 def _graph(
     model: Model, config: Any, request: CheckRequest, progress: Progress, open_run: OpenRun | None
 ) -> tuple[Outcome, Any]:
-    """The search, and the graph if the search is complete."""
+    """Return the outcome of the search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
 
     limits = replace(request.limits, max_states=request.limits.max_states or MOST_STATES)

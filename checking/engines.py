@@ -41,7 +41,7 @@ OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
 
 @dataclass
 class SearchSubject:
-    """What is searched: a configuration of a model, the properties to look for, and where its program comes from.
+    """A configuration of a model to search, the properties to look for, and the source of its program.
 
     family: one that the configuration is in, whose kernel the local engine uses. start: for the compiled engines,
     a reachable state to search from instead of the initial one. lowered: the program, once there is one.
@@ -192,7 +192,7 @@ def _level_reporter(progress: Progress) -> Callable[[LevelStats], None]:
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """Pauses garbage collection: lowering creates a million small objects, and none becomes garbage."""
+    """Pause garbage collection: lowering creates a million small objects, and none becomes garbage."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -203,7 +203,7 @@ def no_collection() -> Iterator[None]:
 
 
 def _room_for_states(memory: int | None) -> int | None:
-    """The memory that `--memory` leaves for states, in bytes; the limit covers the whole process."""
+    """Return the memory that `--memory` leaves for states, in bytes; the limit covers the whole process."""
     if memory is None:
         return None
     return_large_blocks()
@@ -271,5 +271,5 @@ class FinishedSearch:
     folder: RunFolder | None = None
 
     def outcome(self) -> Outcome:
-        """Its counts and first hits, without traces."""
+        """Return its counts and first hits, without traces."""
         return outcome_of(self.lowered.program, self.result, self.detail)

@@ -35,7 +35,7 @@ def question_of(request: CheckRequest, program: Program) -> Asked | None:
 
 
 def find_outcome(question: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:
-    """The outcome of an earlier search, with all traces that this request needs; None if there is none."""
+    """Return the outcome of an earlier search, with all traces that this request needs; None without one."""
     entry = question.find()
     limit = request.limits.max_states
     if entry is None or (limit is not None and entry.value.distinct >= limit):
@@ -63,7 +63,7 @@ def find_outcome(question: Asked, lowered: Lowered, chosen: Sequence[Fn], reques
 
 
 def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | None:
-    """The states of a kept trace; None if the plain model does not follow it to a hit at that depth."""
+    """Return the states of a kept trace; None if the plain model does not follow it to a hit at that depth."""
     from elrcheck.traces.replay import ReplayError, replay_finding
 
     trace = answer.trace or ()
@@ -79,7 +79,7 @@ def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | 
 
 
 def keep_outcome(question: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
-    """Keep an outcome that does not depend on limits. traces: by the number of the check."""
+    """Store an outcome that does not depend on limits. traces: by the number of the check."""
     if not outcome.complete and outcome.reason != STOPPED:
         return
     checks = [
@@ -130,7 +130,7 @@ def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[KeptCheck], prog
 
 
 def _in_range(trace: Rows, program: Program) -> bool:
-    """Whether every row of a trace has a value for each leaf, and in its range."""
+    """Return whether every row of a trace has a value in range for each leaf."""
     ranges = [range(leaf.lo, leaf.hi + 1) for leaf in program.leaves]
     return len(trace) > 0 and all(
         len(row) == len(ranges) and all(value in room for value, room in zip(row, ranges, strict=True)) for row in trace

@@ -61,7 +61,7 @@ class Played:
 
 
 def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, Played]]:
-    """Replay every run of a scenario; returns the report, and each replayed run by its label."""
+    """Replay every run of a scenario; return the report, and each replayed run by its label."""
     runs: list[RunReport] = []
     played: dict[str, Played] = {}
     for run in scenario.runs:
@@ -93,7 +93,7 @@ def replay(scenario: Scenario, model: Model) -> tuple[ScenarioReport, dict[str, 
 
 
 def run_label(variant: str, run: Run) -> str:
-    """The label of a run: the variant and the run's name, or else the settings it overrides."""
+    """Return the label of a run: the variant and the run's name, or else the settings it overrides."""
     knobs = " ".join(f"{key}={plain(value)}" for key, value in run.knobs.items())
     return f"{variant}: {run.name}" if run.name else f"{variant} {knobs}".strip()
 
@@ -149,13 +149,13 @@ def _play(scenario: Scenario, run: Run, variant: str, model: Model) -> Played:
 
 
 def _turned(scenario: Scenario, run: Run) -> set[str]:
-    """The budgets that affect what a state holds, of which the run uses some."""
+    """Return the budgets that the run uses and that affect what a state holds."""
     calls = [call for step in (*scenario.steps, *run.steps) for call in step.actions]
     return {budget for budget, actions in _STORED.items() if any(c.startswith(actions) for c in calls)}
 
 
 def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Config:
-    """The configuration with its budgets and log length reduced to what the run used."""
+    """Return the configuration with its budgets and log length reduced to what the run used."""
     spent = went.states[-1].spent
     used: dict[str, Any] = {part.name: getattr(spent, part.name) for part in dataclasses.fields(Spent)}
     if "log_slots" not in {**scenario.config, **run.knobs}:
@@ -237,7 +237,7 @@ def _judge(
 
 
 def first_hits(model: Model, went: Played) -> dict[str, int]:
-    """Property -> index of the first state that violates or reaches it; a step counts at its end."""
+    """Return the index of the first state that violates or reaches each property; a step counts at its end."""
     stage = PlainModel(model, went.config)
     hits: dict[str, int] = {}
     for fn in (*model.always, *model.sometimes):
@@ -284,7 +284,7 @@ def _actual(violations: Mapping[str, BrokenReport], went: Played) -> str:
 
 
 def summary(state: State) -> str:
-    """One-line summary of the partition and of how much is committed."""
+    """Return a one-line summary of the partition and of how much is committed."""
     p: Partition = state.partition
     shapes = [f"leader {text(p.leader)}", f"ISR {text(p.isr)}"]
     shapes += [f"ELR {text(p.elr)}"] if p.elr else []

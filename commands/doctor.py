@@ -39,7 +39,7 @@ NEEDED_BY_CHECK = frozenset({"click", "rich", "numpy", "llvmlite", "msgspec"})
 OLDEST_PYTHON = (3, 11)
 
 
-class Item(Record, frozen=True):
+class DoctorItem(Record, frozen=True):
     """One requirement.  `missing` prevents `check`; `absent` prevents only what `needed_for` names."""
 
     name: str
@@ -52,7 +52,7 @@ class Item(Record, frozen=True):
 class Diagnosis:
     """The result for all requirements.  `ok` means that `elrcheck check` can run."""
 
-    items: tuple[Item, ...]
+    items: tuple[DoctorItem, ...]
 
     @property
     def ok(self) -> bool:
@@ -92,33 +92,33 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
     )
 
 
-def _python() -> Item:
+def _python() -> DoctorItem:
     enough = sys.version_info[:2] >= OLDEST_PYTHON
     detail = f"{platform.python_version()} ({sys.executable})"
-    return Item("Python", "ok" if enough else "missing", detail, "everything, 3.11 or later")
+    return DoctorItem("Python", "ok" if enough else "missing", detail, "everything, 3.11 or later")
 
 
-def _packages(uses: Mapping[str, str]) -> Iterable[Item]:
+def _packages(uses: Mapping[str, str]) -> Iterable[DoctorItem]:
     for name, needed_for in uses.items():
         try:
-            yield Item(name, "ok", metadata.version(name), needed_for)
+            yield DoctorItem(name, "ok", metadata.version(name), needed_for)
         except metadata.PackageNotFoundError:
             status: Status = "missing" if name in NEEDED_BY_CHECK else "absent"
-            yield Item(name, status, f"not installed; pip install {name}", needed_for)
+            yield DoctorItem(name, status, f"not installed; pip install {name}", needed_for)
 
 
-def _java(environ: Mapping[str, str]) -> Item:
+def _java(environ: Mapping[str, str]) -> DoctorItem:
     from elrcheck.base.java import find_java
 
     needed_for = "tlc"
     try:
         java = find_java(environ)
     except EnvironmentFault as fault:
-        return Item("Java", "absent", _with_help(fault), needed_for)
-    return Item("Java", "ok", f"{java.version} ({java.path})", needed_for)
+        return DoctorItem("Java", "absent", _with_help(fault), needed_for)
+    return DoctorItem("Java", "ok", f"{java.version} ({java.path})", needed_for)
 
 
-def _spark_java(environ: Mapping[str, str]) -> Item:
+def _spark_java(environ: Mapping[str, str]) -> DoctorItem:
     """Java for Spark, separate from TLC's: Spark needs a newer one and can use the one from a pip extra."""
     from elrcheck.spark.driver_java import find_java
 
@@ -126,32 +126,32 @@ def _spark_java(environ: Mapping[str, str]) -> Item:
     try:
         runtime = find_java(environ, cache_directory(environ))
     except EnvironmentFault as fault:
-        return Item(name, "absent", _with_help(fault), needed_for)
-    return Item(name, "ok", f"{runtime.java.version} ({runtime.java.path}, by {runtime.found_by})", needed_for)
+        return DoctorItem(name, "absent", _with_help(fault), needed_for)
+    return DoctorItem(name, "ok", f"{runtime.java.version} ({runtime.java.path}, by {runtime.found_by})", needed_for)
 
 
-def _tlc(environ: Mapping[str, str]) -> Item:
+def _tlc(environ: Mapping[str, str]) -> DoctorItem:
     from elrcheck.tla_export.tlc_process import find_tlc
 
     try:
         jar, found_by = find_tlc(None, environ)
     except EnvironmentFault as fault:
-        return Item("TLC", "absent", _with_help(fault), "tlc")
-    return Item("TLC", "ok", f"{jar} (by {found_by})", "tlc")
+        return DoctorItem("TLC", "absent", _with_help(fault), "tlc")
+    return DoctorItem("TLC", "ok", f"{jar} (by {found_by})", "tlc")
 
 
-def _jdk(environ: Mapping[str, str]) -> Item:
+def _jdk(environ: Mapping[str, str]) -> DoctorItem:
     """Java with a compiler, for the program that calls Kafka's own classes."""
     from elrcheck.kafka.java_program import find_jdk
 
     try:
         jdk = find_jdk(environ)
     except EnvironmentFault as fault:
-        return Item("JDK", "absent", _with_help(fault), "conform")
-    return Item("JDK", "ok", f"{jdk.java.version} ({jdk.javac})", "conform")
+        return DoctorItem("JDK", "absent", _with_help(fault), "conform")
+    return DoctorItem("JDK", "ok", f"{jdk.java.version} ({jdk.javac})", "conform")
 
 
-def _kafka_jars(environ: Mapping[str, str]) -> Item:
+def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
     from elrcheck.kafka.jars import kept_versions
     from elrcheck.kafka.maven import INSTALL_MAVEN, find_maven
 
@@ -159,13 +159,13 @@ def _kafka_jars(environ: Mapping[str, str]) -> Item:
     versions = kept_versions(environ)
     maven = find_maven(environ)
     if not versions and maven is None:
-        return Item(name, "absent", f"no mvn on PATH; {INSTALL_MAVEN}", needed_for)
+        return DoctorItem(name, "absent", f"no mvn on PATH; {INSTALL_MAVEN}", needed_for)
     ways = [f"by {maven}"] if maven else []
     ways += [f"kept for {', '.join(versions)}"] if versions else []
-    return Item(name, "ok", "; ".join(ways), needed_for)
+    return DoctorItem(name, "ok", "; ".join(ways), needed_for)
 
 
-def _cache(environ: Mapping[str, str]) -> Item:
+def _cache(environ: Mapping[str, str]) -> DoctorItem:
     folder = cache_directory(environ)
     needed_for = "kept kernels"
     existing = folder
@@ -175,22 +175,22 @@ def _cache(environ: Mapping[str, str]) -> Item:
         with tempfile.NamedTemporaryFile(dir=existing, prefix=".elrcheck-"):
             pass
     except OSError as fault:
-        return Item("cache", "absent", f"{folder}: {fault.strerror or fault}", needed_for)
-    return Item("cache", "ok", f"{folder} (writable)", needed_for)
+        return DoctorItem("cache", "absent", f"{folder}: {fault.strerror or fault}", needed_for)
+    return DoctorItem("cache", "ok", f"{folder} (writable)", needed_for)
 
 
-def _machine() -> Item:
+def _machine() -> DoctorItem:
     try:
         memory = f", {os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.1f} GiB memory"
     except (AttributeError, ValueError, OSError):
         memory = ""
-    return Item("machine", "ok", f"{platform.machine()}, {processors()} cores{memory}", "")
+    return DoctorItem("machine", "ok", f"{platform.machine()}, {processors()} cores{memory}", "")
 
 
-def _terminal(environ: Mapping[str, str], stdout: TextIO) -> Item:
+def _terminal(environ: Mapping[str, str], stdout: TextIO) -> DoctorItem:
     parts = ["a terminal" if stdout.isatty() else "not a terminal", stdout.encoding or "unknown encoding"]
     parts += [name for name in ("NO_COLOR", "FORCE_COLOR", "CI") if environ.get(name)]
-    return Item("output", "ok", ", ".join(parts), "")
+    return DoctorItem("output", "ok", ", ".join(parts), "")
 
 
 def _with_help(fault: EnvironmentFault) -> str:

@@ -1,7 +1,7 @@
 """`elrcheck runs coverage`: the combined coverage of several runs.
 
 `check` stores its report in the run folder, if it has one; any report written with `-o FILE.json` counts too.
-Runs of different variants and scopes are merged: the question is what none of them covered.
+Runs of different variants and scopes are merged: the question is what no run covered.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class StoredRun(Record, frozen=True):
 
 
 def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
-    """Every run in the folder, by name; empty if the folder does not exist. now: seconds, as from `time`.
+    """Return every run in the folder, by name; empty if the folder does not exist. now: seconds, as from `time`.
 
     A subfolder without any file of a run does not count.
     """
@@ -57,7 +57,7 @@ def list_runs(folder: Path, now: float) -> tuple[StoredRun, ...]:
 
 
 def newest_resumable(folder: Path) -> Path:
-    """The resumable run with the latest checkpoint. Raises UsageFault if no run is resumable."""
+    """Return the resumable run with the latest checkpoint. Raises UsageFault if no run is resumable."""
     manifests = [place / MANIFEST for place in folder.iterdir()] if folder.is_dir() else []
     resumable = [manifest for manifest in manifests if manifest.is_file() and not is_occupied(manifest.parent)]
     if not resumable:
@@ -77,7 +77,7 @@ def removable(run: StoredRun, older_than: float, every: bool) -> bool:
 
 
 def remove(runs: Sequence[StoredRun], folder: Path) -> None:
-    """Removes run folders, and then their parent folder if it is empty."""
+    """Remove run folders, and then their parent folder if it is empty."""
     for run in runs:
         shutil.rmtree(run.path)
     if folder.is_dir() and not any(folder.iterdir()):
@@ -130,7 +130,7 @@ def _run(place: Path, now: float) -> StoredRun:
 
 
 def _reported(path: Path) -> tuple[str | None, str | None]:
-    """Variant and scope of a stored report."""
+    """Return variant and scope of a stored report."""
     from elrcheck.base.documents import read_json
     from elrcheck.base.strict import Codes
 
@@ -151,7 +151,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _foreign(place: Path, files: Sequence[Path]) -> str | None:
-    """A file in the folder that elrcheck did not write, or a link; None if there is none."""
+    """Return a file in the folder that elrcheck did not write, or a link; None if there is no such file."""
     for path in files:
         inside = path.relative_to(place)
         if path.is_symlink() or not _ours(inside):

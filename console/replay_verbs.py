@@ -67,10 +67,10 @@ def explain(
     Shows the deciding part of the formula, for which broker or offset, and the values it reads. Exits with 1
     when a property fails or the action is not enabled.
     """
-    from elrcheck.commands.trace.explain import Question, run_explain
+    from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
     from elrcheck.console.selection_options import given
     from elrcheck.stored_traces.subject import subject_of
 
     subject = subject_of(path, repro, given(selection), source_format)
-    report = run_explain(subject, Question(properties, action, at))
+    report = run_explain(subject, ExplainQuestion(properties, action, at))
     return shell.deliver(report, output)

@@ -21,7 +21,7 @@ from elrcheck.kafka.conformance.subject import Agreement, Disagreement
 from elrcheck.laboratory.rule_task import RULE_FAULTS, Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config
-from elrcheck.mutation.rule_mutants import Changed
+from elrcheck.mutation.rule_mutants import ChangedModel
 
 MOST = 3000
 """Cases for one function, an even part of those that call it."""
@@ -59,7 +59,7 @@ class AnswerBench:
         """Return the number of cases that call a function."""
         return len(self.calling.get(function, ()))
 
-    def judge(self, changed: Changed) -> Verdict | None:
+    def judge(self, changed: ChangedModel) -> Verdict | None:
         """Return the first answer that Kafka did not give; None if the change alters no answer."""
         with planted(changed.original, changed.plain):
             for one in self.calling.get(changed.variation.function, ()):

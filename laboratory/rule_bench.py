@@ -39,7 +39,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
-from elrcheck.mutation.rule_mutants import Changed, RuleMutants
+from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
 from elrcheck.mutation.rule_proof import ProofBench
 from elrcheck.proving.covered import outside
 from elrcheck.results.mutation_report import MutantVerdict
@@ -132,8 +132,8 @@ class RuleBench:
         search = Search(lowered.program, settings)
         return Base(case, lowered, search, search.run(None, "complete"))
 
-    def judge_in(self, case: SuiteCase, changed: Changed, seconds: float) -> Verdict | None:
-        """How a change shows in a configuration that need not be part of the suite."""
+    def judge_in(self, case: SuiteCase, changed: ChangedModel, seconds: float) -> Verdict | None:
+        """Return how a change shows in a configuration that need not be part of the suite."""
         return self._in(self._searched(case), changed, seconds)
 
     def judge(self, task: MutantTask) -> MutantAnswer:
@@ -153,7 +153,7 @@ class RuleBench:
         answer = self._judged(plain, changed, task)
         return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
 
-    def _judged(self, plain: MutantAnswer, changed: Changed, task: MutantTask) -> MutantAnswer:
+    def _judged(self, plain: MutantAnswer, changed: ChangedModel, task: MutantTask) -> MutantAnswer:
         """Judge a change by one means after the other, until it shows."""
         verdict = self.answers.judge(changed) if task.answers else None
         if verdict is not None:
@@ -177,7 +177,9 @@ class RuleBench:
             answer = self._by_induction(answer, changed.variation)
         return answer
 
-    def _over_suite(self, plain: MutantAnswer, changed: Changed, names: Sequence[str], seconds: float) -> MutantAnswer:
+    def _over_suite(
+        self, plain: MutantAnswer, changed: ChangedModel, names: Sequence[str], seconds: float
+    ) -> MutantAnswer:
         started = time.perf_counter()
         compared = differing = same = searches = 0
         strongest: MutantAnswer | None = None
@@ -200,11 +202,11 @@ class RuleBench:
                 strongest = answer
         return structs.replace(strongest or plain, compared=compared, differs=differing, same=same)
 
-    def _in_suite(self, name: str, changed: Changed, seconds: float) -> Verdict | None:
+    def _in_suite(self, name: str, changed: ChangedModel, seconds: float) -> Verdict | None:
         return self._in(self.base(name), changed, seconds)
 
-    def _in(self, base: Base, changed: Changed, seconds: float) -> Verdict | None:
-        """How the change shows in a configuration.
+    def _in(self, base: Base, changed: ChangedModel, seconds: float) -> Verdict | None:
+        """Return how the change shows in a configuration.
 
         None if every step leads where it led, SAME if even the program is the same.
         """
@@ -228,7 +230,7 @@ class RuleBench:
         return self._verdict(base, changed, lowered, search, result)
 
     def _verdict(
-        self, base: Base, changed: Changed, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
+        self, base: Base, changed: ChangedModel, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
     ) -> Verdict:
         program: Program = search.program
         names = {k: program.checks[k].name for k in result.first}

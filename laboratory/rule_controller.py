@@ -60,13 +60,13 @@ class ControllerBench:
         return None
 
     def _held(self, kind: EventKind, ident: str) -> bool:
-        """Whether the original preserves the rule."""
+        """Return whether the original preserves the rule."""
         fn = next(one for one in rules_of(self.model) if one.ident == ident)
         return self.prover.keeps(self.prover.open_step(kind), fn).verdict == "proved"
 
 
 def _terms(prover: StepProver, model: Any, kind: EventKind) -> Iterator[tuple[str, Any]]:
-    """What is asked about an event: whether it can happen, and each rule after it."""
+    """Yield the terms about an event: that it can happen, and each rule after it."""
     step = prover.open_step(kind)
     yield "possible", formula(prover.holds("possible", s=prover.situation.value, e=step.event))
     for fn in rules_of(model):

@@ -12,7 +12,7 @@ from elrcheck.checking.scenario import replay
 from elrcheck.laboratory.rule_task import Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
-from elrcheck.mutation.rule_mutants import Changed
+from elrcheck.mutation.rule_mutants import ChangedModel
 from elrcheck.results.scenario_report import ScenarioReport
 
 
@@ -23,7 +23,7 @@ class ScenarioBench:
         read = packaged_scenarios()
         self.scenarios = [one for one in read if replay(one, model)[0].verdict != "unexpected"]
 
-    def judge(self, changed: Changed) -> Verdict | None:
+    def judge(self, changed: ChangedModel) -> Verdict | None:
         """Return the first scenario that is no longer as expected, and why; None if all still are."""
         with planted(changed.original, changed.plain):
             for scenario in self.scenarios:

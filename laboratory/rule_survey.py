@@ -45,7 +45,7 @@ shows in none of those is tried in."""
 
 @dataclass(frozen=True)
 class RuleRun:
-    """What was changed, and what became of it."""
+    """The changes that were made, and the verdict on each."""
 
     survey: RuleSurvey
     mutants: tuple[RuleMutant, ...]

@@ -65,7 +65,7 @@ class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a change shows. by: the property or rule that notices it, None if only counts tell; configuration: where."""
+    """The way in which a change shows. by: the property or rule that notices it, None if only counts tell."""
 
     verdict: MutantVerdict
     by: str | None = None

@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
-from elrcheck.mutation.rule_mutants import Changed
+from elrcheck.mutation.rule_mutants import ChangedModel
 
 CHUNK = 4096
 
@@ -51,7 +51,7 @@ class WalkBench:
             self.bases[name] = WalkBase(case, case.walk, lowered, walks_of(lowered.program, case.walk))
         return self.bases[name]
 
-    def judge(self, name: str, changed: Changed) -> Verdict | None:
+    def judge(self, name: str, changed: ChangedModel) -> Verdict | None:
         """Return how a change shows in the walks of a configuration; None if their steps are the same."""
         base = self.base(name)
         change = relower(base.lowered, changed.model, changed.affected)

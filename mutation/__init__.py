@@ -1,1 +1,1 @@
-"""What is broken on purpose: hazards, guards left out, changes of rules; judged by searches and the proof."""
+"""Rules broken on purpose: hazards, guards left out, changes of rules; judged by searches and the proof."""

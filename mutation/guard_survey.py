@@ -61,12 +61,12 @@ def survey(model: Model, request: MutateRequest, searches: Searches) -> tuple[Su
     if len(holding) < len(always):
         with no_collection():
             lowered = lower(model, selected.config, holding)
-    bench = _Bench(lowered, holding, base, searches)
+    bench = _GuardBench(lowered, holding, base, searches)
     return report, tuple(_guards(bench, actions))
 
 
 @dataclass(frozen=True)
-class _Bench:
+class _GuardBench:
     """The scope with all guards: its program with the properties that hold, and what its search has found."""
 
     lowered: Lowered
@@ -87,7 +87,7 @@ def select_actions(model: Model, requested: Sequence[str]) -> tuple[Fn, ...]:
     return tuple(dict.fromkeys(names[word.lower()] for word in requested))
 
 
-def _guards(bench: _Bench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
+def _guards(bench: _GuardBench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
     todo = [(fn, guard) for fn in actions for guard in guard_names(fn)]
     for number, (fn, guard) in enumerate(todo, start=1):
         report = GuardReport(fn.name, guard, "skipped")
@@ -100,7 +100,7 @@ def _guards(bench: _Bench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
             yield replace(done, seconds=round(time.perf_counter() - started, 3))
 
 
-def _without(bench: _Bench, report: GuardReport) -> GuardReport:
+def _without(bench: _GuardBench, report: GuardReport) -> GuardReport:
     """Search without the guard. A step that is undefined without it is not a finding."""
     config: Any = bench.lowered.config
     broken = dropped(bench.lowered.model, report.action, report.guard)

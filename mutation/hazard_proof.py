@@ -1,4 +1,4 @@
-"""A hazard, put to the proof by induction: which obligation it leaves open.
+"""Hazards put to the proof by induction, which names an obligation that each leaves open.
 
 It is put to the claims that changes of rules are put to, then to one with recoveries, under its assumption.
 If none of them has an open obligation, and the search of the hazard has rules of its own beside the change,
@@ -27,7 +27,7 @@ ORDER = ("outside", "proved", "undefined", "undecided", "refuted")
 
 @dataclass(frozen=True)
 class HazardByProof:
-    """What the proof makes of a hazard. beyond: settings of its search that no proof covers.
+    """The verdict of the proof on a hazard. beyond: settings of its search that no proof covers.
 
     hole: no obligation is open, although the proof covers what the search that finds it has.
     """
@@ -48,7 +48,7 @@ class HazardProofs:
         self._recoveries: dict[int, Side] = {}
 
     def judge(self, hazard: Hazard, base: Config) -> HazardByProof:
-        """The first open obligation; base: the configuration that the hazard is searched in, without it."""
+        """Return the first open obligation. base: the configuration that the hazard is searched in, without it."""
         last = ByProof("outside")
         for side, change in self._tries(hazard, base):
             model = side.model if hazard.guard is None else dropped(side.model, *hazard.guard)

@@ -22,7 +22,7 @@ BUDGETS = frozenset(part.name for part in fields(Spent))
 
 
 @dataclass(frozen=True)
-class Changed:
+class ChangedModel:
     """A model with one change. affected: names of the functions that depend on it; plain: for `planted`."""
 
     variation: Variation
@@ -84,14 +84,14 @@ class RuleMutants:
         fn: Fn = self.fns[variation.function]
         return f"{fn.place.rpartition(':')[0]}:{variation.line}"
 
-    def make(self, variation: Variation) -> Changed | None:
+    def make(self, variation: Variation) -> ChangedModel | None:
         """The model with the change; None if it does not fit the types."""
         dependents = affected(self.model, variation.function, self._callers)
         try:
             model, plain = altered(self.model, variation.function, variation.tree, dependents)
         except ModelError:
             return None
-        return Changed(variation, model, dependents, self.fns[variation.function].source, plain)
+        return ChangedModel(variation, model, dependents, self.fns[variation.function].source, plain)
 
 
 def _chosen(fn: Fn) -> set[str]:

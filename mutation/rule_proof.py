@@ -53,7 +53,7 @@ proof with reassignments."""
 
 @dataclass(frozen=True)
 class ByProof:
-    """What the proof makes of a change. outside: no step that it covers differs, and no lemma.
+    """The verdict of the proof on a change. outside: no step that it covers differs, and no lemma.
 
     action: whose step breaks `goal`, empty for the initial state and for properties that lemmas no longer
     imply. brokers: in the proof that decided it.
@@ -67,7 +67,7 @@ class ByProof:
 
     @property
     def open(self) -> str | None:
-        """The open obligation, and the size of the proof that has it."""
+        """Return the open obligation, and the size of the proof that has it."""
         step = " x ".join(filter(None, (self.action, self.goal)))
         return f"{step}, {self.brokers} brokers" if step else None
 
@@ -81,7 +81,7 @@ class ProofBench:
         self.sides = tuple(Side(self.model, _config(variant, size)) for size in sizes)
 
     def judge(self, variation: Variation) -> ByProof:
-        """The first open obligation; `proved` only if every size has all its obligations proved."""
+        """Return the first open obligation; `proved` only if every size has all its obligations proved."""
         last = ByProof("outside")
         changed = self.mutants.make(variation)
         if changed is None:
@@ -115,7 +115,7 @@ class Side:
         return _Terms(self.model, self.config, self.assumed)
 
     def compare(self, model: Model, config: Config) -> ByProof:
-        """What becomes open in a model, or a configuration, that is not the original."""
+        """Return the first obligation that is open in a changed model or configuration."""
         old = self.terms
         new = _Terms(model, config, self.assumed, old.silent)
         lemmas = {name for name in new.now if not _same(new.now[name], old.now.get(name))}
@@ -130,13 +130,13 @@ class Side:
         answer: ProofAnswer = "undecided" if undecided else "proved" if obligations else "outside"
         return ByProof(answer, brokers=config.broker_count)
 
-    def _obligations(self, new: _Terms, old: _Terms, lemmas: set[str]) -> Iterator[tuple[Fn | None, _Done]]:
-        """The answers to all obligations that the change affects, those of changed steps first."""
+    def _obligations(self, new: _Terms, old: _Terms, lemmas: set[str]) -> Iterator[tuple[Fn | None, _GoalAnswer]]:
+        """Yield the answers to all obligations that the change affects, those of changed steps first."""
         steps = {fn.name for fn in new.steps if not _same(new.over(fn), old.over_named(fn.name))}
         changed = [one for one in new.prover.ts.instances if not old.has(one)]
         if lemmas:
             for fn in new.prover.lemmas:
-                yield fn, _Done("", fn.name, new.prover.initiation(fn))
+                yield fn, _GoalAnswer("", fn.name, new.prover.initiation(fn))
         for instance in changed:
             yield from self._step(new, instance, None)
         for instance in new.prover.ts.instances:
@@ -144,29 +144,29 @@ class Side:
                 yield from self._step(new, instance, None if lemmas else steps)
         for fn in new.states:
             if lemmas or not _same(new.prover.claim(fn), old.claim_named(fn.name)):
-                yield fn, _Done("", fn.name, new.prover.implication(fn))
+                yield fn, _GoalAnswer("", fn.name, new.prover.implication(fn))
 
-    def _step(self, new: _Terms, instance: Instance, only: set[str] | None) -> Iterator[tuple[Fn | None, _Done]]:
+    def _step(self, new: _Terms, instance: Instance, only: set[str] | None) -> Iterator[tuple[Fn | None, _GoalAnswer]]:
         prover = new.prover
         solver = prover.open_step(instance)
         if only is None:
-            yield None, _Done(instance.action, FRAME, prover.frame(solver, instance), instance)
-            yield None, _Done(instance.action, TYPES, prover.types(solver, instance), instance)
+            yield None, _GoalAnswer(instance.action, FRAME, prover.frame(solver, instance), instance)
+            yield None, _GoalAnswer(instance.action, TYPES, prover.types(solver, instance), instance)
         for fn in (*prover.lemmas, *new.steps):
             if only is not None and fn.name not in only:
                 continue
             done = prover.consecution(solver, instance, fn)
             if done is not None:
-                yield fn, _Done(instance.action, fn.name, done, instance)
+                yield fn, _GoalAnswer(instance.action, fn.name, done, instance)
 
-    def _replay(self, model: Model, config: Config, fn: Fn | None, done: _Done) -> None:
+    def _replay(self, model: Model, config: Config, fn: Fn | None, done: _GoalAnswer) -> None:
         """Plain Python takes the same step, to where the goal is false."""
         if done.instance is not None and done.goal != FRAME:
             step_failure(model, config, done.instance, fn, done.answer)
 
 
 @dataclass(frozen=True)
-class _Done:
+class _GoalAnswer:
     """An obligation and its answer."""
 
     action: str

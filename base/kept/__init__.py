@@ -1,1 +1,1 @@
-"""What is kept from one run to the next, and can be made again."""
+"""Answers that are kept from one run to the next, and can be computed again."""

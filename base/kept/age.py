@@ -10,7 +10,7 @@ from elrcheck.base.roundtrip import Record
 
 
 class Kept(Record, frozen=True):
-    """Where an answer comes from if it was not computed now. when: the time at which it was computed, in UTC
+    """The origin of an answer that was not computed now. when: the time at which it was computed, in UTC
     (ISO 8601). digest: SHA-256 of the question that it answers."""
 
     when: str
@@ -18,12 +18,12 @@ class Kept(Record, frozen=True):
 
     @property
     def moment(self) -> int:
-        """The time in seconds since 1970."""
+        """Return the time in seconds since 1970."""
         return int(datetime.fromisoformat(self.when).timestamp())
 
     @classmethod
     def oldest(cls, parts: Iterable[Kept | None]) -> Kept | None:
-        """Of an answer that is put together: the time of its oldest part; None if no part was kept."""
+        """Return the origin of an answer made of parts: that of the oldest kept part; None if no part was kept."""
         origins = sorted({(part.when, part.digest) for part in parts if part is not None})
         if len(origins) < 2:
             return cls(*origins[0]) if origins else None
@@ -31,10 +31,10 @@ class Kept(Record, frozen=True):
 
 
 def kept_at(when: int, key: str) -> Kept:
-    """Where an answer comes from. when: seconds since 1970; key: the question."""
+    """Return the origin of an answer. when: seconds since 1970; key: the question."""
     return Kept(datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds"), sha(key))
 
 
 def sha(text: str) -> str:
-    """The digest of a question."""
+    """Return the digest of a question."""
     return hashlib.sha256(text.encode()).hexdigest()

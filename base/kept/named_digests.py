@@ -24,7 +24,7 @@ ENGINE = ("explorer/kernel", "explorer/search", "explorer/store", "explorer/runs
 
 @functools.cache
 def sources(*places: str) -> str:
-    """Of the source files below some places, each a room or a folder of one, such as `explorer/kernel`."""
+    """Return the digest of the source files below these places, each a room or a folder such as `explorer/kernel`."""
     digest = hashlib.sha256()
     for place in places:
         for name, file in files_of(place):
@@ -34,7 +34,7 @@ def sources(*places: str) -> str:
 
 @functools.cache
 def rules() -> str:
-    """Of all that a verdict about the model depends on, whatever engine finds it; comments do not count."""
+    """Return the digest of all that a verdict depends on, whatever the engine, without comments."""
     digest = hashlib.sha256()
     for room in RULES:
         for name, file in files_of(room):
@@ -45,7 +45,7 @@ def rules() -> str:
 
 @functools.cache
 def engine() -> str:
-    """Of the compiled search, and of the libraries that make its machine code and its traces."""
+    """Return the digest of the compiled search and of the libraries that make its machine code and traces."""
     import llvmlite
     import numpy as np
 
@@ -55,7 +55,7 @@ def engine() -> str:
 
 @functools.cache
 def package() -> str:
-    """Of every source and data file of the package, and of its version."""
+    """Return the digest of every source and data file of the package, and of its version."""
     digest = hashlib.sha256(__version__.encode())
     every = [*root_files(), *(pair for room in rooms() for pair in files_of(room, (".py", ".toml")))]
     for name, file in every:
@@ -69,5 +69,5 @@ def key(**parts: Any) -> str:
 
 
 def values(settings: Mapping[str, Any]) -> str:
-    """Of the values of a configuration."""
+    """Return the digest of the values of a configuration."""
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()

@@ -66,7 +66,7 @@ def one_notice() -> Iterator[None]:
 
 
 def _marked_before() -> bool:
-    """Whether another process of the run has printed the line; marks it as printed."""
+    """Return whether another process of the run has printed the line, and mark it as printed."""
     mark = os.environ.get(MARK)
     if not mark:
         return False

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Entry(Generic[T]):
+class StoredAnswer(Generic[T]):
     """A believed answer, and where it comes from."""
 
     value: T
@@ -58,7 +58,7 @@ class Entry(Generic[T]):
 
 @dataclass(frozen=True)
 class _File:
-    """What is behind the checksum. body: the answer, still to be read."""
+    """The contents behind the checksum. body: the encoded answer."""
 
     kind: str
     key: str
@@ -67,7 +67,7 @@ class _File:
 
 
 class _Unbelieved(Exception):
-    """A file that is ignored, and why."""
+    """Raised for a file that is ignored, with the reason."""
 
     def __init__(self, path: Path, reason: str) -> None:
         super().__init__(reason)
@@ -87,12 +87,12 @@ class Store(Generic[T]):
         self.kind, self.payload, self.fresh = kind, payload, fresh
         self.folder = root / kind
 
-    def get(self, key: str) -> Entry[T] | None:
-        """The answer to a question; None if there is none that can be believed, or if the store is fresh."""
+    def get(self, key: str) -> StoredAnswer[T] | None:
+        """Return the answer to a question; None if no stored answer can be believed, or if the store is fresh."""
         return None if self.fresh else self.peek(key)
 
-    def peek(self, key: str) -> Entry[T] | None:
-        """The same, also of a fresh store."""
+    def peek(self, key: str) -> StoredAnswer[T] | None:
+        """Like `get`, but also from a fresh store."""
         path = self.path(key)
         try:
             file = self._believed(path)
@@ -106,7 +106,7 @@ class Store(Generic[T]):
             return None
 
     def put(self, key: str, value: T, when: int | None = None) -> None:
-        """Keep an answer for this user alone; a full disk is no reason to fail.
+        """Store an answer for this user alone; a full disk is not an error.
 
         when: seconds since 1970 at which the answer was computed; by default now.
         """
@@ -115,17 +115,17 @@ class Store(Generic[T]):
         self.write(self.path(key), checked(b"%s\n%s" % (head, self._encoded(value))))
 
     def refuse(self, key: str, why: str) -> None:
-        """Take back an entry that was read: its caller cannot confirm it."""
+        """Remove an entry whose answer the caller could not confirm, and report it."""
         notice().tell(self.path(key), why)
         with contextlib.suppress(OSError):
             self.path(key).unlink()
 
     def path(self, key: str) -> Path:
-        """The file of an entry."""
+        """Return the path of an entry."""
         return self.folder / sha(key)
 
-    def entries(self) -> Iterator[tuple[str, Entry[T]]]:
-        """All entries that can be believed, with their keys."""
+    def entries(self) -> Iterator[tuple[str, StoredAnswer[T]]]:
+        """Yield every entry that can be believed, with its key."""
         try:
             paths = sorted(self.folder.iterdir())
         except OSError:
@@ -139,7 +139,7 @@ class Store(Generic[T]):
                     yield file.key, self._entry(file, path)
 
     def content(self, path: Path) -> bytes | None:
-        """The bytes of a file of this user, in folders of this user; None if there is no file."""
+        """Return the bytes of a file of this user, in folders of this user; None if there is no file."""
         if (folder := self._foreign()) is not None:
             raise _Unbelieved(*folder)
         try:
@@ -154,9 +154,9 @@ class Store(Generic[T]):
         except OSError as fault:
             raise _Unbelieved(path, f"cannot be read ({fault.strerror or fault})") from fault
 
-    def _entry(self, file: _File, path: Path) -> Entry[T]:
+    def _entry(self, file: _File, path: Path) -> StoredAnswer[T]:
         try:
-            return Entry(self._decoded(file.body), kept_at(file.when, file.key))
+            return StoredAnswer(self._decoded(file.body), kept_at(file.when, file.key))
         except (ValueError, RecursionError) as fault:
             raise _Unbelieved(path, "is damaged") from fault
 
@@ -170,7 +170,7 @@ class Store(Generic[T]):
         return msgpack.encode(value)
 
     def _decoded(self, body: bytes) -> T:
-        """The answer; ValueError if it is of another type."""
+        """Return the answer; raise ValueError if it is of another type."""
         if self.payload is bytes:
             return cast(T, body)
         if self.payload is str:
@@ -180,7 +180,7 @@ class Store(Generic[T]):
         return msgpack.decode(body, type=self.payload)
 
     def _believed(self, path: Path) -> _File | None:
-        """What is in a file of this user that is whole."""
+        """Return the contents of a file, None if there is no file; raise _Unbelieved if it cannot be believed."""
         data = self.content(path)
         if data is None:
             return None
@@ -198,7 +198,7 @@ class Store(Generic[T]):
         raise _Unbelieved(path, "is damaged")
 
     def _foreign(self) -> tuple[Path, str] | None:
-        """A folder in which another user can exchange files, and why. None too if there is no folder."""
+        """Return a folder in which another user can exchange files, and why; None if there is no such folder."""
         for folder in (self.folder.parent, self.folder):
             try:
                 why = distrust(folder.stat())
@@ -228,7 +228,7 @@ class FileStore:
         self.suffix = suffix
 
     def get(self, key: str) -> Path | None:
-        """The path of a file of this user that is whole."""
+        """Return the path of a file of this user with the right checksum, or None."""
         entry, path = self._sums.get(key), self.path(key)
         if entry is None:
             return None
@@ -244,14 +244,14 @@ class FileStore:
         return path
 
     def put(self, key: str, data: bytes) -> Path | None:
-        """Keep a file; its path, or None if the folder cannot be written."""
+        """Store a file and return its path, or None if the folder cannot be written."""
         if not self._sums.write(self.path(key), data):
             return None
         self._sums.put(key, hashlib.sha256(data).hexdigest())
         return self.path(key)
 
     def place(self, key: str, data: bytes) -> Path:
-        """Keep a file; one that cannot be kept lies in a folder that lasts as long as this process."""
+        """Store a file and return its path; a file that cannot be stored lasts as long as this process."""
         path = self.put(key, data)
         if path is None:
             folder = tempfile.mkdtemp(prefix="elrcheck-unkept-")
@@ -269,17 +269,17 @@ class FileStore:
                 old.unlink(missing_ok=True)
 
     def path(self, key: str) -> Path:
-        """Where a file is, if it is kept."""
+        """Return the path that the file of a key has."""
         return self._sums.path(key).with_suffix(self.suffix)
 
 
 def checked(rest: bytes) -> bytes:
-    """The content of a file of the store, with its checksum."""
+    """Return the contents of a file of the store, with their checksum."""
     return b"%s%s\n%s" % (MAGIC, hashlib.sha256(rest).hexdigest().encode(), rest)
 
 
 def distrust(status: os.stat_result) -> str | None:
-    """Why a file or a folder may have been written by another user; None if that is impossible."""
+    """Return why another user may have written a file or a folder; None if that is impossible."""
     if not hasattr(os, "geteuid"):  # Windows: the folder is in the user's profile
         return None
     if status.st_uid not in (os.geteuid(), 0):
@@ -288,5 +288,5 @@ def distrust(status: os.stat_result) -> str | None:
 
 
 def _at_once(path: str, flags: int) -> int:
-    """Opens without waiting, should a pipe lie in the place of a file."""
+    """Open a file without waiting, in case it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))

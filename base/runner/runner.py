@@ -24,7 +24,7 @@ TICK = 0.2
 NEWS, ANSWER, FAULT, DEATH = "news", "answer", "fault", "death"
 
 
-class Crew(Protocol[T_co, R_co]):
+class TaskCrew(Protocol[T_co, R_co]):
     """Whoever runs tasks: processes, this process, a Spark cluster."""
 
     def busy(self) -> bool:
@@ -46,7 +46,7 @@ def never() -> bool:
 
 
 def run_tasks(
-    crew: Crew[T, R],
+    crew: TaskCrew[T, R],
     *,
     interrupted: Callable[[], bool] = never,
     on_tick: Callable[[Sequence[tuple[T, Any]]], None] | None = None,
@@ -154,14 +154,14 @@ class Processes(Generic[T, R]):
         self._workers = workers
         self._lost = lost
         self._choose = choose
-        self._members: list[_Member[T]] = []
+        self._members: list[_TaskProcess[T]] = []
 
     def busy(self) -> bool:
         return bool(self._waiting or self._members)
 
     def wait(self, seconds: float) -> Sequence[R]:
         while self._waiting and len(self._members) < self._workers:
-            self._members.append(_Member(self._function, self._next(None)))
+            self._members.append(_TaskProcess(self._function, self._next(None)))
         workers = [member.worker for member in self._members]
         connection.wait([w.pipe for w in workers] + [w.process.sentinel for w in workers], seconds)
         answers = []
@@ -188,14 +188,14 @@ class Processes(Generic[T, R]):
         end_workers([member.worker for member in self._members])
         self._members.clear()
 
-    def _next(self, member: _Member[T] | None) -> T:
+    def _next(self, member: _TaskProcess[T] | None) -> T:
         """Take the task that a process, or a new one, works on next."""
         last = None if member is None else member.task
         elsewhere = [other.task for other in self._members if other is not member]
         return self._waiting.pop(self._choose(self._waiting, last, elsewhere))
 
 
-class _Member(Generic[T]):
+class _TaskProcess(Generic[T]):
     """A process, which always has a task, and the latest news of it."""
 
     def __init__(self, function: Callable[[T, Tell], object], task: T) -> None:

@@ -20,7 +20,7 @@ STATES_PER_SECOND = 500_000
 
 
 def states(config: Config) -> float:
-    """Estimated number of states of a configuration."""
+    """Return the estimated number of states of a configuration."""
     brokers = float(config.broker_count)
     disturbed = config.disturbances + config.late_fetches + config.failovers
     proposed = config.shrinks + config.operations
@@ -34,14 +34,14 @@ def states(config: Config) -> float:
 
 
 def cost(config: Config, large: int) -> float:
-    """Estimated seconds that one thread needs, at most until it reaches `large` states."""
+    """Return the estimated seconds that one thread needs, at most until it reaches `large` states."""
     return START_SECONDS + min(states(config), large) / STATES_PER_SECOND
 
 
 def pack(costs: Mapping[N, float], packs: int) -> list[list[N]]:
-    """Splits the keys into at most `packs` groups of similar cost, the most expensive group first.
+    """Split the keys into at most `packs` groups of similar cost, the most expensive group first.
 
-    Assigns keys by decreasing cost, each to the cheapest group so far; the mapping's order breaks ties.
+    Assign keys by decreasing cost, each to the cheapest group so far; the mapping's order breaks ties.
     """
     groups: list[list[N]] = [[] for _ in range(min(packs, len(costs)))]
     loads = [0.0] * len(groups)
@@ -54,5 +54,5 @@ def pack(costs: Mapping[N, float], packs: int) -> list[list[N]]:
 
 
 def largest_first(costs: Mapping[N, float]) -> Iterable[N]:
-    """The keys by decreasing cost; the mapping's order breaks ties."""
+    """Return the keys by decreasing cost; the mapping's order breaks ties."""
     return sorted(costs, key=lambda key: -costs[key])

@@ -64,8 +64,8 @@ class Job(Record, frozen=True):
         return Selected(self.selection.variant, self.selection.scope, config, overrides)
 
 
-class Answer(Record, frozen=True):
-    """What became of a job: a check report, or why there is none.
+class JobAnswer(Record, frozen=True):
+    """The outcome of a job: a check report, or the reason why it has no report.
 
     refused: the check refused the configuration. error: the check failed for a reason unrelated to the
     configuration. large: the configuration has more states than a job may have. traces: file name -> text.
@@ -85,7 +85,7 @@ def check_job(
     scratch: Path | None = None,
     spark: SparkRequest | None = None,
     family_of: Callable[[Job], Family | None] | None = None,
-) -> Answer:
+) -> JobAnswer:
     """Check one configuration. scratch: folder for temporary files; nothing remains there.
 
     spark: how to distribute the search over this process's Spark session; None for the local engine.
@@ -115,25 +115,25 @@ def check_job(
         family = None if family_of is None else family_of(job)
         report = check_selected(request, job.selected(), progress, folder / "run", family=family)
         if bounded and (report.search.stopped_by or "").startswith("--max-states"):
-            return Answer(job.number, large=True)
+            return JobAnswer(job.number, large=True)
         traces = {p.name: p.read_text("utf-8") for p in sorted((folder / "run").glob("*.trace.json"))}
-        return Answer(job.number, report=structs.replace(report, run_dir=None), traces=traces)
+        return JobAnswer(job.number, report=structs.replace(report, run_dir=None), traces=traces)
     except Interrupted:
         raise
     except UsageFault as fault:
-        return Answer(job.number, refused=fault.message)
+        return JobAnswer(job.number, refused=fault.message)
     except ElrError as fault:
-        return Answer(job.number, error=f"{fault.code}: {fault.message}")
+        return JobAnswer(job.number, error=f"{fault.code}: {fault.message}")
     except MemoryError:
-        return Answer(job.number, error="out of memory")
+        return JobAnswer(job.number, error="out of memory")
     except OSError as fault:
-        return Answer(job.number, error=f"system: {fault.strerror or fault}")
+        return JobAnswer(job.number, error=f"system: {fault.strerror or fault}")
     except Exception as fault:  # a bug in one configuration must not lose the others
-        return Answer(job.number, error=f"internal: {type(fault).__name__}: {fault}")
+        return JobAnswer(job.number, error=f"internal: {type(fault).__name__}: {fault}")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def compile_alone(alone: bool) -> None:
-    """Sets whether this process compiles kernels without helper processes, because it runs in a pool."""
+    """Set whether this process compiles kernels without helper processes, because it runs in a pool."""
     os.environ[ALONE] = "1" if alone else ""

@@ -12,11 +12,11 @@ from pathlib import Path
 from elrcheck.base.errors import Interrupted
 from elrcheck.base.progress import Event, LevelDone, Silent
 from elrcheck.base.runner.runner import TICK, Processes, Tell
-from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job, compile_alone
 from elrcheck.checking.batch.shared_kernels import Families, next_job
 
 
-def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Processes[Job, Answer]:
+def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Processes[Job, JobAnswer]:
     """Return the processes that check all jobs; the news of a job is the number of its states so far.
 
     They keep to the given order as far as a process does not prefer to keep its kernel.
@@ -25,8 +25,8 @@ def check_all(jobs: Sequence[Job], processes: int, scratch: Path) -> Processes[J
     return Processes(_JobChecker(scratch), jobs, processes, lost=_answer_of_lost, choose=next_job)
 
 
-def _answer_of_lost(job: Job, fate: str) -> Answer:
-    return Answer(job.number, error=fate)
+def _answer_of_lost(job: Job, fate: str) -> JobAnswer:
+    return JobAnswer(job.number, error=fate)
 
 
 class _JobChecker:
@@ -36,12 +36,12 @@ class _JobChecker:
         self._scratch = scratch
         self._families = Families()
 
-    def __call__(self, job: Job, tell: Tell) -> Answer:
+    def __call__(self, job: Job, tell: Tell) -> JobAnswer:
         compile_alone(job.workers == 1)
         try:
             return check_job(job, _States(tell), self._scratch, family_of=self._families.of)
         except Interrupted:
-            return Answer(job.number, error="the process was stopped by a signal")
+            return JobAnswer(job.number, error="the process was stopped by a signal")
 
 
 class _States(Silent):

@@ -31,7 +31,7 @@ MOST_STATES = 2_000_000
 
 
 def share(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs in the same order; those that differ from another one in budgets only say so."""
+    """Return the jobs in the same order; those that differ from another one in budgets only name their family."""
     numbers = budgets_of(load_whole_model()) | MORE
     groups: dict[str, list[Job]] = {}
     for job in jobs:
@@ -47,7 +47,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
 
 
 def _rest(job: Job, numbers: frozenset[str]) -> str:
-    """What must be equal in two jobs that share a kernel."""
+    """Return everything that must be equal in two jobs that share a kernel."""
     config = {name: value for name, value in job.config.items() if name not in numbers}
     return json.dumps([config, job.properties, job.workers == 1], sort_keys=True)
 
@@ -60,7 +60,7 @@ def _sharing(configs: Sequence[Mapping[str, Any]], numbers: frozenset[str]) -> S
 
 
 def next_job(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) -> int:
-    """The position of the job that a process takes: of the family it has, or else of one nobody has yet."""
+    """Return the position of the next job of a process: of its own family, or else of one that no process has."""
     kinds = [job.sharing for job in waiting]
     if last is not None and last.sharing is not None and last.sharing in kinds:
         return kinds.index(last.sharing)
@@ -69,14 +69,14 @@ def next_job(waiting: Sequence[Job], last: Job | None, others: Sequence[Job]) ->
 
 
 class Families:
-    """The family that a process has made last."""
+    """Remembers the family that a process made last."""
 
     def __init__(self) -> None:
         self._sharing: Sharing | None = None
         self._family: Family | None = None
 
     def of(self, job: Job) -> Family | None:
-        """The family of a job; None if it has none."""
+        """Return the family of a job, None for a job without one."""
         if job.sharing is None:
             return None
         if job.sharing != self._sharing:

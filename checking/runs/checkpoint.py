@@ -45,7 +45,7 @@ LEVELS = "levels"
 
 
 class Identity(Record, frozen=True):
-    """What a run searches. config: every knob and budget as plain values; model: `numbered_digest`.
+    """The search of a run. config: every knob and budget as plain values; model: `numbered_digest`.
 
     lasting: the user chose the folder, which also keeps the traces of witnesses.
     """
@@ -78,8 +78,8 @@ class ManifestLevel(Record, frozen=True):
     files: tuple[ManifestFile, ...]
 
 
-class Manifest(Record, frozen=True):
-    """What `run.json` holds, besides its checksum. elrcheck: the version that has written it."""
+class RunManifest(Record, frozen=True):
+    """The contents of `run.json`, besides its checksum. elrcheck: the version that wrote it."""
 
     schema: str
     elrcheck: str
@@ -140,7 +140,7 @@ class RunFolder:
 
     def save(self, written: Sequence[SavedLevel], tally: Tally) -> None:
         levels = tuple(_to_manifest(level) for level in written)
-        manifest = Manifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
+        manifest = RunManifest(SCHEMA, __version__, self._identity(), self.storage, levels, tally.saved())
         body = to_data(manifest)
         if self._levels is not None:
             self._levels.sync()
@@ -169,7 +169,7 @@ class RunFolder:
             raise
 
     def _what_to_do(self, fault: EnvironmentFault) -> str | None:
-        """What a user can do about a failure of the run."""
+        """Return a help text: what a user can do about a failure of the run."""
         if self.saved:
             way = f"resume with `elrcheck check --resume {self.folder}`"
             return way if fault.help is None else f"{fault.help}, then {way}"
@@ -266,7 +266,7 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
 
 
 def read_run(folder: Path) -> Saved:
-    """Read the run in a folder; raise UsageFault if there is none or its manifest is damaged."""
+    """Read the run in a folder; raise UsageFault if there is no run or its manifest is damaged."""
     place = folder / MANIFEST
     if not place.is_file():
         raise UsageFault(
@@ -283,7 +283,7 @@ def read_run(folder: Path) -> Saved:
     if body["sha256"] != _checksum(rest):
         raise damaged(place, "its contents differ from what was written (SHA-256)")
     try:
-        manifest = from_data(rest, Manifest)
+        manifest = from_data(rest, RunManifest)
         levels = [_from_manifest(level) for level in manifest.levels]
         return Saved(manifest.run, levels, Tally.restored(manifest.tally), manifest.storage)
     except (ValueError, OverflowError) as fault:

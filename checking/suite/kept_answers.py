@@ -16,7 +16,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase
-from elrcheck.checking.batch.job import Answer
+from elrcheck.checking.batch.job import JobAnswer
 from elrcheck.checking.suite.walked_case import WalkAnswer
 from elrcheck.results.check_report import CheckReport
 
@@ -29,7 +29,7 @@ class KeptWalks(Record, frozen=True):
 
 
 class KeptAnswer(Record, frozen=True):
-    """Of a search or of walks."""
+    """The stored answer of a search or of walks."""
 
     searched: CheckReport | None = None
     walked: KeptWalks | None = None
@@ -41,15 +41,15 @@ class KeptAnswers:
     def __init__(self, fresh: bool) -> None:
         self.store = Store("suite", KeptAnswer, fresh=fresh)
 
-    def find(self, number: int, case: SuiteCase) -> tuple[Answer | WalkAnswer, Kept] | None:
-        """The answer for a configuration, and where it comes from; None if there is none."""
+    def find(self, number: int, case: SuiteCase) -> tuple[JobAnswer | WalkAnswer, Kept] | None:
+        """Return the stored answer for a configuration and its origin; None without one."""
         entry = self.store.get(_key(case))
         answer = None if entry is None else _answer(number, case, entry.value)
         if entry is not None and answer is None:
             self.store.refuse(_key(case), "does not fit its configuration")
         return None if entry is None or answer is None else (answer, entry.kept)
 
-    def add(self, case: SuiteCase, answer: Answer | WalkAnswer) -> None:
+    def add(self, case: SuiteCase, answer: JobAnswer | WalkAnswer) -> None:
         """Keep the answer of walks or of a complete search. It is as old as the search that it comes from."""
         if isinstance(answer, WalkAnswer):
             walks = KeptWalks(answer.counts, answer.seconds)
@@ -64,7 +64,7 @@ class KeptAnswers:
         self.store.put(_key(case), KeptAnswer(searched=plain), moment)
 
 
-def kept_of(answer: Answer | WalkAnswer) -> Kept | None:
+def kept_of(answer: JobAnswer | WalkAnswer) -> Kept | None:
     """Return where the answer of a search comes from, if a process only looked it up."""
     return None if isinstance(answer, WalkAnswer) or answer.report is None else answer.report.kept
 
@@ -73,7 +73,7 @@ def _unexplained(report: CheckReport, case: SuiteCase) -> bool:
     return any(one.verdict == "violated" and one.id not in case.violates for one in report.properties)
 
 
-def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> Answer | WalkAnswer | None:
+def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> JobAnswer | WalkAnswer | None:
     """The answer as a process would give it; None if it is not one of such a configuration."""
     if case.walk is not None:
         walks = stored.walked
@@ -81,7 +81,7 @@ def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> Answer | WalkAn
     report = stored.searched
     if report is None or stored.walked or not _sound(report) or _unexplained(report, case):
         return None
-    return Answer(number, report)
+    return JobAnswer(number, report)
 
 
 def _sound(report: CheckReport) -> bool:

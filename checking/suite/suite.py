@@ -32,7 +32,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.batch.estimate import states
-from elrcheck.checking.batch.job import Answer, Job
+from elrcheck.checking.batch.job import Job, JobAnswer
 from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
@@ -57,7 +57,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     for case in cases:
         demand_known(model, case)
     store = KeptAnswers(request.fresh)
-    answers: dict[int, Answer | WalkAnswer] = {}
+    answers: dict[int, JobAnswer | WalkAnswer] = {}
     origins: dict[int, Kept] = {}
     for number, case in enumerate(cases):
         if (entry := store.find(number, case)) is not None:
@@ -111,7 +111,7 @@ def _answers(
     work: Path,
     stop: Interrupts,
     on_tick: Callable[[Sequence[tuple[Job, int | None]]], None],
-) -> Generator[Answer | WalkAnswer, None, None]:
+) -> Generator[JobAnswer | WalkAnswer, None, None]:
     """Yield the answers as they arrive: those of the searches, and then those of the walks."""
     searching = check_all(share(jobs), useful_workers(workers, len(jobs)), work)
     yield from run_tasks(searching, interrupted=stop, on_tick=on_tick)
@@ -119,7 +119,7 @@ def _answers(
 
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
-    """The configurations of the request, in the order of their files; deep ones only by --deep or by name."""
+    """Return the configurations of the request, in the order of their files; deep ones only by --deep or by name."""
     families: tuple[Family, ...] = tuple(read_family(file) for file in request.files) or packaged_suites()
     every = [case for family in families for case in family.cases]
     chosen: list[SuiteCase] = []
@@ -138,14 +138,14 @@ def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
 
 
 def _sample(cases: Sequence[SuiteCase], size: int) -> list[SuiteCase]:
-    """Configurations evenly spread over the suite, so that a sample is the same on every machine."""
+    """Return configurations evenly spread over the suite, so that a sample is the same on every machine."""
     if size >= len(cases):
         return list(cases)
     return [cases[number * len(cases) // size] for number in range(size)]
 
 
 def demand_known(model: Model, case: SuiteCase) -> None:
-    """Raises UsageFault if a suite names a property that the model does not have."""
+    """Raise UsageFault if a suite names a property that the model does not have."""
     always = [fn.ident for fn in model.always]
     witnesses = [fn.ident for fn in model.sometimes]
     for what, named, defined in (("property", case.violates, always), ("witness", case.reaches, witnesses)):
@@ -160,7 +160,7 @@ def demand_known(model: Model, case: SuiteCase) -> None:
 
 
 def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
-    """The complete search of a configuration, in one thread, unless its program was searched before."""
+    """Return the job of a complete search in one thread, which an earlier search of the same program may answer."""
     limits = Limits(max_states=case.max_states)
     values = config_values(case.selected.config)
     return Job(number, case.selection, values, (), limits, kept=True, fresh=fresh)
@@ -169,12 +169,12 @@ def job_of(number: int, case: SuiteCase, fresh: bool) -> Job:
 def run_of(
     model: Model,
     case: SuiteCase,
-    answer: Answer | WalkAnswer,
+    answer: JobAnswer | WalkAnswer,
     origin: Kept | None,
     place: Path,
     recorded: Mapping[str, Counts] | None = None,
 ) -> SuiteRun:
-    """Compares an answer with what is expected; stores the traces of unexplained violations.
+    """Compare an answer with what is expected, and store the traces of unexplained violations.
 
     kept: where the answer comes from, if it is that of an earlier run.
     recorded: the counts of complete searches by name, None where none are known.
@@ -227,7 +227,7 @@ def run_of(
 
 
 def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
-    """The run, and what was recorded for it if that is something else."""
+    """Return the run, with what was recorded for it if that is something else."""
     counts = counts_of(run)
     if recorded is None or counts is None or counts == (expected := recorded.get(run.name)):
         return _judged(run)
@@ -235,14 +235,14 @@ def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
 
 
 def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
-    """The packaged counts, if it is the packaged suite that runs and its counts are not being recorded."""
+    """Return the packaged counts if the packaged suite runs and its counts are not being recorded."""
     if request.files or request.record is not None:
         return None
     return read_counts(packaged_counts())
 
 
 def counts_of(run: SuiteRun) -> Counts | None:
-    """The counts of walks or of a complete search, None for any other."""
+    """Return the counts of walks or of a complete search, None for any other run."""
     if run.verdict not in ("holds", "violated", "walked") or run.reason is not None:
         return None
     return Counts(run.generated, run.distinct, run.diameter, run.digest)
@@ -283,7 +283,7 @@ def _violations(case: SuiteCase, report: CheckReport) -> list[SuiteViolation]:
     return violations
 
 
-def _stored(one: SuiteViolation, case: SuiteCase, answer: Answer, place: Path) -> SuiteViolation:
+def _stored(one: SuiteViolation, case: SuiteCase, answer: JobAnswer, place: Path) -> SuiteViolation:
     text = answer.traces.get(f"{one.id}.trace.json")
     if one.expected or text is None:
         return one
@@ -293,7 +293,7 @@ def _stored(one: SuiteViolation, case: SuiteCase, answer: Answer, place: Path) -
 
 
 def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
-    """Unexpected as soon as a complete search says so; a stopped or failed search decides nothing."""
+    """Return `unexpected` as soon as a complete search says so; a stopped or failed search decides nothing."""
     if not runs:
         return "nothing"
     for run in runs:
@@ -305,7 +305,7 @@ def verdict_of(runs: Sequence[SuiteRun]) -> SuiteVerdict:
 
 
 def _never_reached(model: Model, runs: Sequence[SuiteRun]) -> tuple[str, ...]:
-    """Witnesses that no run reaches: properties about them may pass over nothing."""
+    """Return the witnesses that no run reaches: properties about them may hold vacuously."""
     whole = [set(run.unreached) for run in runs if run.verdict not in ("failed", "walked")]
     return tuple(fn.ident for fn in model.sometimes if whole and all(fn.ident in one for one in whole))
 
@@ -326,11 +326,11 @@ def _command(case: SuiteCase) -> str:
 def _report_progress(
     progress: Progress,
     cases: Sequence[SuiteCase],
-    answers: Mapping[int, Answer | WalkAnswer],
+    answers: Mapping[int, JobAnswer | WalkAnswer],
     running: Sequence[tuple[Job, int | None]],
     started: float,
 ) -> None:
-    reports = [answer.report for answer in answers.values() if isinstance(answer, Answer)]
+    reports = [answer.report for answer in answers.values() if isinstance(answer, JobAnswer)]
     distinct = sum(report.search.distinct for report in reports if report is not None)
     progress.tell(
         PointsDone(

@@ -24,7 +24,7 @@ class WalkTask(Record, frozen=True):
 
 
 class WalkAnswer(Record, frozen=True):
-    """What the walks of a configuration met."""
+    """The counts of the states that the walks of a configuration met."""
 
     number: int
     counts: Counts

@@ -1,4 +1,4 @@
-"""Compares the results of a run with a baseline: one `Difference` for each mismatch."""
+"""Compare the results of a run with a baseline: one `Difference` for each mismatch."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def found_in(
     mutations: MutateReport | None = None,
     controller: ControllerReport | None = None,
 ) -> Expected:
-    """The results of a run that a baseline records."""
+    """Return the results of a run that a baseline records."""
     return Expected(
         verdict=check.verdict,
         counts={name: getattr(check.search, name) for name in COUNTS},
@@ -104,7 +104,7 @@ def _proof_of(report: ProveReport) -> Proof:
 def differences(
     expected: Expected, current: Expected, names: Mapping[str, str], fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
-    """All differences, the most informative first. names: property id -> name."""
+    """Return all differences, the most informative first. names: property id -> name."""
     every = [
         *_properties(expected, current, names, fail_on),
         *_proof(expected.proof, current.proof),
@@ -120,7 +120,7 @@ def differences(
 
 
 def in_order(every: Iterable[Difference], fail_on: Sequence[str]) -> tuple[Difference, ...]:
-    """The differences, judged by `--fail-on`, the most informative first."""
+    """Return the differences, judged by `--fail-on`, the most informative first."""
     judged = [replace(one, fails=_fails(one, fail_on)) for one in every]
     return tuple(sorted(judged, key=lambda one: _ORDER.index(one.kind)))
 
@@ -138,7 +138,7 @@ def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
 
 
 def _both(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yields (name, expected, found) for every name, in natural order."""
+    """Yield (name, expected, current) for every name, in natural order."""
     for name in sorted({*expected, *current}, key=natural):
         yield name, expected.get(name, ABSENT), current.get(name, ABSENT)
 
@@ -228,7 +228,7 @@ def _guards(expected: Expected, current: Expected) -> Iterator[Difference]:
 
 
 def _teeth(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
-    """A guard whose removal no property notices any more: some property lost its teeth."""
+    """Yield the guards whose removal no property notices any more: some property lost its teeth."""
     for name, was, now in _both(expected, current):
         if was != now:
             worse = was.startswith("noticed") and not now.startswith("noticed")
@@ -236,7 +236,7 @@ def _teeth(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[
 
 
 def _controller(expected: Mapping[str, str], current: Mapping[str, str]) -> Iterator[Difference]:
-    """An event of the controller of which a rule is no longer proved."""
+    """Yield the events of the controller with a rule that is no longer proved."""
     for name, was, now in _both(expected, current):
         if was != now:
             worse = was == "proved" or now.startswith("refuted")

@@ -33,7 +33,7 @@ def accepted(entry: SuiteEntry, report: SuiteReport) -> SuiteEntry:
 
 
 def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update: bool) -> GatedSuite:
-    """What an update cannot accept still fails it: the suite has to explain that."""
+    """Compare a suite with its entry. An unexplained violation fails an update too: the suite has to explain it."""
     every = suite_differences(entry.expected or {}, report, fail_on)
     if entry.expected is None:
         held = sum(run.as_expected for run in report.runs)

@@ -20,7 +20,7 @@ UNDECIDED = ("inconclusive", "failed")
 def suite_differences(
     expected: Mapping[str, ExpectedRun], report: SuiteReport, fail_on: Sequence[str]
 ) -> tuple[Difference, ...]:
-    """All differences, the most informative first; the subject of each is a configuration."""
+    """Return all differences, the most informative first; the subject of each is a configuration."""
     current = found_in_suite(report)
     every = [one for run in report.runs for one in _unexplained(run)]
     for name in sorted({*expected, *current}, key=natural):
@@ -35,7 +35,7 @@ def suite_differences(
 
 
 def _unexplained(run: SuiteRun) -> Iterator[Difference]:
-    """What is not as the suite says."""
+    """Yield everything that is not as the suite says."""
     for one in run.violations:
         if one.found and not one.expected:
             said = f"violated at depth {one.depth}"

@@ -61,7 +61,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Grid:
+class SweepGrid:
     """All points, including refused ones. excluded: how many points of the product were left out."""
 
     axes: tuple[Axis, ...]
@@ -93,7 +93,7 @@ def _axes(node: Node) -> tuple[Axis, ...]:
 
 
 def _points(node: Node) -> tuple[Mapping[str, tuple[str, ...]], ...]:
-    """An array of tables, none of them empty, each as key -> values."""
+    """Return an array of tables that are not empty, each as key -> values."""
     if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
         node.bad(f"expected tables [[{node.key}]] with at least one key")
     return tuple({axis.key: axis.values for axis in _axes(part)} for part in node.items())
@@ -103,7 +103,7 @@ Points: TypeAlias = Annotated[tuple[Mapping[str, tuple[str, ...]], ...], Reader(
 
 
 @dataclass(frozen=True)
-class _Rules:
+class _GridRules:
     """A grid before taking the product. exclude, include: points as key -> values."""
 
     description: str = ""
@@ -112,7 +112,7 @@ class _Rules:
     include: Points = ()
     source: Annotated[str, From.FILE] = ""
 
-    def checked(self, node: Node) -> _Rules:
+    def checked(self, node: Node) -> _GridRules:
         swept = [axis.key for axis in self.axes]
         for rule in node.get("exclude", []).items():
             for key, part in rule.fields():
@@ -128,13 +128,13 @@ class _Rules:
         return self
 
 
-def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid:
+def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> SweepGrid:
     """Builds the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
 
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
     _reject_bad_base(base)
-    rules = _Rules() if file is None else read_record(read_toml(file), _Rules)
+    rules = _GridRules() if file is None else read_record(read_toml(file), _GridRules)
     axes = (*rules.axes, *(parse_axis(text) for text in sweeps))
     _reject_twice(axes, base)
     if not axes and not rules.include:
@@ -156,7 +156,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Grid
     if all(point.selected is None for point in points):
         reason = points[0].refused if points else "everything is excluded"
         raise NothingChecked("sweep-empty", f"no configuration of the grid can be checked: {reason}")
-    return Grid(axes, every, points, len(chosen) + len(rules.include) - len(settings))
+    return SweepGrid(axes, every, points, len(chosen) + len(rules.include) - len(settings))
 
 
 def _reject_bad_base(base: Selection) -> None:

@@ -29,10 +29,10 @@ from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.select import resolve
-from elrcheck.checking.batch.job import Answer
+from elrcheck.checking.batch.job import JobAnswer
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep.axes import Axis
-from elrcheck.commands.sweep.grid import Grid, Point
+from elrcheck.commands.sweep.grid import Point, SweepGrid
 from elrcheck.results.sweep_report import Searcher
 from elrcheck.results.trace_view import Scalar
 
@@ -42,7 +42,7 @@ ROWS = "rows.jsonl"
 CODES = Codes("checkpoint-damaged")
 
 
-class Done(Answer, frozen=True, kw_only=True):
+class SweepAnswer(JobAnswer, frozen=True, kw_only=True):
     """An answer and who gave it; its traces are in the folder."""
 
     by: Searcher
@@ -76,7 +76,7 @@ class SavedLimits(Record, frozen=True):
 
 
 class SavedSweep(Record, frozen=True):
-    """What must be the same for a sweep to go on. model: the digest of its rules."""
+    """Everything that must be the same for a sweep to continue. model: the digest of its rules."""
 
     axes: tuple[SavedAxis, ...]
     keys: tuple[str, ...]
@@ -92,8 +92,8 @@ class SavedSweep(Record, frozen=True):
 # ------------------------------------------------------------------------------- what a sweep is
 
 
-def describe(grid: Grid, request: SweepRequest) -> SavedSweep:
-    """The sweep that is asked for."""
+def describe(grid: SweepGrid, request: SweepRequest) -> SavedSweep:
+    """Return the definition of the requested sweep."""
     return SavedSweep(
         axes=tuple(SavedAxis(axis.key, axis.values) for axis in grid.axes),
         keys=grid.keys,
@@ -122,19 +122,19 @@ def _saved_point(point: Point) -> SavedPoint:
     )
 
 
-def grid_of(saved: SavedSweep) -> Grid:
-    """The grid of a saved sweep. UsageFault if a configuration is not what it was (a scope file changed)."""
+def grid_of(saved: SavedSweep) -> SweepGrid:
+    """Return the grid of a saved sweep. Raise UsageFault if a configuration changed (in a scope file)."""
     points = []
     for number, point in enumerate(saved.points, start=1):
         selection = Selection(point.variant, point.scope, point.overrides)
         selected = resolve(selection) if point.refused is None else None
         points.append(Point(number, selection, point.settings, selected, point.refused))
     axes = tuple(Axis(axis.key, axis.values) for axis in saved.axes)
-    return Grid(axes, saved.keys, tuple(points), saved.excluded)
+    return SweepGrid(axes, saved.keys, tuple(points), saved.excluded)
 
 
 def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
-    """The request with everything that belongs to the sweep taken from what was saved."""
+    """Return the request with everything that belongs to the sweep taken from what was saved."""
     return replace(
         request,
         properties=saved.properties,
@@ -145,7 +145,7 @@ def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
 
 
 def reject_other(saved: SavedSweep, requested: SavedSweep, place: Path) -> None:
-    """UsageFault if the sweep in the folder is not the one asked for; says what differs."""
+    """Raise UsageFault if the sweep in the folder is not the requested one; the message says what differs."""
     detail = _difference(saved, requested)
     if detail is not None:
         raise UsageFault(
@@ -190,16 +190,16 @@ class Ledger:
     def __init__(self, folder: Path, numbers: Iterable[int]) -> None:
         self.folder = folder
         self._numbers = frozenset(numbers)
-        self.journal = Journal(folder / ROWS, Done, self._number)
-        self.done: Mapping[int, Done] = self.journal.answers
+        self.journal = Journal(folder / ROWS, SweepAnswer, self._number)
+        self.done: Mapping[int, SweepAnswer] = self.journal.answers
 
-    def add(self, answer: Answer, by: Searcher) -> None:
+    def add(self, answer: JobAnswer, by: Searcher) -> None:
         """Store an answer: its traces first, then its line."""
         if answer.traces:
             write_files(self.folder / self.place(answer.number), answer.traces)
-        self.journal.add(Done(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by))
+        self.journal.add(SweepAnswer(**{**structs.asdict(answer), "traces": dict.fromkeys(answer.traces, "")}, by=by))
 
-    def _number(self, done: Done) -> int:
+    def _number(self, done: SweepAnswer) -> int:
         if done.number not in self._numbers:
             raise ValueError(f"there is no configuration number {done.number}")
         return done.number
@@ -219,7 +219,7 @@ class Ledger:
 
 
 def create(place: Path | None, sweep: SavedSweep) -> Ledger:
-    """A new folder: the one asked for, or one named by what is swept. UsageFault if it is taken."""
+    """Create the requested folder, or one named by what is swept. Raise UsageFault if it is taken."""
     body = json.dumps(to_data(sweep), sort_keys=True)
     if place is None:
         first = RUNS / f"sweep-{hashlib.sha256(body.encode()).hexdigest()[:10]}"
@@ -240,7 +240,7 @@ def create(place: Path | None, sweep: SavedSweep) -> Ledger:
 
 
 def read_sweep(place: Path) -> SavedSweep:
-    """What the sweep in a folder is. UsageFault if there is none, or it is damaged."""
+    """Read the definition of the sweep in a folder. Raise UsageFault if there is no sweep, or it is damaged."""
     file = place / MANIFEST
     if not file.is_file():
         raise UsageFault("no-checkpoint", f"there is no resumable sweep in {place}", where=str(file))

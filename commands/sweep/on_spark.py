@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.errors import ElrError
 from elrcheck.base.roundtrip import from_text, to_text
 from elrcheck.checking.batch.estimate import cost, pack
-from elrcheck.checking.batch.job import Answer, Job, check_job, compile_alone
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job, compile_alone
 from elrcheck.spark.faults import explained
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class SparkTasks:
 
     def __init__(self, session: SparkSession, jobs: Sequence[Job]) -> None:
         self._session = session
-        self._finished: queue.SimpleQueue[tuple[list[list[Job]], list[Answer] | Exception]] = queue.SimpleQueue()
+        self._finished: queue.SimpleQueue[tuple[list[list[Job]], list[JobAnswer] | Exception]] = queue.SimpleQueue()
         self._unanswered = len(jobs)
         by_number = {job.number: job for job in jobs}
         costs = {job.number: cost(job.selected().config, job.large or 0) for job in jobs}
@@ -56,7 +56,7 @@ class SparkTasks:
     def busy(self) -> bool:
         return self._unanswered > 0
 
-    def wait(self, seconds: float) -> Sequence[Answer]:
+    def wait(self, seconds: float) -> Sequence[JobAnswer]:
         """Return the new answers, and start the jobs of a failed Spark job one by one.
 
         Raises EnvironmentFault if a retry is useless.
@@ -73,7 +73,7 @@ class SparkTasks:
                 for job in jobs:
                     self._start([[job]])
                 return ()
-            result = [Answer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")]
+            result = [JobAnswer(jobs[0].number, error=f"the Spark task failed: {_first_line(result)}")]
         self._unanswered -= len(result)
         return result
 
@@ -104,14 +104,14 @@ class SparkTasks:
             return False
 
 
-def _submit(session: SparkSession, packs: list[list[Job]]) -> list[Answer]:
+def _submit(session: SparkSession, packs: list[list[Job]]) -> list[JobAnswer]:
     """Runs one Spark job with one partition per pack."""
     context = session.sparkContext
     context.addJobTag(TAG)  # of this thread
     bodies = [[(job.number, to_text(job)) for job in each] for each in packs]
     rows = context.parallelize(bodies, len(bodies)).flatMap(list)
     frame = session.createDataFrame(rows, SCHEMA).mapInArrow(check_rows, SCHEMA)
-    return [from_text(row.body, Answer) for row in frame.collect()]
+    return [from_text(row.body, JobAnswer) for row in frame.collect()]
 
 
 def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.commands.sweep.grid import Point
-from elrcheck.commands.sweep.ledger import Done, Ledger
+from elrcheck.commands.sweep.ledger import Ledger, SweepAnswer
 from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, SweepRow
 
 
-def row_of(point: Point, done: Done | None) -> SweepRow:
+def row_of(point: Point, done: SweepAnswer | None) -> SweepRow:
     """The row of one configuration; `done` is None if it has no answer."""
     if point.selected is None:
         return _without_report(point, "skipped", point.refused, None)

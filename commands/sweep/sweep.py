@@ -22,16 +22,16 @@ from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.processors import processors
-from elrcheck.base.runner.runner import Crew, InProcess, run_tasks
+from elrcheck.base.runner.runner import InProcess, TaskCrew, run_tasks
 from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.batch.estimate import cost, largest_first
-from elrcheck.checking.batch.job import Answer, Job, check_job
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep import ledger as ledgers
 from elrcheck.commands.sweep.axes import plain_value
-from elrcheck.commands.sweep.grid import Grid, Point, job_of, make_grid
+from elrcheck.commands.sweep.grid import Point, SweepGrid, job_of, make_grid
 from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.rows import row_of
 from elrcheck.invariants.modules import load_whole_model
@@ -45,8 +45,8 @@ WORK = "work"
 class Engines:
     """Who checks the jobs: `small` takes all small ones at once, `whole` a large one."""
 
-    small: Callable[[Sequence[Job]], Crew[Job, Answer]]
-    whole: Callable[[Job], Crew[Job, Answer]]
+    small: Callable[[Sequence[Job]], TaskCrew[Job, JobAnswer]]
+    whole: Callable[[Job], TaskCrew[Job, JobAnswer]]
     by: Searcher
     workers: int
     detail: str | None = None
@@ -69,11 +69,11 @@ def run_sweep(request: SweepRequest, progress: Progress) -> SweepReport:
         return _run_in(ledger, grid, request, progress, started)
 
 
-def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progress, started: float) -> SweepReport:
+def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Progress, started: float) -> SweepReport:
     resumed = sum(ledger.settled(point.number) for point in grid.points)
     stop = Interrupts()
     work = ledger.folder / WORK
-    run = _Run(grid, ledger, request, progress, stop, started)
+    run = _SweepRun(grid, ledger, request, progress, stop, started)
     workers, detail = 0, "all configurations were already done" if not run.jobs else None
     try:
         if run.jobs:
@@ -110,15 +110,15 @@ def _run_in(ledger: Ledger, grid: Grid, request: SweepRequest, progress: Progres
     )
 
 
-def _begin(request: SweepRequest) -> tuple[SweepRequest, Grid, Ledger]:
-    """Builds the grid and creates the folder of a new sweep."""
+def _begin(request: SweepRequest) -> tuple[SweepRequest, SweepGrid, Ledger]:
+    """Build the grid and create the folder of a new sweep."""
     grid = make_grid(request.selection, request.sweeps, request.grid)
     select_properties(load_whole_model(), request.properties)
     return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
 
 
-def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, Grid, Ledger]:
-    """Reads the grid and opens the folder of a sweep to resume."""
+def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, SweepGrid, Ledger]:
+    """Read the grid and open the folder of a sweep to resume."""
     if request.run_dir is not None:
         raise UsageFault("usage-resume", "--resume already names the run folder: leave out --run-dir")
     saved = ledgers.read_sweep(place)
@@ -157,7 +157,7 @@ def _engines(request: SweepRequest, work: Path, progress: Progress) -> Iterator[
     with spark_session(choice) as session:
         spark = SparkRequest(choice.master, request.spark_conf, storage=request.storage)
 
-        def on_cluster(job: Job) -> Answer:
+        def on_cluster(job: Job) -> JobAnswer:
             return check_job(job, progress, work, spark)
 
         yield Engines(
@@ -173,8 +173,8 @@ def _settled(ledger: Ledger, point: Point) -> bool:
     return point.selected is None or ledger.settled(point.number)
 
 
-def _kept(ledger: Ledger, grid: Grid) -> bool:
-    """Whether the folder stays; one that we named ourselves goes when nothing in it is of use."""
+def _kept(ledger: Ledger, grid: SweepGrid) -> bool:
+    """Return whether the folder stays; one that the user did not name is removed when nothing in it is of use."""
     has_traces = any(done.traces for done in ledger.done.values())
     unfinished = not all(_settled(ledger, point) for point in grid.points)
     if has_traces or unfinished or ledger.folder.parent != RUNS:
@@ -193,11 +193,17 @@ def _forget(ledger: Ledger) -> None:
         RUNS.parent.rmdir()
 
 
-class _Run:
+class _SweepRun:
     """The progress of one sweep: the remaining jobs and the answers so far."""
 
     def __init__(
-        self, grid: Grid, ledger: Ledger, request: SweepRequest, progress: Progress, stop: Interrupts, started: float
+        self,
+        grid: SweepGrid,
+        ledger: Ledger,
+        request: SweepRequest,
+        progress: Progress,
+        stop: Interrupts,
+        started: float,
     ) -> None:
         self.ledger, self.progress, self.stop = ledger, progress, stop
         self.points = {point.number: point for point in grid.points}
@@ -211,7 +217,7 @@ class _Run:
         self.states = 0
 
     def small(self, engines: Engines) -> None:
-        """Runs all jobs not known to be large, concurrently."""
+        """Run all jobs not known to be large, concurrently."""
         large = self.ledger.known_large()
         jobs = [self.jobs[number] for number in self.order if number not in large]
         if jobs:
@@ -219,7 +225,7 @@ class _Run:
             self._collect(engines.small(jobs), engines.by)
 
     def large(self, engines: Engines) -> None:
-        """Runs the large jobs one after the other."""
+        """Run the large jobs one after the other."""
         large = self.ledger.known_large()
         jobs = [self.jobs[number] for number in reversed(self.order) if number in large]
         for place, job in enumerate(jobs, start=1):
@@ -231,7 +237,7 @@ class _Run:
             except Interrupted:
                 self.stop.wanted = True
 
-    def _collect(self, crew: Crew[Job, Answer], by: Searcher) -> None:
+    def _collect(self, crew: TaskCrew[Job, JobAnswer], by: Searcher) -> None:
         answers = run_tasks(crew, interrupted=self.stop, on_tick=self._report_progress)
         with contextlib.closing(answers):
             for answer in answers:

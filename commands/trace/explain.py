@@ -24,7 +24,7 @@ from elrcheck.traces.violation import explain
 
 
 @dataclass(frozen=True)
-class Question:
+class ExplainQuestion:
     """The question: properties by id, name or glob (none: those that fail), or an action.
 
     at: index of the state; None for the state where one of the properties first fails, else the last state.
@@ -35,7 +35,7 @@ class Question:
     at: int | None = None
 
 
-def run_explain(subject: Replayed, question: Question) -> ExplainReport:
+def run_explain(subject: Replayed, question: ExplainQuestion) -> ExplainReport:
     """The answer; UsageFault for names and states that do not exist."""
     last = len(subject.states) - 1
     if question.at is not None and not 0 <= question.at <= last:
@@ -97,7 +97,7 @@ def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> Expla
 # ---------------------------------------------------------------------------- properties
 
 
-def _chosen(subject: Replayed, question: Question) -> tuple[Fn, ...]:
+def _chosen(subject: Replayed, question: ExplainQuestion) -> tuple[Fn, ...]:
     model = subject.model
     every = (*model.always, *model.sometimes, *model.leads_to)
     names = question.properties

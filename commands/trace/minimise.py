@@ -34,7 +34,7 @@ from elrcheck.traces.truth import first_hit
 MOST_REPLAYS = 20_000
 
 
-class Replays:
+class CountedReplays:
     """Replays of label lists in one configuration; counts them.
 
     origin: of the behaviours it makes. bounded: steps that leave the budgets are skipped.
@@ -47,7 +47,7 @@ class Replays:
         self.number = 0
 
     def run(self, labels: Sequence[Label]) -> Behaviour[Label] | None:
-        """The possible ones of these steps, up to a violation; None if there is none."""
+        """Return the behaviour of those steps that are possible, up to a violation; None without a violation."""
         self.number += 1
         plain, fn = self.plain, self.fn
         states, taken = [plain.initial()], list[Label]()
@@ -72,12 +72,12 @@ class Replays:
 def minimise(
     subject: Replayed, requested: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
 ) -> tuple[Replayed, Shortened]:
-    """The shortened trace and what was achieved; UsageFault if the trace does not violate the property."""
+    """Return the shortened trace and what was achieved; raise UsageFault if the trace does not violate the property."""
     fn = _property(subject, requested)
     bounded = all(subject.plain.within(state) for state in subject.states)
     model, config = subject.model, subject.config
     origin = replace(subject.behaviour.origin, property=fn.ident)
-    replays = Replays(model, config, origin, fn, bounded)
+    replays = CountedReplays(model, config, origin, fn, bounded)
     run = replays.run(subject.labels)
     assert run is not None
     progress.stage(f"removing steps from {len(run.labels)}")
@@ -86,7 +86,7 @@ def minimise(
     progress.stage("leaving out brokers")
     for smaller, labels in _fewer_brokers(subject, run.labels):
         origin = Origin.of(smaller, fn.ident, origin.source, origin.form)
-        tried = Replays(model, smaller.config, origin, fn, bounded)
+        tried = CountedReplays(model, smaller.config, origin, fn, bounded)
         shorter = tried.run(labels)
         if shorter is not None:
             run, config = _fewer_steps(tried, shorter), smaller.config
@@ -120,7 +120,7 @@ def _property(subject: Replayed, requested: str | None) -> Fn:
 # ---------------------------------------------------------------------------- steps
 
 
-def _fewer_steps(replays: Replays, run: Behaviour[Label]) -> Behaviour[Label]:
+def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[Label]:
     """No single step of the result can be left out (unless MOST_REPLAYS is reached)."""
     size = max(1, len(run.labels) // 2)
     while size:
@@ -135,7 +135,7 @@ def _fewer_steps(replays: Replays, run: Behaviour[Label]) -> Behaviour[Label]:
     return run
 
 
-def _without_piece(replays: Replays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
+def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
     """The run without some piece of this size, from the end on, or None."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:

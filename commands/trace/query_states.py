@@ -44,7 +44,7 @@ def read_query(model: Model, text: str) -> Query:
 
 
 def _values(asker: Asker, query: Query, subject: Replayed, first: int, last: int) -> Iterator[Evaluated]:
-    """Of an expression about steps the value of step n has the number n, as the state it leads to."""
+    """Return the value of the expression in each state; that of step n has the number of the state it leads to."""
     before: tuple[str | None, str | None] | None = None
     for number in range(first if query.is_step else first - 1, last + 1):
         states = subject.states[number - 1 : number + 1] if query.is_step else (subject.states[number],)

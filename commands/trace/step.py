@@ -30,7 +30,7 @@ SHOWN = 6
 
 
 @dataclass
-class Walk:
+class SteppedTrace:
     """A trace in progress. ahead: undone steps, which `j` can redo until another step is taken."""
 
     subject: Replayed
@@ -140,7 +140,7 @@ class Walk:
 
 def step(subject: Replayed, read: Callable[[], str | None], write: Callable[[str], None], patient: bool) -> Replayed:
     """Execute commands until the input ends, and return the trace. patient: report mistakes and continue."""
-    walk = Walk(subject, write)
+    walk = SteppedTrace(subject, write)
     write(HELP + "\n")
     walk.show()
     while (line := read()) is not None:

@@ -24,7 +24,7 @@ REFUSED = "refused by: "
 
 
 def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained, ...]:
-    """Every choice of the property's parameters that waits for ever; one that says there is none.
+    """Return every choice of the property's parameters that waits for ever, or one explanation that no choice does.
 
     at: look only at this state of the cycle.
     """
@@ -49,7 +49,7 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
 
 
 def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
-    """The subject with the V-* among its properties; UsageFault if it is no lasso."""
+    """Return the subject with the V-* among its properties; raise UsageFault if it is not a lasso."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
         return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
@@ -64,7 +64,7 @@ def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
 
 
 def cycle_of(subject: Replayed) -> Cycle:
-    """The cycle, and what it owes every fair step that some state could allow."""
+    """Return the cycle, and how it satisfies the fairness of every step that some state could allow."""
     assert subject.loop is not None
     first, last = subject.loop, _last(subject)
     stops = subject.loop == len(subject.labels)
@@ -115,7 +115,7 @@ def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
 
 
 def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
-    """Every step with a fairness assumption."""
+    """Yield every step with a fairness assumption."""
     fns = {fn.name: fn for fn in plain.model.actions}
     fair = fair_actions(plain.model.actions)
     for label, _ in plain.steps:
@@ -142,7 +142,7 @@ def _owed(plain: PlainModel, label: Label, entry: Fair, states: dict[int, Any], 
 
 
 def _refusal(plain: PlainModel, label: Label, entry: Fair, state: Any) -> str | None:
-    """Why fairness does not require a step in a state; None if it does."""
+    """Return why fairness does not require a step in a state; None if it does."""
     if entry.when is not None:
         fn = plain.model.fns[entry.when.__name__]
         if not plain.says(fn, state, label.args):

@@ -45,7 +45,7 @@ def _compared(now: Sequence[Fact], old: Sequence[Fact]) -> tuple[Fact, ...]:
 
 
 def _facts(state: State) -> list[Fact]:
-    """What the controller holds of the partition; what is empty and rare is left out."""
+    """Return what the controller stores of the partition, without empty and rare fields."""
     it = state.partition
     last_known = text(it.last_known_elr)
     facts = [
@@ -69,7 +69,7 @@ def _facts(state: State) -> list[Fact]:
 
 
 def _notes(state: State) -> list[Fact]:
-    """What is on its way, and what operators and the Unclean Recovery Manager have begun."""
+    """Return notes on messages under way, and on what operators and the Unclean Recovery Manager have begun."""
     notes = []
     if state.recovery.strategy is not RecoveryStrategy.DISABLED:
         notes.append(Fact("unclean recovery", text(state.recovery.strategy)))
@@ -101,7 +101,7 @@ def _broker(state: State, old: State, b: int, offsets: int) -> DrawnBroker:
 
 
 def _role(state: State, b: int) -> str:
-    """What the broker is for the partition, as the controller has it."""
+    """Return the role of the broker in the partition, according to the controller."""
     it = state.partition
     if b == it.leader:
         return "leader"
@@ -110,7 +110,7 @@ def _role(state: State, b: int) -> str:
 
 
 def _status(state: State, b: int) -> list[Fact]:
-    """What keeps the broker from serving; name and value are one word each, so that changes show."""
+    """Return what keeps the broker from serving; name and value are the same words, so that changes show."""
     broker, entry = state.broker[b], state.registration[b]
     signs: list[tuple[bool, str]] = [
         (broker.status is Status.OFFLINE, "offline"),
@@ -127,7 +127,7 @@ def _status(state: State, b: int) -> list[Fact]:
 
 
 def _own(state: State, b: int) -> list[Fact]:
-    """What the broker itself knows."""
+    """Return what the broker itself knows."""
     broker, view = state.broker[b], state.broker[b].view
     if broker.status is Status.OFFLINE:
         return [Fact("broker epoch", str(state.registration[b].epoch))]

@@ -27,7 +27,7 @@ MEMORY = 2 * 2**30
 
 @dataclass(frozen=True)
 class SearchJob:
-    """What to look for from the end of a path: one property, or with an empty id any that is true there."""
+    """A search from the end of a path, for one property, or with an empty id for any that is true there."""
 
     id: int
     selection: Selection

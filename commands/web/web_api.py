@@ -1,4 +1,4 @@
-"""What the page may ask: a state, the reading and writing of a trace, and a search."""
+"""Answers the requests of the page: a state, the reading and writing of a trace, and a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elrcheck.base.version import __version__
 from elrcheck.catalogue.model_entries import Entry, scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
 from elrcheck.commands.web.state_space import StateSpace
-from elrcheck.commands.web.web_server import Answers
+from elrcheck.commands.web.web_server import PageAnswers
 from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
 from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
 from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebState, WebTrace
@@ -28,7 +28,7 @@ MOST_WORD = 2000
 MOST_STATES = 50_000_000
 
 
-class Explorer(Answers):
+class Explorer(PageAnswers):
     """One explorer. The page holds its place itself and sends it along, so an answer depends on the request.
 
     given: the selection of the command line, whose scope may be a file; no request can name another one.

@@ -64,8 +64,8 @@ STATUS: Mapping[str, HTTPStatus] = {
 """Status of an error code; all others are 400, and an internal error is 500."""
 
 
-class Answers:
-    """What the server asks; `web_api.Explorer` is one. `get` and `post` return an answer that is data."""
+class PageAnswers:
+    """Answers requests for the server; `web_api.Explorer` is one. `get` and `post` return an answer that is data."""
 
     def get(self, path: str) -> object:
         raise NotImplementedError
@@ -84,7 +84,7 @@ class WebServer(ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(
-        self, port: int, answers: Answers, seconds: float = SECONDS, connections: int = MOST_CONNECTIONS
+        self, port: int, answers: PageAnswers, seconds: float = SECONDS, connections: int = MOST_CONNECTIONS
     ) -> None:
         self.seconds = seconds
         self._places = threading.BoundedSemaphore(connections)

@@ -1,4 +1,4 @@
-"""What the page is told of a state: the picture, what may happen next, and which properties hold."""
+"""Describes a state for the page: the picture, what may happen next, and which properties hold."""
 
 from __future__ import annotations
 

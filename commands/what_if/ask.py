@@ -28,22 +28,22 @@ from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
 from elrcheck.commands.what_if.controller_ops import find_operation
-from elrcheck.commands.what_if.outcome_json import Outcome
+from elrcheck.commands.what_if.outcome_json import OperationOutcome
 from elrcheck.commands.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """What the controller answers, and the partition and the brokers after it."""
+    """Return what the controller answers, and the partition and the brokers after it."""
     return reply(Node(question, JsonSource("", CODES, root="")))
 
 
 def reply(question: Node) -> dict[str, Any]:
-    """`answer` to a question that knows where it was read."""
+    """Return the `answer` to a question that knows where it was read."""
     return _told(*_decided(question))
 
 
 def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The partition and the brokers as the question has them, with its defaults; the answer."""
+    """Return the partition and the brokers before the event, with the defaults of the question; and the answer."""
     request, outcome = _decided(question)
     before = request.partition
     as_read = {
@@ -53,7 +53,7 @@ def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
     return as_read, _told(request, outcome)
 
 
-def _decided(question: Node) -> tuple[Request, Outcome]:
+def _decided(question: Node) -> tuple[Request, OperationOutcome]:
     """Parse the question and decide it."""
     question.object(("op",), question_keys())
     operation = find_operation(question["op"])
@@ -62,7 +62,7 @@ def _decided(question: Node) -> tuple[Request, Outcome]:
     return request, operation.apply(request, fields)
 
 
-def _told(request: Request, outcome: Outcome) -> dict[str, Any]:
+def _told(request: Request, outcome: OperationOutcome) -> dict[str, Any]:
     after, before = outcome.partition, request.partition
     unchanged = after is None or after == before
     orders = request.lists if unchanged else {**request.lists, **outcome.orders}

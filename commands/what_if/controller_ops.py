@@ -11,7 +11,14 @@ from collections.abc import Callable
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
 from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
+from elrcheck.commands.what_if.outcome_json import (
+    Operation,
+    OperationOutcome,
+    controller_of,
+    deciding,
+    outcome,
+    subject,
+)
 from elrcheck.commands.what_if.question import NOBODY, Request
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
@@ -26,7 +33,7 @@ from elrcheck.model.state import Recovery, configured_min_isr
 # ---------------------------------------------------------------------------- broker events
 
 
-def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], Outcome]:
+def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], OperationOutcome]:
     """An event that names a broker and nothing else."""
     return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
 
@@ -40,7 +47,7 @@ def _register(request: Request, op: Node) -> events.RegisterEvent:
 # ---------------------------------------------------------------------------- AlterPartition
 
 
-def _alter_partition(request: Request, op: Node) -> Outcome:
+def _alter_partition(request: Request, op: Node) -> OperationOutcome:
     ids, p, registration = request.ids, subject(request), request.registration
     members = _members(request, op)
     leads = NOBODY if p.leader is None else ids.outside[p.leader]
@@ -51,7 +58,7 @@ def _alter_partition(request: Request, op: Node) -> Outcome:
     partition_epoch = op.get("partition_epoch", p.partition_epoch).integer()
     recovery = op.get("leader_recovery_state", p.recovery.name).member(Recovery)
     if sender not in ids:
-        return Outcome(Error.STALE_BROKER_EPOCH.name, p, registration)
+        return OperationOutcome(Error.STALE_BROKER_EPOCH.name, p, registration)
     named = [broker for broker, _ in members]
     well_formed = len(set(named)) == len(named) and all(broker in ids for broker in named)
     # The check for an ISR without the leader also refuses one that is not a set of known brokers.
@@ -96,19 +103,19 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
 # ---------------------------------------------------------------------------- a new topic
 
 
-def _create_partition(request: Request, op: Node) -> Outcome:
+def _create_partition(request: Request, op: Node) -> OperationOutcome:
     replicas = request.ids.distinct(op["replicas"])
     before = without_partition(request.settings, request.registration)
     decided = decide(request.config, before, events.CreatePartitionEvent(replicas))
     if decided.error != Error.NONE:
-        return Outcome(decided.error.name, request.partition, request.registration)
+        return OperationOutcome(decided.error.name, request.partition, request.registration)
     return outcome(decided, {"isr": replicas})
 
 
 # ---------------------------------------------------------------------------- the raw builder
 
 
-def _change(request: Request, op: Node) -> Outcome:
+def _change(request: Request, op: Node) -> OperationOutcome:
     """PartitionChangeBuilder itself. What is not given stays: the election ONLINE, the leaders active."""
     ids, p, registration = request.ids, subject(request), request.registration
 
@@ -140,7 +147,7 @@ def _change(request: Request, op: Node) -> Outcome:
             elr_enabled=request.settings.elr_enabled,
         ),
     )
-    return Outcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
+    return OperationOutcome(Error.NONE.name, after, registration, {"isr": isr, "adding": adding, "removing": removing})
 
 
 OPERATIONS: tuple[Operation, ...] = (

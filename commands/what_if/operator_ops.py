@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.outcome_json import Operation, Outcome, controller_of, deciding, outcome, subject
+from elrcheck.commands.what_if.outcome_json import (
+    Operation,
+    OperationOutcome,
+    controller_of,
+    deciding,
+    outcome,
+    subject,
+)
 from elrcheck.commands.what_if.question import Request
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
@@ -21,16 +28,16 @@ def _elect_leaders(request: Request, op: Node) -> events.ElectLeadersEvent:
     return events.ElectLeadersEvent(kind, desired)
 
 
-def _reassign(request: Request, op: Node) -> Outcome:
+def _reassign(request: Request, op: Node) -> OperationOutcome:
     """The controller itself refuses a target with a broker that is not registered, as Kafka's does."""
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
-        return Outcome(refused, subject(request), request.registration)
+        return OperationOutcome(refused, subject(request), request.registration)
     event = events.ReassignEvent(request.ids.distinct(op["target"]))
     return outcome(decide(request.config, controller_of(request), event))
 
 
-def _set_min_isr(request: Request, op: Node) -> Outcome:
+def _set_min_isr(request: Request, op: Node) -> OperationOutcome:
     """The value is written at one level; `min_isr` of the question is what this level had before."""
     name = op["level"].value
     level = next((level for level in events.MinIsrLevel if level.value == str(name).lower()), None)

@@ -14,7 +14,7 @@ from elrcheck.model.state import Partition, Registration
 
 
 @dataclass(frozen=True)
-class Outcome:
+class OperationOutcome:
     """The result of an operation. orders: the requested order of each list that the request names."""
 
     error: str
@@ -28,33 +28,33 @@ class Operation:
     """One `op.type` and the other fields it takes."""
 
     name: str
-    apply: Callable[[Request, Node], Outcome]
+    apply: Callable[[Request, Node], OperationOutcome]
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     needs_partition: bool = True
 
 
 def subject(request: Request) -> Partition:
-    """The partition of a question that has one."""
+    """Return the partition of a question that has one."""
     assert request.partition is not None, "only an operation that makes a partition goes without"
     return request.partition
 
 
 def controller_of(request: Request) -> Controller:
-    """What the controller decides from, in a question that has a partition."""
+    """Return the state from which the controller decides, for a question that has a partition."""
     return Controller(request.settings, subject(request), request.registration)
 
 
-def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = None) -> Outcome:
-    """A decision as the outcome of a question."""
+def outcome(decided: Decided, orders: Mapping[str, tuple[int, ...]] | None = None) -> OperationOutcome:
+    """Return a decision as the outcome of a question."""
     after = decided.controller
-    return Outcome(decided.error.name, after.partition, after.registration, orders or {})
+    return OperationOutcome(decided.error.name, after.partition, after.registration, orders or {})
 
 
-def deciding(event_of: Callable[[Request, Node], Event]) -> Callable[[Request, Node], Outcome]:
-    """An operation that is an event: its fields as the event, and what the controller decides."""
+def deciding(event_of: Callable[[Request, Node], Event]) -> Callable[[Request, Node], OperationOutcome]:
+    """Return an operation that reads its fields into an event and has the controller decide it."""
 
-    def apply(request: Request, op: Node) -> Outcome:
+    def apply(request: Request, op: Node) -> OperationOutcome:
         return outcome(decide(request.config, controller_of(request), event_of(request, op)))
 
     return apply

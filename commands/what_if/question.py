@@ -48,7 +48,7 @@ class Ids:
         return broker in self.outside
 
     def inside(self, broker: Node) -> int:
-        """The model's number of a broker id; UsageFault if there is no such broker."""
+        """Return the model's number of a broker id; raise UsageFault if there is no such broker."""
         number = broker.integer()
         if number not in self.outside:
             help = "brokers: " + ", ".join(map(str, self.outside))
@@ -56,7 +56,7 @@ class Ids:
         return self.outside.index(number)
 
     def distinct(self, brokers: Node) -> tuple[int, ...]:
-        """A list of broker ids without repetition, as numbers of the model."""
+        """Return a list of broker ids without repetition, as numbers of the model."""
         numbers: list[int] = []
         for broker in brokers.items():
             number = self.inside(broker)
@@ -66,7 +66,7 @@ class Ids:
         return tuple(numbers)
 
     def optional(self, broker: Node) -> int | None:
-        """A broker id, or -1 for none."""
+        """Return the model's number of a broker id, None for -1."""
         return None if broker.integer() == NOBODY else self.inside(broker)
 
 
@@ -87,7 +87,7 @@ class Request:
 
 
 def read_request(question: Node, *, needs_partition: bool) -> Request:
-    """Everything but the operation."""
+    """Read everything but the operation."""
     ids, keys, registration = _read_brokers(_brokers(question))
     config = _read_config(question, len(keys))
     settings = Settings(
@@ -104,14 +104,14 @@ def read_request(question: Node, *, needs_partition: bool) -> Request:
 
 @functools.cache
 def knob_names() -> tuple[str, ...]:
-    """The knobs that a question may set: those that affect a single event."""
+    """Return the knobs that a question may set: those that affect a single event."""
     left_out = {*_SEARCH_ONLY, *(budget.name for budget in fields(Spent))}
     return tuple(knob.name for knob in fields(Config) if knob.name not in left_out)
 
 
 @functools.cache
 def question_keys() -> Mapping[str, None]:
-    """What a question may say besides its operation."""
+    """Return the keys that a question may have besides its operation."""
     return dict.fromkeys(("brokers", "partition", "variant", *knob_names()))
 
 
@@ -207,19 +207,19 @@ def _read_partition(partition: Node, ids: Ids, config: Config) -> tuple[Partitio
 
 
 def _leader(partition: Node, ids: Ids, isr: Sequence[int]) -> int | None:
-    """The leader of the question, else the first member of the ISR."""
+    """Return the leader of the question, else the first member of the ISR."""
     if "leader" in partition:
         return ids.optional(partition["leader"])
     return isr[0] if isr else None
 
 
 def _is_none_stored(partition: Node) -> bool:
-    """LastKnownELR is [-1], which released code stores for a partition that had no leader already."""
+    """Return whether LastKnownELR is [-1], which released code stores for a partition without a leader."""
     return isinstance(partition.value, list) and partition.value == [NOBODY]
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Converts a partition to the shape of the request.
+    """Convert a partition to the shape of the request.
 
     The ISR follows `orders`; any other list keeps its order as long as its members stay the same, and is
     ascending otherwise, which is how the controller's hash set lists them.
@@ -249,7 +249,7 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
 
 
 def brokers_json(request: Request, registration: Iterable[Registration]) -> dict[str, Any]:
-    """Converts the registrations to the shape and order of the request; directories not named are online."""
+    """Convert the registrations to the shape and order of the request; directories not named are online."""
     by_id = dict(zip(request.ids.outside, registration, strict=True))
     return {
         str(key): {

@@ -14,7 +14,7 @@ from pathlib import Path
 from elrcheck.base.common_options import KINDS
 from elrcheck.base.typed.configuration import config_fields
 from elrcheck.catalogue.effective import Effective
-from elrcheck.commands.doctor import Item
+from elrcheck.commands.doctor import DoctorItem
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
 from elrcheck.commands.what_if.question import PARTITION_KEYS, SETS, knob_names
@@ -243,7 +243,7 @@ DIAGNOSIS = an_object(
     {
         "schema": {"const": "elrcheck.doctor/1"},
         "ok": described(BOOLEAN, "`elrcheck check` can run."),
-        "items": array_of(Item),
+        "items": array_of(DoctorItem),
     }
 )
 CONFIGURED = an_object({"command": TEXT, "options": array_of(EffectiveOption), "model": array_of(Effective)})

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias
 from msgspec import field, structs
 
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.base.kept.store import Entry, Store
+from elrcheck.base.kept.store import Store, StoredAnswer
 from elrcheck.base.roundtrip import Record
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import ProgramDigest, program_digest
@@ -80,7 +80,7 @@ class Asked:
         self.program, self.mode = program, mode
         self.digest: ProgramDigest = program_digest(program)
 
-    def find(self) -> Entry[KeptSearch] | None:
+    def find(self) -> StoredAnswer[KeptSearch] | None:
         """A kept answer that covers all properties of the program; None if there is none.
 
         A complete answer without a violation is also that of a search that would have stopped at one.
@@ -113,22 +113,22 @@ class Asked:
                 new = {**before.checks, **better}
         self.store.put(self._key(mode), structs.replace(answer, checks=new), when)
 
-    def refuse(self, entry: Entry[KeptSearch]) -> None:
+    def refuse(self, entry: StoredAnswer[KeptSearch]) -> None:
         """Take back an answer of which a trace could not be confirmed."""
         mode: Mode = "complete" if entry.value.reason is None else "first"
         self.store.refuse(self._key(mode), "has a trace that the model does not follow")
 
-    def _covers(self, entry: Entry[KeptSearch] | None) -> bool:
+    def _covers(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
         """Whether an answer speaks of all properties of the program."""
         return entry is not None and all(check in entry.value.checks for check in self.digest.checks)
 
-    def _violated(self, entry: Entry[KeptSearch] | None) -> bool:
+    def _violated(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
         return entry is not None and any(
             check.kind == "always" and entry.value.checks[digest].depth is not None
             for check, digest in zip(self.program.checks, self.digest.checks, strict=True)
         )
 
-    def _read(self, mode: Mode) -> Entry[KeptSearch] | None:
+    def _read(self, mode: Mode) -> StoredAnswer[KeptSearch] | None:
         entry = self.store.peek(self._key(mode))
         if entry is None or (entry.value.sound and (entry.value.reason is None) == (mode == "complete")):
             return entry

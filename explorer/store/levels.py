@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.base.atomic import Draft, sync_folder, writing
+from elrcheck.base.atomic import FileDraft, sync_folder, writing
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 
 Rows = npt.NDArray[np.uint64]
@@ -130,7 +130,7 @@ class _LocalDraft(LevelDraft):
         self._place = folder / f"{stem}.parquet"
         with writing(self._place):
             folder.mkdir(parents=True, exist_ok=True)
-            self._draft = Draft(folder, self._place.name)
+            self._draft = FileDraft(folder, self._place.name)
         self._sink = _Hashing(self._draft.file)
         super().__init__(stem, self._sink, schema, table)
 

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-from elrcheck.base.progress import LevelDone, Lines, ObligationDone, Silent, open_progress
+from elrcheck.base.progress import LevelDone, ObligationDone, ProgressLines, Silent, open_progress
 
 
 class Clock:
@@ -24,7 +24,7 @@ def level(depth: int) -> LevelDone:
 
 def test_lines_are_rare_and_the_last_is_never_lost() -> None:
     stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, 1.0, clock)
+    lines = ProgressLines(stream, 1.0, clock)
     for depth in range(5):
         lines.tell(level(depth))
         clock.now += 0.3
@@ -54,7 +54,7 @@ def test_in_ci_every_level_has_its_line_but_not_those_of_many_searches() -> None
 
 def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
     stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, 1.0, clock, every_level=True)
+    lines = ProgressLines(stream, 1.0, clock, every_level=True)
     for depth in range(4):
         lines.tell(dataclasses.replace(level(depth), passing=True))
     lines.close()
@@ -69,7 +69,7 @@ def test_many_searches_in_ci_have_few_lines_and_a_long_level_has_some() -> None:
 def test_what_is_refuted_is_printed_as_it_comes() -> None:
     """A proof may be interrupted before its report."""
     stream, clock = io.StringIO(), Clock()
-    lines = Lines(stream, 1.0, clock)
+    lines = ProgressLines(stream, 1.0, clock)
     for number, verdict in enumerate(("proved", "proved", "proved", "refuted", "proved", "never"), start=1):
         lines.tell(ObligationDone("consecution", number, 9, f"Fence x Lemma{number}", verdict, 0.1))
     shown = [line.split(":")[0] for line in stream.getvalue().splitlines()]
@@ -79,7 +79,7 @@ def test_what_is_refuted_is_printed_as_it_comes() -> None:
 
 def test_a_new_stage_is_always_shown() -> None:
     stream = io.StringIO()
-    lines = Lines(stream, 1.0, Clock())
+    lines = ProgressLines(stream, 1.0, Clock())
     lines.tell(ObligationDone("consecution", 1, 9, "Fence x TypeOk", "proved", 0.1))
     lines.tell(ObligationDone("consecution", 2, 9, "Fence x Elr", "proved", 0.1))
     lines.stage("[3/3] implication")

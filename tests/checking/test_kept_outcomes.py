@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from elrcheck.base.kept.store import Entry
+from elrcheck.base.kept.store import StoredAnswer
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, MutateRequest, NewEntry
 from elrcheck.base.requests import CheckRequest, Limits, Selection
@@ -117,7 +117,7 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
     check(BREAKS)
     plain = kept_searches.Asked.find
 
-    def forged(self: kept_searches.Asked) -> Entry[KeptSearch] | None:
+    def forged(self: kept_searches.Asked) -> StoredAnswer[KeptSearch] | None:
         entry = plain(self)
         assert entry is not None
         answer = entry.value

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SweepRequest
-from elrcheck.checking.batch.job import Answer, Job, Sharing, check_job
+from elrcheck.checking.batch.job import Job, JobAnswer, Sharing, check_job
 from elrcheck.checking.batch.shared_kernels import Families, next_job, share
 from elrcheck.commands.sweep.grid import job_of, make_grid
 from support.sweeps import SMALL
@@ -65,7 +65,7 @@ def test_a_process_goes_on_with_its_family(last: str | None, others: list[str], 
     assert next_job(waiting, None if last is None else job(last), [job(name) for name in others]) == taken
 
 
-def comparable(answer: Answer) -> dict[str, Any]:
+def comparable(answer: JobAnswer) -> dict[str, Any]:
     assert answer.report is not None, (answer.error, answer.refused)
     report = {key: value for key, value in answer.report.items() if key not in ENGINE}
     search = {key: value for key, value in report["search"].items() if key not in COST}

@@ -15,10 +15,10 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.runner import Crew, InProcess
+from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
-from elrcheck.checking.batch.job import Answer, Job, check_job
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check, vacuous
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
@@ -37,7 +37,7 @@ BROKEN = '[[configuration]]\nname = "lossy"\nset = { crashes = 2, acks_one = 1 }
 def own_cache(own_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test, kernels where they are; no process is started."""
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
         return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.setattr(suite_module, "check_all", check_here)

@@ -14,11 +14,11 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
-from elrcheck.base.runner.runner import Crew, InProcess
+from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
-from elrcheck.checking.batch.job import Answer, Job, check_job
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
@@ -52,7 +52,7 @@ because = "it does not"
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers are kept in the folder of the test; no process is started."""
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
         return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     monkeypatch.chdir(tmp_path)

@@ -27,9 +27,9 @@ from elrcheck.base.kept.notice import notice
 from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
-from elrcheck.base.runner.runner import Crew, InProcess
+from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.catalogue.select import resolve
-from elrcheck.checking.batch.job import Answer, Job, check_job
+from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
@@ -180,7 +180,7 @@ class Filled:
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Generator[Filled, None, None]:
     folder = tmp_path_factory.mktemp("fuzz")
 
-    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> Crew[Job, Answer]:
+    def check_here(jobs: Sequence[Job], _: int, scratch: Path) -> TaskCrew[Job, JobAnswer]:
         return InProcess(functools.partial(check_job, progress=Silent(), scratch=scratch), jobs)
 
     with pytest.MonkeyPatch.context() as patch:

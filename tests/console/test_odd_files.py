@@ -22,7 +22,7 @@ from elrcheck.base.caches import cache_directory
 from elrcheck.base.documents import JSON_LIMIT, read_text, read_toml
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.interrupts import Interrupts
-from elrcheck.base.progress import Lines
+from elrcheck.base.progress import ProgressLines
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes
 from elrcheck.cli import cli
@@ -152,7 +152,7 @@ def test_a_full_disk_behind_stdout_and_stderr() -> None:
         command = [sys.executable, "-m", "elrcheck", "--version"]
         assert subprocess.run(command, stdout=full, stderr=full, timeout=60).returncode == 4
     with open("/dev/full", "w") as full:
-        Lines(full).stage("a log on a full disk ends nothing")
+        ProgressLines(full).stage("a log on a full disk ends nothing")
         with pytest.raises(OSError, match="No space"):
             full.flush()
         os.dup2(os.open(os.devnull, os.O_WRONLY), full.fileno())

@@ -11,12 +11,12 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.checking.batch.estimate import pack, states
 from elrcheck.commands.sweep.axes import parse_axis
-from elrcheck.commands.sweep.grid import Grid, make_grid
+from elrcheck.commands.sweep.grid import SweepGrid, make_grid
 
 BASE = Selection("kip_full", "two-brokers-quiet", ("fences=1",))
 
 
-def grid(tmp_path: Path, text: str, *sweeps: str) -> Grid:
+def grid(tmp_path: Path, text: str, *sweeps: str) -> SweepGrid:
     file = tmp_path / "grid.toml"
     file.write_text(text)
     return make_grid(BASE, sweeps, file)

@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.runner import run_tasks
-from elrcheck.checking.batch.job import Answer, Job
+from elrcheck.checking.batch.job import Job, JobAnswer
 from elrcheck.commands.sweep.grid import job_of, make_grid
 from support.sweeps import SMALL, answer_of, separate_answers, sweep
 
@@ -57,12 +57,12 @@ def test_only_the_configuration_that_fails_is_lost(monkeypatch: pytest.MonkeyPat
 
     asked: list[list[int]] = []
 
-    def submit(_: object, packs: list[list[Job]]) -> list[Answer]:
+    def submit(_: object, packs: list[list[Job]]) -> list[JobAnswer]:
         numbers = [job.number for each in packs for job in each]
         asked.append(numbers)
         if 3 in numbers:
             raise RuntimeError("Job aborted: executor lost\n\tat org.apache.spark")
-        return [Answer(number, refused="stand-in") for number in numbers]
+        return [JobAnswer(number, refused="stand-in") for number in numbers]
 
     monkeypatch.setattr(tasks, "_submit", submit)
     monkeypatch.setattr(tasks, "slots", lambda _: 1)
@@ -80,7 +80,7 @@ def test_what_every_task_will_meet_ends_the_sweep(monkeypatch: pytest.MonkeyPatc
 
     fault = EnvironmentFault("executor-python", "an executor cannot start Python: python3")
 
-    def submit(*_: object) -> list[Answer]:
+    def submit(*_: object) -> list[JobAnswer]:
         raise fault
 
     monkeypatch.setattr(tasks, "_submit", submit)

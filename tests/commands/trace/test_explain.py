@@ -11,7 +11,7 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.trace.explain import Question, run_explain
+from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
@@ -31,7 +31,7 @@ def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
 
 
 def ask(subject: Replayed, *properties: str, action: str | None = None, at: int | None = None) -> ExplainReport:
-    report = run_explain(subject, Question(properties, action, at))
+    report = run_explain(subject, ExplainQuestion(properties, action, at))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
     return report
 
@@ -79,19 +79,19 @@ def test_a_property_of_steps_needs_a_step(subject: Replayed) -> None:
 @pytest.mark.parametrize(
     ("question", "says"),
     [
-        (Question(("P-8",), None, 5), "no state 5; the last one is 4"),
-        (Question(("P-88",)), "unknown property"),
-        (Question((), "Fech"), "unknown action"),
-        (Question((), "Fetch(f=1)"), "needs `leader`"),
-        (Question((), "Fetch(f=9, leader=0)"), "there is no broker 9"),
-        (Question((), "Fence(9)"), "cannot take these arguments"),
-        (Question((), "Fence(__import__('os'))"), "not part of a TLA"),
-        (Question((), "Crash(b=0, keep=99)"), "cannot take these arguments"),
-        (Question(("V-1",)), "infinite behaviours, and this trace is finite"),
-        (Question(("P-8",), "Fetch"), "exclude each other"),
+        (ExplainQuestion(("P-8",), None, 5), "no state 5; the last one is 4"),
+        (ExplainQuestion(("P-88",)), "unknown property"),
+        (ExplainQuestion((), "Fech"), "unknown action"),
+        (ExplainQuestion((), "Fetch(f=1)"), "needs `leader`"),
+        (ExplainQuestion((), "Fetch(f=9, leader=0)"), "there is no broker 9"),
+        (ExplainQuestion((), "Fence(9)"), "cannot take these arguments"),
+        (ExplainQuestion((), "Fence(__import__('os'))"), "not part of a TLA"),
+        (ExplainQuestion((), "Crash(b=0, keep=99)"), "cannot take these arguments"),
+        (ExplainQuestion(("V-1",)), "infinite behaviours, and this trace is finite"),
+        (ExplainQuestion(("P-8",), "Fetch"), "exclude each other"),
     ],
 )
-def test_what_cannot_be_explained(subject: Replayed, question: Question, says: str) -> None:
+def test_what_cannot_be_explained(subject: Replayed, question: ExplainQuestion, says: str) -> None:
     with pytest.raises(UsageFault, match=says):
         run_explain(subject, question)
 
@@ -134,11 +134,11 @@ def test_ir_and_plain_python_agree_on_everything(variant: str, scope: str) -> No
     """run_explain refuses to answer where the two readings differ."""
     found = sample(Given(Selection(variant, scope)), 11, 12)
     idents = tuple(fn.ident for fn in (*found.model.always, *found.model.sometimes))
-    report = run_explain(found, Question(idents, None, 12))
+    report = run_explain(found, ExplainQuestion(idents, None, 12))
     assert len(report.explained) == len(idents)
     refused = 0
     for fn in found.model.actions:
-        answers = run_explain(found, Question((), fn.name, 12)).explained
+        answers = run_explain(found, ExplainQuestion((), fn.name, 12)).explained
         refused += sum(not one.value for one in answers)
         guards = {one.guard for one in answers} - {None}
         assert all(clause.text for one in answers for clause in one.clauses)

@@ -14,7 +14,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
-from elrcheck.commands.trace.explain import Question, run_explain
+from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
@@ -50,7 +50,7 @@ def lasso(model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int
 
 
 def ask(subject: Replayed, *properties: str, at: int | None = None) -> ExplainReport:
-    report = run_explain(subject, Question(properties, None, at))
+    report = run_explain(subject, ExplainQuestion(properties, None, at))
     jsonschema.validate(json.loads(json.dumps(as_data(report))), json.loads(SCHEMA.read_text()))
     return report
 
@@ -140,8 +140,8 @@ def test_a_cycle_and_what_it_owes(lost: Replayed) -> None:
 
 def test_questions_without_an_answer(stuck: Replayed, lost: Replayed) -> None:
     for question, says in (
-        (Question(("V-2", "P-1")), "a whole behaviour"),
-        (Question(("V-3",), None, 2), "not in the cycle, which consists of states 7 to 8"),
+        (ExplainQuestion(("V-2", "P-1")), "a whole behaviour"),
+        (ExplainQuestion(("V-3",), None, 2), "not in the cycle, which consists of states 7 to 8"),
     ):
         with pytest.raises(UsageFault, match=says):
             run_explain(lost, question)
