@@ -1,9 +1,9 @@
-"""What Kafka's classes of a release answered, kept in a file, so that it can be compared without Java.
+"""A file of the answers that Kafka's classes of a release gave, to compare with them without Java.
 
 A file is text, compressed by xz: a few lines that say what it is, an empty line, then a question and its
 answer on each line with a tab between them, the JSON of `wire.py`. A setup or the beginning of a process
-starts a walk, which the lines after it continue. A file holds nothing of the model. It is read strictly, and
-a file of another release of elrcheck is as good as one of this.
+starts a walk, which the lines after it continue. A file holds nothing of the model. It is read strictly;
+any release of elrcheck reads the files of any other.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def write_answers(path: Path, kafka: str, level: Level, day: str, pairs: Pairs) 
 
 
 def read_answers(data: bytes, where: str) -> Answers:
-    """Read a file; UsageFault if it does not hold answers. where: its name, for messages."""
+    """Read a file; raise UsageFault if it does not hold answers. where: its name, for messages."""
     try:
         text = lzma.LZMADecompressor().decompress(data, max_length=LARGEST)
     except lzma.LZMAError as fault:

@@ -1,4 +1,4 @@
-"""What kafka.cluster.Partition is asked: events of one broker, and what it knows after each.
+"""The questions to kafka.cluster.Partition: events of one broker, and what it knows after each.
 
 The partition is the broker's own (`Beginning.id`). Offsets, epochs and sets are Kafka's; -1 is an offset or a
 broker epoch that the leader does not know.
@@ -97,11 +97,11 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class BrokerAnswer:
-    """What came of an event, and what the partition knows then.
+    """The outcome of an event, and what the partition knows afterwards.
 
     outcome: "ok", an error's name, "read:HIGH_WATERMARK:RECORDS" or "diverging:EPOCH:END_OFFSET".
     peers: (id, log end offset, broker epoch) of each follower. sent: since the last event. produce: for each
-    offset from 1 to the log end what checkEnoughReplicasReachOffset tells a producer, WAITING if nothing yet.
+    offset from 1 to the log end the answer of checkEnoughReplicasReachOffset to a producer, or WAITING.
     """
 
     outcome: str

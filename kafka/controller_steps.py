@@ -1,4 +1,4 @@
-"""What the controller's managers are asked: a cluster, an event, and what is registered afterwards.
+"""The questions to the controller's managers: a cluster, an event, and what is registered afterwards.
 
 Each event names the method of Kafka that it calls. A `Setup` becomes metadata records that the managers
 replay, as a controller does that starts.
@@ -208,9 +208,9 @@ Step: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class StepAnswer:
-    """What is registered after a step.
+    """The registrations after a step.
 
-    error: Kafka's name of the error that the caller is told, NONE without one. failure: the text of an
+    error: Kafka's name of the error in the answer, NONE without one. failure: the text of an
     exception that is no error of Kafka's protocol (the error is then UNKNOWN_SERVER_ERROR); the records of
     such a step are not replayed. min_isr: the topic's effective one, 0 without the topic. brokers: in the
     order of their ids, with those of the setup that are not registered any more. reply: what the answer to a

@@ -1,4 +1,4 @@
-"""Where Kafka's classes come from: the libs/ of a distribution, or Maven.
+"""Class paths of Kafka: the libs/ of a distribution, or what Maven resolves.
 
 What Maven resolved for a version is kept as a file in the user's cache, so that Maven runs once per version
 and later runs need no network. Maven keeps the jars themselves where it is configured to (~/.m2).
@@ -25,7 +25,7 @@ KAFKA = "org.apache.kafka"
 
 
 class Jars(Enum):
-    """Which of Kafka's artifacts are needed; the values are artifact ids.
+    """The artifacts of Kafka that are needed, by their ids.
 
     A cluster is started with them and logs; for the others logs are discarded.
     """
@@ -55,71 +55,71 @@ class ClassPath:
         return total.hexdigest()
 
 
-def from_home(home: Path, wanted: Jars = Jars.CONTROLLER) -> ClassPath:
+def from_home(home: Path, needed_for: Jars = Jars.CONTROLLER) -> ClassPath:
     """Return the class path of a Kafka distribution that was unpacked into `home`."""
     libs = home / "libs"
     named = sorted(libs.glob("kafka-metadata-*.jar"))
-    versions = [found[1] for jar in named if (found := re.fullmatch(r"kafka-metadata-(\d.*)\.jar", jar.name))]
+    versions = [name[1] for jar in named if (name := re.fullmatch(r"kafka-metadata-(\d.*)\.jar", jar.name))]
     if not versions:
         raise UsageFault(
             "kafka-home",
             f"{home} is not a Kafka distribution: no {libs / 'kafka-metadata-VERSION.jar'}",
             help="name the folder that a Kafka download unpacks to, such as kafka_2.13-4.1.2",
         )
-    logs = wanted is Jars.CLUSTER
+    logs = needed_for is Jars.CLUSTER
     jars = tuple(jar.resolve() for jar in sorted(libs.glob("*.jar")) if logs or not LOGS.match(jar.name))
     return ClassPath(versions[0], jars, f"--kafka-home {home}")
 
 
-def from_maven(version: str, wanted: Jars = Jars.CONTROLLER, environ: Mapping[str, str] | None = None) -> ClassPath:
+def from_maven(version: str, needed_for: Jars = Jars.CONTROLLER, environ: Mapping[str, str] | None = None) -> ClassPath:
     """Return the class path that Maven resolves for a release, or resolved before."""
     environ = os.environ if environ is None else environ
     if VERSION.fullmatch(version) is None:
         raise UsageFault(
             "kafka-version", f"{version!r} names no Kafka release", help="give all three numbers, as in 4.1.2"
         )
-    kept = kept_class_path(version, wanted, environ)
-    if kept is not None:
-        return kept
+    class_path = kept_class_path(version, needed_for, environ)
+    if class_path is not None:
+        return class_path
     if find_maven(environ) is None:
         message = f"no mvn on PATH, and the jars of Kafka {version} were not resolved before"
         raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN)
-    jars = _resolve(version, wanted, environ)
-    _store(environ).put(_key(version, wanted), tuple(str(jar) for jar in jars))
+    jars = _resolve(version, needed_for, environ)
+    _store(environ).put(_key(version, needed_for), tuple(str(jar) for jar in jars))
     return ClassPath(version, jars, "Maven")
 
 
-def kept_class_path(version: str, wanted: Jars, environ: Mapping[str, str]) -> ClassPath | None:
+def kept_class_path(version: str, needed_for: Jars, environ: Mapping[str, str]) -> ClassPath | None:
     """Return what Maven resolved before, if all of it is still there."""
-    entry = _store(environ).get(_key(version, wanted))
+    entry = _store(environ).get(_key(version, needed_for))
     jars = () if entry is None else tuple(Path(name) for name in entry.value)
     if entry is None or not jars or not all(jar.is_file() for jar in jars):
         return None
     return ClassPath(version, jars, f"Maven before ({entry.kept.when})")
 
 
-def kept_versions(environ: Mapping[str, str], wanted: Jars = Jars.CONTROLLER) -> tuple[str, ...]:
+def kept_versions(environ: Mapping[str, str], needed_for: Jars = Jars.CONTROLLER) -> tuple[str, ...]:
     """Return the versions that need no Maven any more."""
-    start = _key("", wanted)
+    start = _key("", needed_for)
     keys = [key for key, _ in _store(environ).entries() if key.startswith(start)]
     versions = sorted(key.removeprefix(start) for key in keys)
-    return tuple(version for version in versions if kept_class_path(version, wanted, environ) is not None)
+    return tuple(version for version in versions if kept_class_path(version, needed_for, environ) is not None)
 
 
 def _store(environ: Mapping[str, str]) -> Store[tuple[str, ...]]:
     return Store("class-paths", tuple[str, ...], environ=environ)
 
 
-def _key(version: str, wanted: Jars) -> str:
-    return f"{wanted.name.lower()}-{version}"
+def _key(version: str, needed_for: Jars) -> str:
+    return f"{needed_for.name.lower()}-{version}"
 
 
-def _resolve(version: str, wanted: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:
+def _resolve(version: str, needed_for: Jars, environ: Mapping[str, str]) -> tuple[Path, ...]:
     # Kafka's command line tools are not needed, and kafka-tools-api 4.4.0 was not published.
-    needed = [Dependency(KAFKA, artifact, version, ("kafka-tools-api",)) for artifact in wanted.value]
-    logger = "slf4j-simple" if wanted is Jars.CLUSTER else "slf4j-nop"
+    artifacts = [Dependency(KAFKA, artifact, version, ("kafka-tools-api",)) for artifact in needed_for.value]
+    logger = "slf4j-simple" if needed_for is Jars.CLUSTER else "slf4j-nop"
     try:
-        jars = needed_jars((*needed, Dependency("org.slf4j", logger, "1.7.36")), environ)
+        jars = needed_jars((*artifacts, Dependency("org.slf4j", logger, "1.7.36")), environ)
     except MavenFailed as failed:
         raise _fault(version, failed) from failed
     if not jars:

@@ -152,12 +152,12 @@ class LineProcess:
             self._process.wait(EXIT_PATIENCE)
         code = self._process.poll()
         self._log.seek(0)
-        said = self._log.read().decode("utf-8", "replace").splitlines()
+        lines = self._log.read().decode("utf-8", "replace").splitlines()
         ended = "" if code is None else f" (exit code {code})"
         return EnvironmentFault(
             "kafka-driver",
             f"the Java process that drives Kafka's classes failed: {what}{ended}",
-            excerpt="\n".join(said[-TAIL:]) or None,
+            excerpt="\n".join(lines[-TAIL:]) or None,
         )
 
 

@@ -29,7 +29,7 @@ NOT_FOUND = re.compile(
 )
 NOISE = re.compile(r"\x1b\[[0-9;]*m|\[ERROR\]")
 ADVICE = re.compile(r"To see the full stack trace|Re-run Maven|For more information about|\[Help \d\] http")
-SHOWN = 4  # lines of what it complains of
+SHOWN = 4  # lines of its errors in a message
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class MavenFailed(Exception):
 
     def __init__(self, output: str) -> None:
         lines = [line for line in output.splitlines() if "[ERROR]" in line and not ADVICE.search(line)]
-        errors = [said for line in lines if (said := NOISE.sub("", line).strip())]
+        errors = [error for line in lines if (error := NOISE.sub("", line).strip())]
         self.excerpt = "\n".join(errors[:SHOWN]) or None
         self.no_network = NO_NETWORK.search(output) is not None
         self.not_found = NOT_FOUND.search(output) is not None
@@ -72,7 +72,7 @@ def find_maven(environ: Mapping[str, str]) -> str | None:
 
 
 def needed_jars(dependencies: Iterable[Dependency], environ: Mapping[str, str]) -> tuple[Path, ...]:
-    """Return the jars of these artifacts and of all that they need, none if Maven names none."""
+    """Return the jars of these artifacts and of all that they need; empty if Maven names no jar."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-maven-") as name:
         folder = Path(name)
         pom, answer = folder / "pom.xml", folder / "class-path.txt"
@@ -89,10 +89,10 @@ def artifact_bytes(coordinates: str, environ: Mapping[str, str]) -> bytes:
         folder = Path(name)
         words = (f"-Dartifact={coordinates}", f"-DoutputDirectory={folder}")
         _run((f"{PLUGIN}:copy", *words), folder, environ)
-        found = sorted(folder.glob("*.jar"))
-        if not found:
+        jars = sorted(folder.glob("*.jar"))
+        if not jars:
             raise MavenFailed(f"[ERROR] it copied no {coordinates}")
-        return found[0].read_bytes()
+        return jars[0].read_bytes()
 
 
 def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None:
@@ -100,7 +100,7 @@ def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None
     if maven is None:
         raise EnvironmentFault("maven-missing", "no mvn on PATH", help=INSTALL_MAVEN)
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [maven, "--batch-mode", "--quiet", "-Dstyle.color=never", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -118,13 +118,13 @@ def _run(words: Sequence[str], folder: Path, environ: Mapping[str, str]) -> None
     except OSError as fault:
         message = f"{maven} does not run: {fault}"
         raise EnvironmentFault("maven-missing", message, help=INSTALL_MAVEN) from fault
-    if done.returncode != 0:
-        raise MavenFailed(done.stdout)
+    if process.returncode != 0:
+        raise MavenFailed(process.stdout)
 
 
 def _pom(dependencies: Iterable[Dependency]) -> str:
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         "<groupId>elrcheck</groupId><artifactId>class-path</artifactId><version>1</version>"
-        f"<dependencies>{''.join(one.xml() for one in dependencies)}</dependencies></project>"
+        f"<dependencies>{''.join(dependency.xml() for dependency in dependencies)}</dependencies></project>"
     )

@@ -73,7 +73,7 @@ class BuilderQuestion:
 
 @dataclass(frozen=True, slots=True)
 class BuilderAnswer:
-    """What came of it.
+    """The outcome.
 
     partition: the registration after merging the record, which was written to bytes and read back before;
     None if the builder made no record. failure: the exception that the builder or the merge threw.

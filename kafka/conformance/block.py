@@ -118,7 +118,7 @@ def ask_block(config: Config, seed: int, block: Block, oracles: Sequence[Oracle]
     return results
 
 
-# ---------------------------------------------------------------------------- what is asked
+# ---------------------------------------------------------------------------- questions
 
 
 def spaces_of(kind: Kind) -> tuple[Space[Any], ...]:

@@ -33,7 +33,7 @@ LEADER_EPOCH, PARTITION_EPOCH = 5, 9
 def partition(
     places: tuple[Place, ...], leader: int, last_known: Ids = (), recovery: Any = "RECOVERED"
 ) -> KafkaPartition | None:
-    """A partition with its replicas placed; None if its leader is not in the ISR."""
+    """Return a partition with its replicas placed; None if its leader is not in the ISR."""
     isr = tuple(r for r, place in enumerate(places) if place == "isr")
     if leader != NO_LEADER and leader not in isr:
         return None
@@ -51,7 +51,7 @@ def partition(
 
 @lru_cache(maxsize=1)
 def builder_spaces() -> tuple[Space[BuilderQuestion], ...]:
-    """Every family for every number of replicas."""
+    """Return every family for every number of replicas."""
     return tuple(space for replicas in range(1, LARGEST + 1) for space in _families(replicas))
 
 
@@ -110,12 +110,12 @@ def _unclean(
 
 
 def _recovery(
-    places: Any, leader: int, isr: Ids, recovery: Any, wanted: Any, election: Any, alive: Ids, least: int, elr: bool
+    places: Any, leader: int, isr: Ids, recovery: Any, target: Any, election: Any, alive: Ids, least: int, elr: bool
 ) -> BuilderQuestion | None:
     p = partition(places, leader, (), recovery)
-    if p is None or (recovery, wanted) == ("RECOVERED", "RECOVERED"):
+    if p is None or (recovery, target) == ("RECOVERED", "RECOVERED"):
         return None
-    return BuilderQuestion(p, alive, least, elr, election, target_isr=isr, target_recovery=wanted)
+    return BuilderQuestion(p, alive, least, elr, election, target_isr=isr, target_recovery=target)
 
 
 def _reassigning(

@@ -104,18 +104,18 @@ def _as_kafka(after: Situation, answer: StepAnswer) -> Situation:
     p = partition_in(answer)
     places = p.directories or (0,) * len(p.replicas)
     recorded = dict(zip(p.replicas, places, strict=True))
-    registration = tuple(
+    registrations = tuple(
         replace(
-            mine,
+            registration,
             registered=broker.registered,
             fenced=broker.fenced or not broker.registered,
             in_controlled_shutdown=broker.in_controlled_shutdown,
             directory=directory_of(recorded.get(broker.id, UNASSIGNED), broker),
         )
-        for broker, mine in zip(answer.brokers, after.controller.registration, strict=True)
+        for broker, registration in zip(answer.brokers, after.controller.registration, strict=True)
     )
     settings = replace(after.controller.settings, elr_enabled=answer.elr)
-    held = Controller(settings, partition_of(p), registration)
+    held = Controller(settings, partition_of(p), registrations)
     online = tuple(broker.directories for broker in answer.brokers)
     return replace(after, controller=held, directories=p.directories, online=online)
 

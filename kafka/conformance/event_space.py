@@ -3,8 +3,7 @@
 The partition and the brokers are such as records can leave behind: an ISR member is active, or it is the
 last member of a partition without a leader; a last known leader is only stored while there is no leader.
 Apart from that every combination occurs, whether a controller can get there or not. With one or two replicas
-there is one broker more, which holds none. A broker that does not lead proposes one ISR only: it is refused
-whatever it asks.
+there is one broker more, which holds no replica. A broker that does not lead proposes one ISR only: any is refused.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ NAMES = ("active", "fenced", "leaving", "unregistered")
 
 @lru_cache(maxsize=1)
 def event_spaces() -> tuple[Space[Single], ...]:
-    """One space for every number of replicas."""
+    """Return one space for every number of replicas."""
     return tuple(_space(n, n + (n < LARGEST)) for n in range(1, LARGEST + 1))
 
 
@@ -55,7 +54,7 @@ def _space(n: int, brokers: int) -> Space[Single]:
 
 
 def events(n: int, brokers: int) -> Iterator[Step]:
-    """Every event for a partition of n replicas in a cluster of so many brokers."""
+    """Return every event for a partition of n replicas in a cluster of this many brokers."""
     ids = range(brokers)
     for b in ids:
         yield from (steps.Fence(b), steps.Unfence(b), steps.ShutDown(b), steps.Unregister(b))
@@ -118,7 +117,7 @@ def _single(
 
 
 def possible(step: Step, conditions: Any) -> bool:
-    """Kafka calls these methods for registered brokers only, and unfences one that does not shut down."""
+    """Return whether Kafka calls the method: for registered brokers only, and to unfence only without a shutdown."""
     match step:
         case steps.Fence(b) | steps.ShutDown(b):
             return bool(NAMES[conditions[b]] != "unregistered")
@@ -132,7 +131,7 @@ def possible(step: Step, conditions: Any) -> bool:
 
 
 def _refused(step: Step, leader: int, replicas: int) -> bool:
-    """An AlterPartition of a broker that does not lead, but for the plain one of all replicas."""
+    """Return whether a broker proposes an ISR without leading, apart from the plain one of all replicas."""
     if not isinstance(step, steps.AlterPartition) or step.sender == leader:
         return False
     return step != steps.AlterPartition(step.sender, tuple(steps.Member(b) for b in range(replicas)))

@@ -1,4 +1,4 @@
-"""A difference as a person reads it: what was registered, what happened, both answers, how to ask again."""
+"""A difference as a person reads it: the start, the events, both answers, and the question to `what-if`."""
 
 from __future__ import annotations
 
@@ -250,8 +250,8 @@ def _operation(d: StepDisagreement) -> dict[str, Any] | None:
             return {"type": "maybe_elect_unclean"}
         case steps.Reassign(None):
             return {"type": "cancel_reassignment"}
-        case steps.Reassign(wanted):
-            return {"type": "reassign", "target": list(wanted or ())}
+        case steps.Reassign(replicas):
+            return {"type": "reassign", "target": list(replicas or ())}
         case steps.Configure(level, value, "min.insync.replicas") if value is not None:
             return {"type": "set_min_isr", "level": level, "value": int(value)}
         case steps.AlterPartition() as step:

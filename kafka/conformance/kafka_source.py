@@ -1,4 +1,4 @@
-"""Where the classes of a run come from, and which variant of the model stands for each release."""
+"""Kafka's classes for a run, and the variant of the model that stands for each release."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TypeVar
 
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step
@@ -26,6 +27,7 @@ from elrcheck.model.kafka_error import Error
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Directory, Partition, Recovery, Registration, Settings
 
+T = TypeVar("T")
 STRANGER_EPOCH = 7919
 """How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
 
@@ -36,7 +38,7 @@ class Unheld(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the model's controller knows, and the configuration under which it decides.
+    """The state of the model's controller, and the configuration under which it decides.
 
     directories: for each replica the number of its log directory, which the model does not hold but which
     decides whether a report of a directory says anything new; None while it is not known. configured, online:
@@ -50,51 +52,51 @@ class Situation:
     online: tuple[Ids, ...] = ()
 
 
-# ---------------------------------------------------------------------------- Kafka's terms, read
+# ---------------------------------------------------------------------------- Kafka's terms
 
 
-def partition_of(given: KafkaPartition) -> Partition:
-    """A PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
-    none = given.last_known_elr == (NO_LEADER,)
-    if NO_LEADER in given.isr or (NO_LEADER in given.last_known_elr and not none):
+def partition_of(registered: KafkaPartition) -> Partition:
+    """Return a PartitionRegistration as the model holds it: lists of members are sets, -1 is no leader."""
+    none = registered.last_known_elr == (NO_LEADER,)
+    if NO_LEADER in registered.isr or (NO_LEADER in registered.last_known_elr and not none):
         raise Unheld("-1 as a member")
     return Partition(
-        replicas=given.replicas,
-        adding=frozenset(given.adding),
-        removing=frozenset(given.removing),
-        isr=frozenset(given.isr),
-        elr=frozenset(given.elr),
-        last_known_elr=EMPTY if none else frozenset(given.last_known_elr),
+        replicas=registered.replicas,
+        adding=frozenset(registered.adding),
+        removing=frozenset(registered.removing),
+        isr=frozenset(registered.isr),
+        elr=frozenset(registered.elr),
+        last_known_elr=EMPTY if none else frozenset(registered.last_known_elr),
         last_known_leader=None,
-        leader=None if given.leader == NO_LEADER else given.leader,
-        leader_epoch=given.leader_epoch,
-        partition_epoch=given.partition_epoch,
-        recovery=Recovery[given.recovery],
+        leader=None if registered.leader == NO_LEADER else registered.leader,
+        leader_epoch=registered.leader_epoch,
+        partition_epoch=registered.partition_epoch,
+        recovery=Recovery[registered.recovery],
         last_known_none=none,
     )
 
 
-def registration_of(given: KafkaBroker) -> Registration:
-    """A BrokerRegistration; broker epochs are one higher in the model, where 0 means unknown."""
+def registration_of(broker: KafkaBroker) -> Registration:
+    """Return a BrokerRegistration; broker epochs are one higher in the model, where 0 means unknown."""
     return Registration(
-        registered=given.registered,
-        fenced=given.fenced or not given.registered,
-        in_controlled_shutdown=given.in_controlled_shutdown and given.registered,
+        registered=broker.registered,
+        fenced=broker.fenced or not broker.registered,
+        in_controlled_shutdown=broker.in_controlled_shutdown and broker.registered,
         shutdown_offset=0,
-        epoch=given.epoch + 1,
+        epoch=broker.epoch + 1,
     )
 
 
 def configured(config: Config, brokers: int, unclean: bool, zero: int = 0) -> Config:
-    """The variant's configuration for this many brokers and this unclean.leader.election.enable.
+    """Return the variant's configuration for this many brokers and this unclean.leader.election.enable.
 
     zero: the replicas of the topic's partition 0, if the question is about another one.
     """
-    return _configurations(_Same(config), brokers, unclean, zero)
+    return _configurations(_SameConfig(config), brokers, unclean, zero)
 
 
-class _Same:
-    """A configuration compared by identity, because hashing its many knobs takes longer than an answer."""
+class _SameConfig:
+    """A configuration compared by identity: to hash its many knobs takes longer than to answer."""
 
     __slots__ = ("config",)
 
@@ -105,11 +107,11 @@ class _Same:
         return id(self.config)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.config is self.config
+        return isinstance(other, _SameConfig) and other.config is self.config
 
 
 @lru_cache(maxsize=4096)
-def _configurations(same: _Same, brokers: int, unclean: bool, zero: int) -> Config:
+def _configurations(same: _SameConfig, brokers: int, unclean: bool, zero: int) -> Config:
     return replace(
         same.config,
         broker_count=brokers,
@@ -120,7 +122,7 @@ def _configurations(same: _Same, brokers: int, unclean: bool, zero: int) -> Conf
 
 
 def situation_of(config: Config, setup: Setup) -> Situation:
-    """A setup as the model's controller sees it."""
+    """Return a setup as the model's controller sees it."""
     ids = tuple(broker.id for broker in setup.brokers)
     assert ids == tuple(range(len(ids))), "the brokers of a question are numbered from 0"
     own = dict(setup.broker_min_isr)
@@ -150,30 +152,30 @@ def situation_of(config: Config, setup: Setup) -> Situation:
 # ---------------------------------------------------------------------------- the builder
 
 
-def built(config: Config, asked: BuilderQuestion) -> Partition:
-    """The partition after the change builder, the same one if it makes no record."""
-    p = partition_of(asked.partition)
-    given = asked.partition
+def built(config: Config, question: BuilderQuestion) -> Partition:
+    """Return the partition after the change builder, the same one if it makes no record."""
+    p = partition_of(question.partition)
+    before = question.partition
 
     def members(chosen: Ids | None, otherwise: frozenset[int]) -> frozenset[int]:
         return otherwise if chosen is None else frozenset(chosen)
 
-    brokers = 1 + max((*given.replicas, *given.elr, *given.last_known_elr, *asked.acceptable), default=0)
-    brokers = max(brokers, *(1 + max(ids, default=0) for ids in (asked.target_replicas or (),)))
+    brokers = 1 + max((*before.replicas, *before.elr, *before.last_known_elr, *question.acceptable), default=0)
+    brokers = max(brokers, *(1 + max(ids, default=0) for ids in (question.target_replicas or (),)))
     return change(
         configured(config, brokers, config.unclean_leader_election_enable),
         p,
         Target(
-            replicas=given.replicas if asked.target_replicas is None else asked.target_replicas,
-            adding=members(asked.target_adding, p.adding),
-            removing=members(asked.target_removing, p.removing),
-            isr=members(asked.target_isr, p.isr),
-            election=Election[asked.election],
-            acceptable=frozenset(asked.acceptable),
-            unclean=EMPTY if asked.unclean_shutdown is None else frozenset(asked.unclean_shutdown),
-            recovery=p.recovery if asked.target_recovery is None else Recovery[asked.target_recovery],
-            min_isr=asked.min_isr,
-            elr_enabled=asked.elr,
+            replicas=before.replicas if question.target_replicas is None else question.target_replicas,
+            adding=members(question.target_adding, p.adding),
+            removing=members(question.target_removing, p.removing),
+            isr=members(question.target_isr, p.isr),
+            election=Election[question.election],
+            acceptable=frozenset(question.acceptable),
+            unclean=EMPTY if question.unclean_shutdown is None else frozenset(question.unclean_shutdown),
+            recovery=p.recovery if question.target_recovery is None else Recovery[question.target_recovery],
+            min_isr=question.min_isr,
+            elr_enabled=question.elr,
         ),
     )
 
@@ -182,22 +184,22 @@ def built(config: Config, asked: BuilderQuestion) -> Partition:
 
 
 def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
-    """What the model's controller answers to an event, and what it knows then."""
+    """Return the error with which the model's controller answers an event, and what it knows afterwards."""
     match step:
         case steps.Register():
-            return _registered(now, step)
+            return _register(now, step)
         case steps.Heartbeat():
-            return _failed(now, step)
+            return _fail_directories(now, step)
         case steps.Configure():
-            return _configured(now, step)
+            return _configure(now, step)
         case steps.AssignDirectory(b, directory):
-            return _assigned(now, b, directory)
+            return _assign_directory(now, b, directory)
     decided = decide(now.config, now.controller, _event(now.controller, step))
-    return decided.error.name, _then(now, decided)
+    return decided.error.name, _after(now, decided)
 
 
 def _event(s: Controller, step: Step) -> Event:
-    """The event of the model that a step is, where what is known beside the controller does not matter."""
+    """Return the event of the model for a step that depends on nothing beside the controller."""
     match step:
         case steps.Fence(b) | steps.Expire(b):
             return events.FenceEvent(b)
@@ -226,20 +228,20 @@ def _event(s: Controller, step: Step) -> Event:
             raise Unheld(type(step).__name__)
 
 
-def _then(now: Situation, decided: Decided) -> Situation:
-    """What is known after an event: a new replica is in no directory yet, or in its broker's only one."""
+def _after(now: Situation, decided: Decided) -> Situation:
+    """Return the situation after an event: a new replica is in no directory yet, or in its broker's only one."""
     s = decided.controller
     if s.partition.replicas == now.controller.partition.replicas:
         return replace(now, controller=s)
-    kept = frozenset(now.controller.partition.replicas) & frozenset(s.partition.replicas)
+    staying = frozenset(now.controller.partition.replicas) & frozenset(s.partition.replicas)
     registration = tuple(
-        r if b in kept else replace(r, directory=Directory.ONLINE) for b, r in enumerate(s.registration)
+        r if b in staying else replace(r, directory=Directory.ONLINE) for b, r in enumerate(s.registration)
     )
     return replace(now, controller=replace(s, registration=registration), directories=None)
 
 
 def _recorded(now: Situation, b: int) -> int | None:
-    """The number of the recorded directory of b's replica; None if it has no replica."""
+    """Return the number of the recorded directory of b's replica; None if it has no replica."""
     replicas = now.controller.partition.replicas
     if b not in replicas:
         return None
@@ -248,8 +250,8 @@ def _recorded(now: Situation, b: int) -> int | None:
     return now.directories[replicas.index(b)]
 
 
-def _registered(now: Situation, step: steps.Register) -> tuple[str, Situation]:
-    """The broker registers with the directories that it has now (KIP-858)."""
+def _register(now: Situation, step: steps.Register) -> tuple[str, Situation]:
+    """Register a broker with the directories that it has now (KIP-858)."""
     c, s, b = now.config, now.controller, step.broker
     epoch = s.registration[b].epoch
     file = {"last": epoch, "none": 0, "other": epoch + STRANGER_EPOCH}[step.previous]
@@ -260,7 +262,7 @@ def _registered(now: Situation, step: steps.Register) -> tuple[str, Situation]:
         recorded = _recorded(now, b)
         brings = recorded is None or recorded < 0 or recorded in brought
     decided = decide(c, s, events.RegisterEvent(b, file, brings))
-    after = _then(now, decided)
+    after = _after(now, decided)
     if decided.error != Error.NONE:
         return decided.error.name, after
     return decided.error.name, replace(
@@ -268,8 +270,8 @@ def _registered(now: Situation, step: steps.Register) -> tuple[str, Situation]:
     )
 
 
-def _failed(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
-    """A heartbeat names directories that have failed, and asks for nothing else."""
+def _fail_directories(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
+    """Take a heartbeat that names directories which have failed, and asks for nothing else."""
     s, b = now.controller, step.broker
     r = s.registration[b]
     if r.in_controlled_shutdown or step.want_shut_down or step.want_fence != r.fenced:
@@ -278,11 +280,11 @@ def _failed(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
     left = tuple(number for number in now.online[b] if number not in step.offline)
     hit = bool(new) and _recorded(now, b) in new
     decided = decide(now.config, s, events.DirectoryFailedEvent(b)) if hit else Decided(Error.NONE, s)
-    return decided.error.name, replace(_then(now, decided), online=_with(now.online, b, left))
+    return decided.error.name, replace(_after(now, decided), online=_with(now.online, b, left))
 
 
-def _with(found: tuple[Ids, ...], b: int, changed: Ids) -> tuple[Ids, ...]:
-    return (*found[:b], changed, *found[b + 1 :])
+def _with(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:
+    return (*values[:at], value, *values[at + 1 :])
 
 
 def _request(s: Controller, step: steps.AlterPartition) -> events.AlterPartitionEvent:
@@ -302,7 +304,7 @@ def _request(s: Controller, step: steps.AlterPartition) -> events.AlterPartition
     )
 
 
-def _configured(now: Situation, step: steps.Configure) -> tuple[str, Situation]:
+def _configure(now: Situation, step: steps.Configure) -> tuple[str, Situation]:
     if step.key == "unclean.leader.election.enable":
         if step.level != "topic" or step.value is None:
             raise Unheld("unclean.leader.election.enable of anything but the topic")
@@ -317,8 +319,8 @@ def _configured(now: Situation, step: steps.Configure) -> tuple[str, Situation]:
     return decided.error.name, replace(now, controller=decided.controller)
 
 
-def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
-    """A report may name the directory in which the replica is already (handleAssignReplicasToDirs)."""
+def _assign_directory(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
+    """Take a report of a directory, which may be the recorded one (handleAssignReplicasToDirs)."""
     replicas = now.controller.partition.replicas
     if now.directories is None:
         raise Unheld("a directory that nothing assigned")
@@ -331,6 +333,7 @@ def _assigned(now: Situation, b: int, directory: int) -> tuple[str, Situation]:
     failed = now.controller.registration[b].directory == Directory.OFFLINE
     event = events.DirectoryMovedEvent(b) if failed else events.DirectoriesEvent(moved)
     after = decide(now.config, now.controller, event)
-    known = (*now.directories[:place], directory, *now.directories[place + 1 :])
-    then = _then(now, after)
-    return after.error.name, then if then.directories is None else replace(then, directories=known)
+    situation = _after(now, after)
+    if situation.directories is not None:
+        situation = replace(situation, directories=_with(now.directories, place, directory))
+    return after.error.name, situation

@@ -1,4 +1,4 @@
-"""What a run asks, in which order: blocks of every kind, so that a run that ends early asked some of all.
+"""The questions of a run in their order: blocks of every kind, so that a run that ends early has asked some of each.
 
 A number of comparisons is shared out between the exhaustive spaces and the random questions. What a space
 does not need, because it is exhausted, the random questions get.
@@ -52,8 +52,8 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
     blocks: list[Block] = []
     for kind in [kind for kind in numbers if spaces_of(kind)]:
         of_spaces = _blocks_of_spaces(kind, numbers[kind], elr)
-        found = sum((b.stop - b.start) * density(kind, b.space, elr) for b in of_spaces)
-        spare = numbers.pop(kind) - found
+        planned = sum((b.stop - b.start) * density(kind, b.space, elr) for b in of_spaces)
+        spare = numbers.pop(kind) - planned
         blocks += of_spaces
         rest = [other for other in _RANDOM if other in numbers]
         for other in rest:
@@ -98,7 +98,7 @@ def density(kind: Kind, number: int, elr: bool = True) -> float:
 
 
 def _spread(blocks: list[Block]) -> list[Block]:
-    """Interleave: the block at a third of its kind comes at a third of the run."""
+    """Interleave the blocks: the block at a third of its kind comes at a third of the run."""
     totals: dict[tuple[Kind, int], int] = {}
     for block in blocks:
         totals[block.kind, block.space] = max(totals.get((block.kind, block.space), 0), block.stop)

@@ -18,7 +18,7 @@ Q = TypeVar("Q")
 
 @dataclass(frozen=True)
 class Space(Generic[Q]):
-    """Every choice of one option for each axis; `question` makes one of it, None if it is not well formed."""
+    """All choices of one option for each axis. question: makes a question of a choice; None if it is malformed."""
 
     name: str
     axes: tuple[tuple[object, ...], ...]
@@ -26,11 +26,11 @@ class Space(Generic[Q]):
 
     @property
     def size(self) -> int:
-        """Points, whether well formed or not."""
+        """The number of points, well formed or not."""
         return math.prod(len(axis) for axis in self.axes)
 
     def at(self, number: int) -> Q | None:
-        """The question at a point."""
+        """Return the question at a point."""
         chosen = []
         for axis in self.axes:
             number, digit = divmod(number, len(axis))
@@ -39,7 +39,7 @@ class Space(Generic[Q]):
 
 
 def shuffled(size: int, seed: int, start: int, stop: int) -> Iterator[int]:
-    """The points number `start` to `stop` of a permutation of range(size)."""
+    """Return the points number `start` to `stop` of a permutation of range(size)."""
     choice = random.Random(f"{seed}/{size}")
     stride = choice.randrange(size // 3 + 1, size + 1) if size > 3 else 1
     while math.gcd(stride, size) != 1:
@@ -50,5 +50,5 @@ def shuffled(size: int, seed: int, start: int, stop: int) -> Iterator[int]:
 
 
 def subsets(members: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    """Every subset, each ascending."""
+    """Return every subset, each ascending."""
     return tuple(chosen for k in range(len(members) + 1) for chosen in combinations(members, k))

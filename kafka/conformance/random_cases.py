@@ -26,7 +26,7 @@ BOTH: Ids = (0, 1)
 
 
 def random_setup(choice: random.Random, elr: bool) -> Setup:
-    """A new topic in a cluster where all but a few brokers are active."""
+    """Return a new topic in a cluster where all but a few brokers are active."""
     brokers = choice.randint(2, MOST_REPLICAS + 1)
     replicas = tuple(choice.sample(range(brokers), choice.randint(1, min(brokers, MOST_REPLICAS))))
     conditions = [choice.random() < 0.1 for _ in range(brokers)]
@@ -48,7 +48,7 @@ def random_setup(choice: random.Random, elr: bool) -> Setup:
 
 
 def _sibling(choice: random.Random, fenced: Sequence[bool]) -> KafkaPartition | None:
-    """Partition 0 of the topic, with another number of replicas; None if none of them is active."""
+    """Return partition 0 of the topic, with another number of replicas; None if no replica is active."""
     brokers = len(fenced)
     replicas = tuple(choice.sample(range(brokers), choice.randint(1, brokers)))
     isr = tuple(r for r in replicas if not fenced[r])
@@ -56,7 +56,7 @@ def _sibling(choice: random.Random, fenced: Sequence[bool]) -> KafkaPartition | 
 
 
 def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Step, ...]]:
-    """A setup and events, each chosen in the state that the model reaches by those before."""
+    """Return a setup and events, each chosen in the state that the model reaches by those before."""
     setup = random_setup(choice, config.elr_enabled)
     now = situation_of(config, setup)
     taken: list[Step] = []
@@ -71,13 +71,13 @@ def random_walk(config: Config, choice: random.Random) -> tuple[Setup, tuple[Ste
 
 
 def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
-    """An event that is possible in this situation, more often one that changes something."""
+    """Return an event that is possible in this situation, more often one that changes something."""
     s = now.controller
     live = sorted(active(now.config, s.registration))
     unfenced = [b for b, r in enumerate(s.registration) if r.registered and not r.fenced]
     fenced = [b for b, r in enumerate(s.registration) if r.registered and r.fenced]
     usable = [b for b, r in enumerate(s.registration) if _may_fail(r) and len(now.online[b]) > 1]
-    known = [b for b, r in enumerate(s.registration) if r.registered]
+    registered = [b for b, r in enumerate(s.registration) if r.registered]
     options: list[tuple[int, Any]] = [
         (14 if unfenced else 0, lambda: choice.choice(_FENCINGS)(choice.choice(unfenced))),
         (16 if fenced else 0, lambda: steps.Unfence(choice.choice(fenced))),
@@ -93,11 +93,11 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
         (5, lambda: _min_isr(choice)),
         (1, lambda: steps.Configure("topic", choice.choice(("true", "false")), "unclean.leader.election.enable")),
         (3 if features else 0, lambda: steps.SwitchElr(choice.random() < 0.6)),
-        (3 if known else 0, lambda: _directory(choice, now)),
+        (3 if registered else 0, lambda: _directory(choice, now)),
         (2 if usable else 0, lambda: _failure(choice, s, usable)),
     ]
-    (made,) = choice.choices([make for _, make in options], [weight for weight, _ in options])
-    step: Step = made()
+    (make,) = choice.choices([make for _, make in options], [weight for weight, _ in options])
+    step: Step = make()
     return step
 
 
@@ -110,7 +110,7 @@ def _any_broker(choice: random.Random, s: Controller, fenced: Sequence[int]) -> 
 
 
 def _alter(choice: random.Random, s: Controller, live: Sequence[int]) -> steps.AlterPartition:
-    """Mostly a shrink or an expansion by the leader; sometimes a request that must be refused."""
+    """Return mostly a shrink or an expansion by the leader; sometimes a request that must be refused."""
     p = s.partition
     isr = sorted(p.isr)
     candidates = [r for r in p.replicas if r in live and r not in p.isr]
@@ -153,7 +153,7 @@ def _min_isr(choice: random.Random) -> steps.Configure:
 
 
 def _register(choice: random.Random, now: Situation, fenced: Sequence[int]) -> steps.Register:
-    """Mostly with the directories it had; one that failed is repaired, or missing as others may be."""
+    """Register mostly with the same directories; one that failed is repaired, or missing as others may be."""
     b = _any_broker(choice, now.controller, fenced)
     file = choice.choice(_FILES)
     if now.online[b] == BOTH and choice.random() < 0.9:
@@ -175,7 +175,7 @@ def _may_fail(r: Registration) -> bool:
 
 
 def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> steps.Heartbeat:
-    """A heartbeat that changes nothing but that a directory has failed."""
+    """Return a heartbeat that says that a directory has failed, and changes nothing else."""
     b = choice.choice(usable)
     return steps.Heartbeat(b, want_fence=s.registration[b].fenced, offline=(choice.choice(BOTH),))
 
@@ -184,7 +184,7 @@ def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> ste
 
 
 def random_partition(choice: random.Random, brokers: int) -> KafkaPartition:
-    """A partition of up to five replicas, reassigning or not, reachable or not."""
+    """Return a partition of up to five replicas, reassigning or not, reachable or not."""
     replicas = tuple(choice.sample(range(brokers), choice.randint(1, min(brokers, MOST_REPLICAS))))
     isr = _some(choice, replicas, 0.5)
     elr = tuple(r for r in sorted(_some(choice, replicas, 0.4)) if r not in isr)
@@ -208,7 +208,7 @@ def random_partition(choice: random.Random, brokers: int) -> KafkaPartition:
 
 
 def random_builder_question(choice: random.Random) -> BuilderQuestion:
-    """A question to the builder as its callers ask it, of up to five replicas and one broker more."""
+    """Return a question to the builder as its callers ask it, of up to five replicas and one broker more."""
     brokers = choice.randint(3, MOST_REPLICAS + 1)
     p = random_partition(choice, brokers)
     kind = choice.randrange(4)
@@ -227,19 +227,19 @@ def random_builder_question(choice: random.Random) -> BuilderQuestion:
         recovery: Any = choice.choice((None, "RECOVERED", "RECOVERING"))
         return BuilderQuestion(p, alive, least, elr, election, target_isr=isr, target_recovery=recovery)
     if kind == 2:
-        wanted = tuple(choice.sample(range(brokers), choice.randint(1, brokers)))
-        leaving = tuple(sorted(set(p.replicas) - set(wanted)))
-        new = tuple(sorted(set(wanted) - set(p.replicas)))
+        target = tuple(choice.sample(range(brokers), choice.randint(1, brokers)))
+        leaving = tuple(sorted(set(p.replicas) - set(target)))
+        new = tuple(sorted(set(target) - set(p.replicas)))
         return BuilderQuestion(
-            p, alive, min(least, len(p.replicas)), elr, election, None, wanted + leaving, new or None, leaving or None
+            p, alive, min(least, len(p.replicas)), elr, election, None, target + leaving, new or None, leaving or None
         )
-    kept = tuple(r for r in p.replicas if r not in p.adding) or p.replicas
-    back = tuple(b for b in p.isr if b in kept) or kept[:1]
-    return BuilderQuestion(p, alive, least, elr, election, back, kept, (), ())
+    staying = tuple(r for r in p.replicas if r not in p.adding) or p.replicas
+    isr = tuple(b for b in p.isr if b in staying) or staying[:1]
+    return BuilderQuestion(p, alive, least, elr, election, isr, staying, (), ())
 
 
 def random_single(config: Config, choice: random.Random) -> tuple[Setup, Step]:
-    """One event for a partition and brokers in any condition."""
+    """Return one event for a partition and brokers in any condition."""
     brokers = choice.randint(3, MOST_REPLICAS + 1)
     p = random_partition(choice, brokers)
     registered = [choice.random() > 0.08 for _ in range(brokers)]
@@ -248,11 +248,11 @@ def random_single(config: Config, choice: random.Random) -> tuple[Setup, Step]:
             KafkaBroker(
                 b,
                 100 + b,
-                registered=here,
-                fenced=not here or (b not in p.isr and choice.random() < 0.5),
-                in_controlled_shutdown=here and b not in p.isr and choice.random() < 0.1,
+                registered=present,
+                fenced=not present or (b not in p.isr and choice.random() < 0.5),
+                in_controlled_shutdown=present and b not in p.isr and choice.random() < 0.1,
             )
-            for b, here in enumerate(registered[r] or r in p.isr for r in range(brokers))
+            for b, present in enumerate(registered[r] or r in p.isr for r in range(brokers))
         ),
         p,
         elr=config.elr_enabled and choice.random() < 0.85,

@@ -1,4 +1,4 @@
-"""The model's side of a walk of one broker: its actions and rules, called as they are, answer the events.
+"""The model's side of a walk of one broker: its own actions and rules answer the events.
 
 Only this broker's part of a state is used. What the code needs besides and the model leaves open is kept
 here: the registrations in the broker's metadata cache, and whether a request is in flight.
@@ -46,7 +46,7 @@ class Held:
         return self.state.broker[self.id]
 
     def put(self, broker: Broker) -> Held:
-        """The same with this broker changed."""
+        """Return the same with this broker changed."""
         return replace(self, state=self.with_broker(self.id, broker))
 
     def with_broker(self, b: int, broker: Broker) -> State:
@@ -54,12 +54,12 @@ class Held:
         return replace(self.state, broker=changed)
 
     def live(self, b: int, epoch: int) -> bool:
-        """The metadata cache has b as active and as this incarnation; the leader asks for no other."""
+        """Return whether the metadata cache has this incarnation of b as active; the leader asks for no other."""
         return (b, epoch, "active") in self.brokers
 
 
 def begin(config: Config, event: events.Beginning) -> Held:
-    """A process that has applied nothing yet."""
+    """Return a process that has applied nothing yet."""
     sizes = replace(config, broker_count=3, spare_brokers=0, min_isr=event.min_isr)
     wide = replace(sizes, log_slots=LONGEST_LOG + 1, acks_zero=1)
     held = Held(wide, event.id, Init(wide))
@@ -68,7 +68,7 @@ def begin(config: Config, event: events.Beginning) -> Held:
 
 
 def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
-    """What the model answers to an event that is no `Beginning`, and the model after it."""
+    """Return the model's answer to an event other than `Beginning`, and the model after it."""
     outcome, sent = "ok", None
     if isinstance(event, events.Granted | events.Refused) and not held.waiting:
         return answer_of(held, NOTHING_IN_FLIGHT, None), held
@@ -106,7 +106,7 @@ def decide(held: Held, event: BrokerEvent) -> tuple[BrokerAnswer, Held]:
 
 
 def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerAnswer:
-    """What the model's broker knows, in Kafka's terms."""
+    """Return what the model's broker knows, in Kafka's terms."""
     c, b, broker = held.config, held.id, held.broker
     view, leads = broker.view, leads_partition(broker, b)
     unknown = -1
@@ -139,7 +139,7 @@ def answer_of(held: Held, outcome: str, sent: events.Proposed | None) -> BrokerA
 
 
 def applied(held: Held, event: events.Metadata) -> Held:
-    """The model after a partition record, newer or not."""
+    """Return the model after a partition record, newer or not."""
     broker = held.broker
     to = Snapshot(
         leader=None if event.leader < 0 else event.leader,
@@ -184,15 +184,15 @@ def _fetched(held: Held, event: events.FollowerFetch) -> tuple[str, Held]:
 
 
 def log_like(log: Log, event: events.FollowerFetch) -> Log:
-    """A log of this length whose last record is of this epoch, and which else is the leader's."""
+    """Return the follower's log: the leader's, cut to the length of the fetch, with a last record of its epoch."""
     filler = Entry(id=0, epoch=max(event.last_epoch, 0), acks=Acks.ALL)
     same = tuple(entry for entry in log[: event.offset] if entry.epoch <= event.last_epoch)
-    kept = same[: max(event.offset - 1, 0)]
-    return kept + (filler,) * (event.offset - len(kept))
+    copied = same[: max(event.offset - 1, 0)]
+    return copied + (filler,) * (event.offset - len(copied))
 
 
 def _proposed(held: Held, propose: Callable[[Held], State]) -> tuple[Held, events.Proposed | None]:
-    """The model with a new request, unless one is in flight: AlterPartitionManager has room for one."""
+    """Send a request, unless one is in flight: AlterPartitionManager has room for one."""
     if held.waiting:
         return held, None
     try:
@@ -209,7 +209,7 @@ def _sent(held: Held) -> events.Proposed:
 
 
 def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
-    """As many members as may go: with no tolerance for a lag every member that lags does."""
+    """Propose an ISR without as many members as possible: without tolerance every member that lags leaves."""
 
     def without(out: RSet) -> Callable[[Held], State]:
         return lambda h: ShrinkIsr(h.config, h.state, h.id, out)
@@ -224,7 +224,7 @@ def _shrunk(held: Held) -> tuple[Held, events.Proposed | None]:
 
 
 def _learnt(held: Held, answer: Exchange) -> tuple[Held, events.Proposed | None]:
-    """The answer arrives; it is late if metadata has ended the proposal since."""
+    """Take the controller's answer; it is late if metadata has ended the proposal since."""
     over = replace(held, waiting=False)
     if held.broker.alter.stage != Stage.SENT:
         return over, None

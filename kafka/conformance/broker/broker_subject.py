@@ -146,10 +146,10 @@ def _nothing_to_lag_behind(
     silent = {b for b, peer in enumerate(held.broker.peers) if peer.log_end_offset is None}
     if not isinstance(event, LookForLag) or len(held.broker.log) > 0 or kafka.sent is None:
         return None
-    kept = {b for b, _ in kafka.sent.members}
-    if held.waiting or held.broker.view.isr - silent - {held.id} != kept - {held.id}:
+    members = {b for b, _ in kafka.sent.members}
+    if held.waiting or held.broker.view.isr - silent - {held.id} != members - {held.id}:
         return None
-    alter = proposal(held.config, held.state, held.id, frozenset(kept))
+    alter = proposal(held.config, held.state, held.id, frozenset(members))
     as_kafka = replace(held.put(replace(held.broker, alter=alter)), waiting=True)
     return as_kafka if not differing(kafka, answer_of(as_kafka, "ok", kafka.sent)) else None
 

@@ -1,7 +1,7 @@
 """Walks of one broker: random ones, and every short one over a small alphabet of events.
 
-A random walk is led by what the model holds, so that most events mean something; what Kafka then answers is
-not looked at. It depends on the seed and its number only.
+A random walk follows the model, so that most events have an effect; it does not depend on
+Kafka's answers. It depends on the seed and its number only.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SHORT_WALKS = 2 * len(ALPHABET) ** DEPTH
 
 
 def short_walk(number: int) -> tuple[BrokerEvent, ...]:
-    """One of the sequences of `DEPTH` events, for a leader with a full ISR or with an ISR of two."""
+    """Return a sequence of `DEPTH` events by its number, for a leader with a full ISR or with an ISR of two."""
     number, other = divmod(number, 2)
     chosen: list[BrokerEvent] = []
     for _ in range(DEPTH):
@@ -79,7 +79,7 @@ def broker_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ..
 
 
 def _may_follow(held: Held, record: events.Metadata) -> bool:
-    """A metadata log has one record of a partition epoch, and leader epochs do not go back in it."""
+    """Return whether a metadata log can have the record: one for each partition epoch, and no older leader epoch."""
     view = held.broker.view
     if record.partition_epoch == view.partition_epoch:
         same = record.leader == view.leader and record.leader_epoch == view.leader_epoch
@@ -88,7 +88,7 @@ def _may_follow(held: Held, record: events.Metadata) -> bool:
 
 
 def _may_answer(held: Held, answer: events.Granted) -> bool:
-    """A success has the ISR that was proposed, or less of it if it is news."""
+    """Return whether a success has the proposed ISR, or a part of it where it is newer than the leader's."""
     view, alter = held.broker.view, held.broker.alter
     if alter.stage != Stage.SENT or frozenset(answer.isr) == alter.isr:
         return True
@@ -97,10 +97,10 @@ def _may_answer(held: Held, answer: events.Granted) -> bool:
 
 
 def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, ...]:
-    """The walk without answers to requests that were not sent, without records that cannot follow."""
+    """Return the walk without answers to requests that were not sent, and without records that cannot follow."""
     first = walk[0]
     assert isinstance(first, events.Beginning), "a walk begins with a process"
-    held, kept = begin(config, first), [walk[0]]
+    held, taken = begin(config, first), [walk[0]]
     for event in walk[1:]:
         if isinstance(event, events.Granted | events.Refused) and not held.waiting:
             continue
@@ -108,20 +108,20 @@ def possible(config: Config, walk: Sequence[BrokerEvent]) -> tuple[BrokerEvent, 
             continue
         if isinstance(event, events.Granted) and not _may_answer(held, event):
             continue
-        kept.append(event)
+        taken.append(event)
         held = followed(held, event)
-    return tuple(kept)
+    return tuple(taken)
 
 
 def followed(held: Held, event: BrokerEvent) -> Held:
-    """Where a walk goes on; as in Kafka, a record that the leader has learnt already is applied again."""
+    """Return the model after an event; as in Kafka, a record that the leader has learnt already is applied again."""
     if isinstance(event, events.Metadata) and event.partition_epoch == held.broker.view.partition_epoch:
         return applied(held, event)
     return decide(held, event)[1]
 
 
 def random_walk(config: Config, seed: int, number: int) -> tuple[BrokerEvent, ...]:
-    """One random walk."""
+    """Return a random walk by its number."""
     rng = random.Random(f"{seed}/broker/{number}")
     start = events.Beginning(ME, 11, rng.choice((1, 2, 2, 3)))
     held = begin(config, start)

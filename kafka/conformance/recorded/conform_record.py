@@ -1,4 +1,4 @@
-"""`elrcheck conform --record FILE`: keeps what was compared, for `list variants` and `show VARIANT`."""
+"""`elrcheck conform --record FILE`: the record of what was compared, for `list variants` and `show VARIANT`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ANSWERS = {
 
 
 def reject_unrecordable(request: ConformRequest) -> None:
-    """UsageFault if the run is not one of the variant itself, or if the file is no such record."""
+    """Raise UsageFault if the run is not one of the variant itself, or if the file is no record."""
     if request.answers and (request.kafka or request.homes or request.record or request.keep_answers):
         raise UsageFault(
             "usage-option",
@@ -42,12 +42,12 @@ def reject_unrecordable(request: ConformRequest) -> None:
 
 
 def side_of(request: ConformRequest) -> Side:
-    """The side of Kafka that a request asks."""
+    """Return the side of Kafka that a request asks."""
     return "broker" if request.level == "broker" else "controller"
 
 
 def compared_rules(side: Side) -> Rules:
-    """The rules that a comparison of this side is about, as they are now: ask before it begins."""
+    """Return the rules that a comparison of this side is about, as they are now: call it before the comparison."""
     return rules_below(ANSWERS[side])
 
 
@@ -84,7 +84,7 @@ def record_comparison(report: ConformReport, request: ConformRequest, rules: Rul
 
 
 def read_record(path: Path) -> Conformance:
-    """The record of a file; UsageFault if it is none."""
+    """Read the record in a file; raise UsageFault if it is no record."""
     try:
         return from_text(path.read_bytes(), Conformance)
     except (OSError, ValueError) as fault:

@@ -40,7 +40,7 @@ class Refreshed:
 def refresh(request: ConformRequest, run: Run, progress: Progress) -> Refreshed:
     """Repeat every stale comparison of the record, as it was asked then, and record it.
 
-    UsageFault if there is no such record, or if the packaged one is not a file that this user may write.
+    Raise UsageFault if there is no such record, or if the packaged one is not a file that this user may write.
     """
     path = _packaged() if request.record is None else request.record
     record = read_record(path)
@@ -73,13 +73,13 @@ def _packaged() -> Path:
 
 
 def _lots(stale: Sequence[Compared]) -> list[ConformRequest]:
-    """A request for each way in which the stale comparisons were asked."""
+    """Return a request for each way in which the stale comparisons were asked."""
 
-    def asked(entry: Compared) -> tuple[str, str, int, int, str]:
+    def options(entry: Compared) -> tuple[str, str, int, int, str]:
         return entry.side, entry.variant, entry.asked, entry.seed, entry.level or ""
 
     lots = []
-    for _, alike in groupby(sorted(stale, key=asked), key=asked):
+    for _, alike in groupby(sorted(stale, key=options), key=options):
         entries = list(alike)
         level: ConformLevel | None = "broker" if entries[0].side == "broker" else entries[0].level
         lots.append(
