@@ -1,4 +1,4 @@
-"""What a property says of the controller's classes, in Java: the assertion that a test ends with.
+"""Properties as assertions about the controller's classes, in Java: a test ends with one.
 
 Only properties of what the controller has registered can be asserted of its classes. Of the brokers' logs
 they know nothing, so a property of data becomes: only brokers that have every committed record in the trace
@@ -23,10 +23,10 @@ from elrcheck.model.state import State, Status, configured_min_isr
 
 @dataclass(frozen=True)
 class Assertion:
-    """Java before the last call and at the end; uses: what the context must offer. says: in words.
+    """Java at the end of a test. says: the same in words; uses: what the context must offer.
 
-    first: Java before the first call; call: what stands for the last one. waits: the step from which the
-    trace only waits, so that a repair may show in any later one; None if it does not.
+    first: Java before the first call; before: before the last call; call: instead of the last call. waits: the step
+    from which the trace only waits, so that a repair may show in any later one; None if it does not wait.
     """
 
     says: str
@@ -38,37 +38,34 @@ class Assertion:
     waits: int | None = None
 
 
-def assertion_of(walk: ControllerWalk, ident: str) -> Assertion | None:
-    """The assertion for a property at the end of this walk; None if the classes cannot show it."""
-    made = ASSERTIONS.get(ident)
-    return None if made is None else made(walk)
+def assertion_of(walk: ControllerWalk, ident: str, testable: Collection[str] = ()) -> Assertion:
+    """Return the assertion for a property at the end of this walk.
 
-
-def asserted(walk: ControllerWalk, ident: str, known: Collection[str] = ()) -> Assertion:
-    """Like `assertion_of`, but raises UsageFault if the trace gives no assertion."""
-    found = assertion_of(walk, ident)
-    if found is None and ident in ASSERTIONS:
+    testable: what a message suggests instead. Raises UsageFault if the classes cannot show the property.
+    """
+    if ident not in ASSERTIONS:
+        message = f"{ident or 'a trace without a property'} cannot be asserted of the controller's classes"
+        help = f"a test can state: {', '.join(testable or ASSERTIONS)}"
+        raise UsageFault("junit-property", message, help=help)
+    assertion = ASSERTIONS[ident](walk)
+    if assertion is None:
         message = f"the trace does not end in a violation of {ident} by the controller's classes"
         raise UsageFault("junit-property", message, help="give the trace up to the step that breaks it")
-    if found is None:
-        message = f"{ident or 'a trace without a property'} cannot be asserted of the controller's classes"
-        help = f"a test can state: {', '.join(known or ASSERTIONS)}"
-        raise UsageFault("junit-property", message, help=help)
-    return found
+    return assertion
 
 
 # ---------------------------------------------------------------------------- who is a member
 
 
 def _disjoint(walk: ControllerWalk) -> Assertion | None:
-    p = _last(walk).partition
+    p = walk.last.partition
     if p.isr & p.elr == EMPTY:
         return None
     return Assertion("no broker is in the ISR and in the ELR", "Collections.disjoint(context.isr(), context.elr())")
 
 
 def _below_min_isr(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     if s.partition.elr == EMPTY or len(s.partition.isr) < effective_min_isr(s.settings, s.partition.replicas):
         return None
     least = configured_min_isr(s.settings)
@@ -77,7 +74,7 @@ def _below_min_isr(walk: ControllerWalk) -> Assertion | None:
 
 
 def _replicas(walk: ControllerWalk) -> Assertion | None:
-    p = _last(walk).partition
+    p = walk.last.partition
     names = [
         (java, kafka)
         for java, kafka, members in (
@@ -94,10 +91,10 @@ def _replicas(walk: ControllerWalk) -> Assertion | None:
 
 
 def _quorum(walk: ControllerWalk) -> Assertion | None:
-    """P-9 is about one step; without a call in it there is nothing to ask."""
+    """Assert P-9, which is about one step: that step must be a call."""
     if walk.steps[-1].call is None:
         return None
-    before, after = (walk.steps[-2].after if len(walk.steps) > 1 else walk.first), _last(walk)
+    before, after = walk.steps[-1].before, walk.last
     if len(_candidates(after)) >= len(_candidates(before)):
         return None
     least = effective_min_isr(before.settings, before.partition.replicas)
@@ -117,7 +114,7 @@ def _candidates(s: State) -> frozenset[int]:
 
 
 def _led(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     if not s.settings.elr_enabled or (s.partition.leader is None) == (s.partition.isr == EMPTY):
         return None
     return Assertion(
@@ -127,7 +124,7 @@ def _led(walk: ControllerWalk) -> Assertion | None:
 
 
 def _isr_active(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     if not s.settings.elr_enabled or s.partition.isr <= active(walk.config, s.registration):
         return None
     return Assertion(
@@ -136,7 +133,7 @@ def _isr_active(walk: ControllerWalk) -> Assertion | None:
 
 
 def _stalls(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     if s.partition.leader is not None or s.partition.isr != EMPTY:
         return None
     return Assertion(
@@ -147,7 +144,7 @@ def _stalls(walk: ControllerWalk) -> Assertion | None:
 
 
 def _served(walk: ControllerWalk) -> Assertion | None:
-    """At the end of a trace that waits for ever."""
+    """Assert that a partition gets a leader, at the end of a trace that waits for ever."""
     waits = len(walk.steps)
     while waits > 0 and walk.steps[waits - 1].after.partition.leader is None:
         waits -= 1
@@ -164,7 +161,7 @@ def _served(walk: ControllerWalk) -> Assertion | None:
 
 
 def _leader_complete(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     complete = _complete(walk.config, s)
     if s.partition.leader is None or s.partition.leader in complete:
         return None
@@ -175,7 +172,7 @@ def _leader_complete(walk: ControllerWalk) -> Assertion | None:
 
 
 def _candidates_complete(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     complete = _complete(walk.config, s)
     if _candidates(s) <= complete:
         return None
@@ -187,7 +184,7 @@ def _candidates_complete(walk: ControllerWalk) -> Assertion | None:
 
 
 def _elr_complete(walk: ControllerWalk) -> Assertion | None:
-    s = _last(walk)
+    s = walk.last
     complete = _complete(walk.config, s)
     if s.partition.elr <= complete:
         return None
@@ -198,17 +195,17 @@ def _elr_complete(walk: ControllerWalk) -> Assertion | None:
 
 
 def _complete(c: Config, s: State) -> frozenset[int]:
-    """Brokers with every committed record, and those of whose loss the controller cannot know yet."""
+    """Return brokers with every committed record, and those of whose loss the controller cannot know yet."""
     return frozenset(b for b in c.brokers if is_prefix(s.committed, s.broker[b].log)) | s.lossy
 
 
 def _excluded(walk: ControllerWalk) -> Assertion | None:
-    """P-14 at a registration; how else an unclean broker comes back is not asked here."""
-    call, p = walk.steps[-1].call, _last(walk).partition
+    """Assert P-14 at a registration, and at no other way in which an unclean broker comes back."""
+    call, p = walk.steps[-1].call, walk.last.partition
     if not isinstance(call, Register) or (call.previous == "last" and call.directories is None):
         return None
     how = "after an unclean shutdown" if call.previous != "last" else "without the directory of its replica"
-    if call.broker not in _candidates(_last(walk)):
+    if call.broker not in _candidates(walk.last):
         return None
     return Assertion(
         f"broker {call.broker}, which registers {how}, may not be elected"
@@ -219,46 +216,45 @@ def _excluded(walk: ControllerWalk) -> Assertion | None:
 
 
 def _refused(walk: ControllerWalk) -> Assertion | None:
-    """P-3 where a repaired controller refuses a proposal made under metadata that is no longer the newest."""
+    """Assert P-3 where a repaired controller refuses a proposal made under metadata that is no longer the newest."""
     last = walk.calls[-1]
     step = walk.steps[last]
     call, error = step.call, step.repaired_error
     if walk.parting != last or not isinstance(call, AlterPartition) or error in (None, step.error):
         return None
-    before = walk.steps[last - 1].after.partition if last else walk.first.partition
-    if before.partition_epoch + call.partition_epoch != walk.first.partition.partition_epoch:
+    if step.before.partition.partition_epoch + call.partition_epoch != walk.first.partition.partition_epoch:
         return None
-    asked = ", ".join(map(str, (call.sender, *(m.broker for m in call.isr))))
+    arguments = ", ".join(map(str, (call.sender, *(m.broker for m in call.isr))))
     return Assertion(
         "an ISR proposed by a leader that has not read the newest min.insync.replicas is refused",
         f"answer == Errors.{error}",
         first=("int known = context.partition().partitionEpoch;",),
-        call=f"Errors answer = context.alterPartitionOf(known, {asked})",
+        call=f"Errors answer = context.alterPartitionOf(known, {arguments})",
     )
 
 
 def _copies(walk: ControllerWalk) -> Assertion | None:
-    """P-29 at the step that ends a reassignment: with the members that an AlterPartition adds in it."""
-    call, after = walk.steps[-1].call, _last(walk)
-    before = walk.steps[-2].after if len(walk.steps) > 1 else walk.first
+    """Assert P-29 at the step that ends a reassignment, with the members that an AlterPartition adds in it."""
+    call, after = walk.steps[-1].call, walk.last
+    before = walk.steps[-1].before
     complete = _complete(walk.config, before)
     proposed = frozenset(m.broker for m in call.isr) if isinstance(call, AlterPartition) else EMPTY
     had = frozenset(before.partition.replicas) & (_candidates(before) | proposed) & complete
     left = frozenset(after.partition.replicas) & _candidates(after) & complete
-    wanted = min(len(had), effective_min_isr(after.settings, after.partition.replicas))
-    if len(left) >= wanted:
+    copies = min(len(had), effective_min_isr(after.settings, after.partition.replicas))
+    if len(left) >= copies:
         return None
     return Assertion(
-        f"the end of a reassignment leaves each committed record, which {_of(complete)} hold, on {wanted}"
+        f"the end of a reassignment leaves each committed record, which {_of(complete)} hold, on {copies}"
         " replicas that may be elected",
-        f"context.copies({', '.join(map(str, sorted(complete)))}) >= {wanted}",
+        f"context.copies({', '.join(map(str, sorted(complete)))}) >= {copies}",
         ("copies",),
     )
 
 
 def _registers(walk: ControllerWalk) -> Assertion | None:
-    """V-1 at the end of a trace that waits for ever: a broker that starts and cannot register."""
-    s = _last(walk)
+    """Assert V-1 at the end of a trace that waits for ever: a broker that starts cannot register."""
+    s = walk.last
     starting = [b for b in walk.config.brokers if s.broker[b].status == Status.STARTING]
     if not starting:
         return None
@@ -273,10 +269,6 @@ def _of(brokers: frozenset[int]) -> str:
 
 def _java(brokers: frozenset[int]) -> str:
     return f"Set.of({', '.join(map(str, sorted(brokers)))})"
-
-
-def _last(walk: ControllerWalk) -> State:
-    return walk.steps[-1].after
 
 
 ASSERTIONS: dict[str, Callable[[ControllerWalk], Assertion | None]] = {

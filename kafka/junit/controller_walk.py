@@ -34,17 +34,18 @@ UNRELEASED = ("DesignateLeader", "FinishRecovery")
 
 @dataclass(frozen=True)
 class WalkStep:
-    """One step of the trace.
+    """One step of the trace, with the states around it.
 
-    call: what the controller is asked, None for a step of brokers or a request that changes nothing. error:
-    what it answers. repaired: the partition after it where the rule at fault is repaired, if that is known;
-    repaired_error: what it answers then.
+    call: of the controller; None for a step of brokers, or a request that changes nothing. error: its answer.
+    repaired: the partition afterwards where the rule at fault is repaired, if that is known; repaired_error: the
+    answer there.
     """
 
     label: Label
-    call: Step | None
-    error: str
+    before: State
     after: State
+    call: Step | None = None
+    error: str = "NONE"
     repaired: Partition | None = None
     repaired_error: str | None = None
 
@@ -54,8 +55,8 @@ class ControllerWalk:
     """A trace as the controller sees it.
 
     parting: the index of the first step after which a repaired rule has another partition; None if there is
-    no repaired rule, or none that the controller follows. released: whether releases of Kafka do what the
-    configuration says, step by step.
+    no repaired rule, or none that the controller follows. released: releases of Kafka do what the configuration
+    says, step by step.
     """
 
     config: Config
@@ -66,8 +67,13 @@ class ControllerWalk:
     released: bool = True
 
     @property
+    def last(self) -> State:
+        """The state at the end."""
+        return self.steps[-1].after
+
+    @property
     def calls(self) -> tuple[int, ...]:
-        """The indices of the steps in which the controller is asked something."""
+        """The indices of the steps that call the controller."""
         return tuple(index for index, step in enumerate(self.steps) if step.call is not None)
 
 
@@ -81,32 +87,25 @@ def walk_of(
     first = trace.states[0]
     setup = setup_of(config, first)
     now = situation_of(config, setup)
-    mended = None if repaired is None else situation_of(repaired, setup)
+    now_repaired = None if repaired is None else situation_of(repaired, setup)
     walked: list[WalkStep] = []
     parting = None
     for index, (label, before, after) in enumerate(zip(trace.labels, trace.states, trace.states[1:], strict=False)):
         call = _call(config, now, label, before)
         if call is None:
-            walked.append(WalkStep(label, None, "NONE", after))
+            walked.append(WalkStep(label, before, after))
             continue
-        error, now = _decided(now, call, index, label)
-        _agrees(now, after, index, label)
+        step = f"step {index + 1}, {label.action}"
+        error, now = _decide(now, call, step)
+        _reject_other_decision(now, after, step)
         repaired_error = None
-        if mended is not None:
-            repaired_error, mended = _then(mended, _sent_to(mended, call, before.partition))
-        if mended is not None and parting is None and _shape(mended.controller.partition) != _shape(after.partition):
+        if now_repaired is not None:
+            repaired_error, now_repaired = _decide_repaired(now_repaired, call, before.partition)
+        partition = None if now_repaired is None else now_repaired.controller.partition
+        if partition is not None and parting is None and _shape(partition) != _shape(after.partition):
             parting = index
         refused = error != "NONE" and after.partition == before.partition
-        walked.append(
-            WalkStep(
-                label,
-                None if refused else call,
-                error,
-                after,
-                None if mended is None else mended.controller.partition,
-                repaired_error,
-            )
-        )
+        walked.append(WalkStep(label, before, after, None if refused else call, error, partition, repaired_error))
     walk = ControllerWalk(config, setup, first, tuple(walked), parting, released)
     if not walk.calls:
         message = "no step of the trace is one of the controller"
@@ -118,7 +117,7 @@ def walk_of(
 
 
 def setup_of(config: Config, first: State) -> Setup:
-    """What is registered and configured in the first state."""
+    """Return what is registered and configured in the first state."""
     p, settings = first.partition, first.settings
     zero = tuple(config.brokers)[: config.partition_zero_replicas]
     return Setup(
@@ -142,7 +141,7 @@ def setup_of(config: Config, first: State) -> Setup:
 
 
 def ordered(members: frozenset[int], replicas: Sequence[int]) -> tuple[int, ...]:
-    """The members in the order of the replicas, strangers behind them."""
+    """Return the members in the order of the replicas, strangers behind them."""
     return (*(b for b in replicas if b in members), *sorted(members - frozenset(replicas)))
 
 
@@ -150,7 +149,7 @@ def ordered(members: frozenset[int], replicas: Sequence[int]) -> tuple[int, ...]
 
 
 def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None:
-    """What the controller is asked in this step of the trace."""
+    """Return the call of the controller in this step of the trace; None if there is none."""
     args: tuple[Any, ...] = label.args
     match label.action:
         case "Fence" | "GrantShutdown":
@@ -202,24 +201,24 @@ def _register(config: Config, s: State, b: int) -> steps.Register:
 
 
 def _alter(s: State, leader: int) -> steps.AlterPartition:
-    sent, p, known = s.broker[leader].alter, s.partition, s.registration
+    request, p, registration = s.broker[leader].alter, s.partition, s.registration
 
     def member(b: int) -> steps.Member:
         """An epoch of 0 is one that the leader does not know."""
-        epoch = sent.member_epochs[b]
-        return steps.Member(b, epoch - known[b].epoch if epoch else None)
+        epoch = request.member_epochs[b]
+        return steps.Member(b, epoch - registration[b].epoch if epoch else None)
 
     return steps.AlterPartition(
         sender=leader,
-        isr=tuple(member(b) for b in ordered(sent.isr, p.replicas)),
-        sender_epoch=sent.member_epochs[leader] - known[leader].epoch,
-        leader_epoch=sent.leader_epoch - p.leader_epoch,
-        partition_epoch=sent.partition_epoch - p.partition_epoch,
+        isr=tuple(member(b) for b in ordered(request.isr, p.replicas)),
+        sender_epoch=request.member_epochs[leader] - registration[leader].epoch,
+        leader_epoch=request.leader_epoch - p.leader_epoch,
+        partition_epoch=request.partition_epoch - p.partition_epoch,
     )
 
 
 def _assign(now: Situation, s: State) -> steps.AssignDirectory:
-    """The model does not say whose report it is: that of an unfenced replica, about its other directory."""
+    """Report the other directory of an unfenced replica; the model does not say whose report it is."""
     p = s.partition
     b = next((b for b in p.replicas if not s.registration[b].fenced), p.replicas[0])
     held = 0 if now.directories is None else now.directories[p.replicas.index(b)]
@@ -229,39 +228,36 @@ def _assign(now: Situation, s: State) -> steps.AssignDirectory:
 # ---------------------------------------------------------------------------- decided again
 
 
-def _decided(now: Situation, call: Step, index: int, label: Label) -> tuple[str, Situation]:
+def _decide(now: Situation, call: Step, step: str) -> tuple[str, Situation]:
     try:
         return decide_step(now, call)
     except Unheld as absent:
-        message = f"step {index + 1}, {label.action}: the model does not hold {absent}"
-        raise UsageFault("junit-trace", message) from absent
+        raise UsageFault("junit-trace", f"{step}: the model does not hold {absent}") from absent
 
 
-def _then(now: Situation, call: Step) -> tuple[str | None, Situation | None]:
-    """The answer and what is known after the call under a repaired rule; None if the model cannot say."""
+def _reject_other_decision(now: Situation, after: State, step: str) -> None:
+    if _shape(now.controller.partition) != _shape(after.partition):
+        message = f"{step}: the controller alone would decide otherwise"
+        help = "a trace with `choice` ANY or of another partition's election has no test"
+        raise UsageFault("junit-trace", message, help=help)
+
+
+def _decide_repaired(now: Situation, call: Step, in_trace: Partition) -> tuple[str | None, Situation | None]:
+    """Decide the same request under a repaired rule; return None twice if the model cannot.
+
+    in_trace: the partition from whose epochs the request counts.
+    """
+    if isinstance(call, steps.AlterPartition):
+        p = now.controller.partition
+        call = msgspec.structs.replace(
+            call,
+            leader_epoch=call.leader_epoch + in_trace.leader_epoch - p.leader_epoch,
+            partition_epoch=call.partition_epoch + in_trace.partition_epoch - p.partition_epoch,
+        )
     try:
         return decide_step(now, call)
     except Unheld:
         return None, None
-
-
-def _sent_to(now: Situation, call: Step, of: Partition) -> Step:
-    """The same request, where the epochs from which a call counts may be others than in the trace."""
-    if not isinstance(call, steps.AlterPartition):
-        return call
-    p = now.controller.partition
-    return msgspec.structs.replace(
-        call,
-        leader_epoch=call.leader_epoch + of.leader_epoch - p.leader_epoch,
-        partition_epoch=call.partition_epoch + of.partition_epoch - p.partition_epoch,
-    )
-
-
-def _agrees(now: Situation, after: State, index: int, label: Label) -> None:
-    if _shape(now.controller.partition) != _shape(after.partition):
-        message = f"step {index + 1}, {label.action}: the controller alone would decide otherwise"
-        help = "a trace with `choice` ANY or of another partition's election has no test"
-        raise UsageFault("junit-trace", message, help=help)
 
 
 def _shape(p: Partition) -> tuple[object, ...]:

@@ -17,18 +17,16 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.base.version import __version__
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.check import run_check
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.junit.assertions import ASSERTIONS, asserted
+from elrcheck.kafka.junit.assertions import ASSERTIONS, assertion_of
 from elrcheck.kafka.junit.controller_walk import walk_of
 from elrcheck.kafka.junit.junit_source import About, junit_source
-from elrcheck.kafka.junit.leader_source import leader_source
+from elrcheck.kafka.junit.leader_source import SCRIPTED, leader_source, scripted_source
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
-from elrcheck.kafka.junit.told_tests import TOLD, told_source
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -59,7 +57,7 @@ class JunitTest:
 
 @dataclass(frozen=True)
 class Subject:
-    """A trace with what the test says about it. repaired: the configuration without the rule at fault."""
+    """A trace with the finding that it shows. repaired: the configuration without the rule at fault."""
 
     model: Model
     config: Any
@@ -83,7 +81,7 @@ def export_junit(what: str, property: str | None, out: Path | None, progress: Pr
 
 
 def class_name(out: Path) -> str:
-    """The name that a public class in this file has to have."""
+    """Return the name that a public class in this file has to have."""
     if out.suffix != ".java" or CLASS_NAME.fullmatch(out.stem) is None:
         message = f"{out.name} cannot be the file of a public Java class"
         raise UsageFault("usage-bad-value", message, help="as in -o F20Test.java, or give a folder that exists")
@@ -91,10 +89,10 @@ def class_name(out: Path) -> str:
 
 
 def junit_test(what: str, property: str | None, name: str | None, progress: Progress) -> JunitTest:
-    """The test of a finding's id or a trace's file."""
+    """Return the test of a finding's id or a trace's file."""
     named = FINDING.fullmatch(what) is not None and not Path(what).exists()
-    if named and what.upper() in TOLD:
-        return _told(what.upper(), property, name)
+    if named and what.upper() in SCRIPTED:
+        return _scripted(what.upper(), property, name)
     subject = of_finding(what.upper(), property, progress) if named else of_trace(Path(what))
     trace, finding = subject.trace, subject.finding
     ident = property if property is not None and finding is None else trace.origin.property
@@ -110,48 +108,47 @@ def junit_test(what: str, property: str | None, name: str | None, progress: Prog
                 " commits: repaired, its steps are the same"
             )
             raise UsageFault("junit-trace", message, help=f"`elrcheck show {finding.id}` has the cause")
-        test = _about(subject, fn, name, command, f"What happens to broker {led.leader}, {LEADER}", released)
+        how = _how(subject, f"What happens to broker {led.leader}, {LEADER}", released)
+        test = _about(finding, fn, how, name, command)
         return JunitTest(test.name, leader_source(subject.model, led, test), ident, finding.id)
-    assertion = asserted(walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ())
-    test = _about(subject, fn, name, command, CONTROLLER, released)
+    assertion = assertion_of(walk, ident, sorted(set(finding.runs[0].breaks) & set(ASSERTIONS)) if finding else ())
+    test = _about(finding, fn, _how(subject, CONTROLLER, released), name, command)
     text = junit_source(subject.model, walk, assertion, test)
     return JunitTest(test.name, text, ident, None if finding is None else finding.id)
 
 
-def _told(ident: str, property: str | None, name: str | None) -> JunitTest:
-    """The test of a finding whose steps are told."""
-    told, finding = TOLD[ident], find_finding(ident)
-    if property not in (None, told.property):
-        message, help = f"{ident} does not break {property}", f"its test is of {told.property}"
+def _scripted(ident: str, property: str | None, name: str | None) -> JunitTest:
+    """Return the test of a finding whose steps are written in Java."""
+    script = SCRIPTED[ident]
+    if property not in (None, script.property):
+        message, help = f"{ident} does not break {property}", f"its test is of {script.property}"
         raise UsageFault("junit-property", message, help=help)
-    fn = _property(load_checked_model(), told.property)
-    test = About(
-        name=name or f"{ident.replace('-', '')}{fn.name}Test",
-        method=f"test{fn.name}",
-        subject=f"{ident}, {told.property} ({fn.name})",
-        about=(f"{ident}: {finding.title}.", f"{fn.ident} ({fn.name}): {summary(fn.doc)}", told.how),
-        command=f"elrcheck export junit {ident}",
-        version=__version__,
-    )
-    return JunitTest(test.name, told_source(told, test), told.property, ident)
+    fn = _property(load_checked_model(), script.property)
+    test = _about(find_finding(ident), fn, (script.how,), name, f"elrcheck export junit {ident}")
+    return JunitTest(test.name, scripted_source(script, test), script.property, ident)
 
 
-def _about(subject: Subject, fn: Fn, name: str | None, command: str, how: str, released: bool) -> About:
-    finding, variant = subject.finding, subject.trace.origin.variant
-    about = [] if finding is None else [f"{finding.id}: {finding.title}."]
-    about.append(f"{fn.ident} ({fn.name}): {summary(fn.doc)}")
-    trace_is = "A trace" if finding is None else "A shortest counterexample"
-    about.append(f"{trace_is} of elrcheck's model ({variant or 'no variant'}), step by step in Kafka's classes. {how}")
-    if not released:
-        about.append("No release does all that this variant does, so the end is asserted, not the steps before it.")
-    title = f"{finding.id}, {fn.ident}" if finding is not None else fn.ident
+def _how(subject: Subject, steps: str, released: bool) -> tuple[str, ...]:
+    """Return paragraphs on where the steps of a test come from. steps: what it does with them."""
+    variant = subject.trace.origin.variant or "no variant"
+    trace_is = "A trace" if subject.finding is None else "A shortest counterexample"
+    origin = f"{trace_is} of elrcheck's model ({variant}), step by step in Kafka's classes. {steps}"
+    if released:
+        return (origin,)
+    return origin, "No release does all that this variant does, so the end is asserted, not the steps before it."
+
+
+def _about(finding: Finding | None, fn: Fn, how: Iterable[str], name: str | None, command: str) -> About:
+    title, subject, paragraphs = "", f"{fn.ident} ({fn.name})", []
+    if finding is not None:
+        title, subject = finding.id.replace("-", ""), f"{finding.id}, {subject}"
+        paragraphs.append(f"{finding.id}: {finding.title}.")
     return About(
-        name=name or f"{(finding.id.replace('-', '') if finding else '')}{fn.name}Test",
+        name=name or f"{title}{fn.name}Test",
         method=f"test{fn.name}",
-        subject=f"{title} ({fn.name})",
-        about=tuple(about),
+        subject=subject,
+        about=(*paragraphs, f"{fn.ident} ({fn.name}): {summary(fn.doc)}", *how),
         command=command,
-        version=__version__,
     )
 
 
@@ -163,7 +160,7 @@ def _property(model: Model, ident: str) -> Fn:
 
 
 def of_trace(path: Path) -> Subject:
-    """A trace file of any notation, which the model must follow."""
+    """Read a trace file of any notation, which the model must follow."""
     if not path.exists():
         message = f"there is no file `{path}`, and no finding of that name"
         raise UsageFault("unknown-name", message, help="give a trace file or the id of a finding, such as F-20")
@@ -172,7 +169,7 @@ def of_trace(path: Path) -> Subject:
 
 
 def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
-    """The shortest trace of a finding, by the search that the finding names."""
+    """Return the shortest trace of a finding, by the search that the finding names."""
     finding = find_finding(ident)
     run, chosen = _chosen(finding, property)
     selection = Selection(run.variant, run.scope, _pairs(run.knobs))
@@ -192,7 +189,7 @@ def of_finding(ident: str, property: str | None, progress: Progress) -> Subject:
 
 
 def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
-    """The first search that breaks what a test can state, one of a released variant if possible."""
+    """Return the first search that breaks what a test can state, one of a released variant if possible."""
     broken = sorted((run for run in finding.runs if run.breaks), key=lambda run: not _released(run.variant))
     if property is not None:
         for run in sorted(broken, key=lambda run: property not in run.breaks):
@@ -211,8 +208,8 @@ def _chosen(finding: Finding, property: str | None) -> tuple[FindingRun, str]:
 
 
 def _released(variant: str) -> bool:
-    """Whether releases of Kafka do what the variant does."""
-    return any(known.kafka for known in VARIANTS if variant in (known.name, *known.aliases))
+    """Return whether releases of Kafka do what the variant does."""
+    return any(one.kafka for one in VARIANTS if variant in (one.name, *one.aliases))
 
 
 def _broken(runs: Iterable[FindingRun]) -> list[str]:

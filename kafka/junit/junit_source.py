@@ -14,6 +14,7 @@ from importlib.resources import files
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from elrcheck.base.version import __version__
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.controller_steps import Step
 from elrcheck.kafka.junit.assertions import Assertion
@@ -33,21 +34,17 @@ IMPORT = re.compile(r"^import (static )?([\w.]+);$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class About:
-    """How a test speaks of itself.
-
-    about: its Javadoc, a paragraph each. subject: the finding and the property, for messages.
-    """
+    """The texts of a test. about: its Javadoc, by paragraphs; subject: the finding and the property, for messages."""
 
     name: str
     method: str
     subject: str
     about: tuple[str, ...]
     command: str
-    version: str
 
 
 def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test: About) -> str:
-    """The Java file."""
+    """Return the Java file."""
     body = [*_start(walk, assertion.first), *_steps(model, walk, assertion), *_end(assertion, test)]
     code = "\n".join(body)
     uses = {*assertion.uses, *re.findall(r"context\.(\w+)\(", code)}
@@ -59,7 +56,7 @@ def junit_source(model: Model, walk: ControllerWalk, assertion: Assertion, test:
 def java_file(
     test: About, package: str, fields: Sequence[str], body: Sequence[str], parts: Mapping[str, str], more: str = ""
 ) -> str:
-    """A test with the classes that it brings along. parts: their sources by name; more: has imports."""
+    """Return a test with the classes that it brings along. parts: their sources by name; more: has imports."""
     nested = "\n\n".join(textwrap.indent(_nested(name, part), "    ") for name, part in parts.items())
     about = [line for part in test.about for line in (*textwrap.wrap(part, WIDTH - 3), "")][:-1]
     code = "\n".join((*fields, *body))
@@ -67,7 +64,7 @@ def java_file(
         environment()
         .get_template("Test.java.jinja")
         .render(
-            version=test.version,
+            version=__version__,
             command=test.command,
             package=package,
             imports=_imports((more, *parts.values()), f"@Test {code} {nested}"),
@@ -108,7 +105,7 @@ def _start(walk: ControllerWalk, first: Sequence[str]) -> list[str]:
         lines.append(_configured("TOPIC", "Context.TOPIC", "UNCLEAN", "true"))
     lines += [f"context.broker({broker.id}, {_flag(broker.fenced)});" for broker in setup.brokers]
     for index, p in enumerate(p for p in (setup.sibling, setup.partition) if p is not None):
-        lists = ", ".join(_list(members) for members in (p.replicas, p.isr, p.elr))
+        lists = ", ".join(java_list(members) for members in (p.replicas, p.isr, p.elr))
         lines.append(f"context.registered({index}, {lists}, {p.leader});")
     return [*lines, *first, ""]
 
@@ -130,8 +127,7 @@ def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str
     lines: list[str] = []
     for index, step in enumerate(walk.steps):
         fn = actions[step.label.action]
-        said = f"{index + 1}. {spelled(fn, step.label.args)}: {summary(fn.doc)}"
-        lines += (f"// {line}" for line in textwrap.wrap(said, WIDTH))
+        lines += comment(f"{index + 1}. {spelled(fn, step.label.args)}: {summary(fn.doc)}")
         if step.call is None:
             continue
         if index == last:
@@ -158,7 +154,7 @@ def _called(step: WalkStep, sure: bool) -> list[str]:
 
 
 def java_call(step: Step) -> tuple[str, bool]:
-    """The call of the context, and whether it answers with an error."""
+    """Return the call of the context, and whether it answers with an error."""
     match step:
         case steps.Fence(b):
             return f"context.fence({b})", False
@@ -181,7 +177,7 @@ def java_call(step: Step) -> tuple[str, bool]:
         case steps.ElectUncleanly():
             return "context.electUncleanly()", False
         case steps.Reassign(replicas):
-            return f"context.reassign({'null' if replicas is None else _list(replicas)})", True
+            return f"context.reassign({'null' if replicas is None else java_list(replicas)})", True
         case steps.Configure():
             return _configure(step), True
         case steps.SwitchElr(on):
@@ -200,20 +196,28 @@ def _configure(step: steps.Configure) -> str:
 
 
 def _end(assertion: Assertion, test: About) -> list[str]:
-    message = textwrap.wrap(f"{test.subject}: {assertion.says};", WIDTH - 10, break_on_hyphens=False)
-    literals = [f'    {"+ " if line else ""}"{part} "' for line, part in enumerate(message)]
-    return ["", f"assertTrue({assertion.condition},", *literals, "    + context.state());"]
+    return assert_true(assertion.condition, f"{test.subject}: {assertion.says};", "context.state()")
+
+
+def assert_true(condition: str, message: str, state: str) -> list[str]:
+    """Return an assertion with a message, which ends with the state. state: a Java expression."""
+    lines = textwrap.wrap(message, WIDTH - 10, break_on_hyphens=False)
+    literals = [f'    {"+ " if number else ""}"{line} "' for number, line in enumerate(lines)]
+    return ["", f"assertTrue({condition},", *literals, f"    + {state});"]
+
+
+def comment(text: str) -> list[str]:
+    """Return a comment in lines of Java."""
+    return [f"// {line}" for line in textwrap.wrap(text, WIDTH)]
 
 
 def _state(p: Partition) -> str:
-    def shown(members: frozenset[int] | tuple[int, ...]) -> str:
-        return f"[{', '.join(map(str, sorted(members)))}]"
-
     leader = -1 if p.leader is None else p.leader
-    return f"replicas={shown(p.replicas)} isr={shown(p.isr)} elr={shown(p.elr)} leader={leader}"
+    return f"replicas={sorted(p.replicas)} isr={sorted(p.isr)} elr={sorted(p.elr)} leader={leader}"
 
 
-def _list(members: tuple[int, ...]) -> str:
+def java_list(members: Sequence[int]) -> str:
+    """Return a list as a Java expression."""
     return f"List.of({', '.join(map(str, members))})"
 
 
@@ -229,12 +233,12 @@ def _template(name: str) -> str:
 
 
 def driver(folder: str, name: str) -> str:
-    """A class of the drivers behind `conform`."""
+    """Return the source of a class of the drivers behind `conform`."""
     return (files("elrcheck.kafka") / "java" / folder / f"{name}.java").read_text("utf-8")
 
 
 def _nested(name: str, source: str) -> str:
-    """A class of a file of its own, without package and imports."""
+    """Return a class of a file of its own as a nested one, without package and imports."""
     start = re.search(rf"^(?:/\*\*.*?\*/\n)?final class {name}\b", source, re.MULTILINE | re.DOTALL)
     assert start is not None, name
     return re.sub(
@@ -247,9 +251,9 @@ def _nested(name: str, source: str) -> str:
 
 
 def _imports(sources: Sequence[str], code: str) -> str:
-    """Those of the sources that the code uses, in Kafka's order: Kafka and JUnit, Java, static ones."""
-    known = {f"{static}{full}" for source in sources for static, full in IMPORT.findall(source)}
-    used = [full for full in known if re.search(rf"\b{full.rpartition('.')[2]}\b", code)]
+    """Return the imports of the sources that the code uses, in Kafka's order: Kafka and JUnit, Java, static ones."""
+    imports = {f"{static}{full}" for source in sources for static, full in IMPORT.findall(source)}
+    used = [full for full in imports if re.search(rf"\b{full.rpartition('.')[2]}\b", code)]
 
     def group(full: str) -> int:
         return 2 if full.startswith("static ") else 1 if full.startswith("java.") else 0

@@ -6,13 +6,13 @@ from the driver behind `conform --level broker`, which knows how calls differ be
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerEvent
-from elrcheck.kafka.junit.junit_source import WIDTH, About, driver, java_file
-from elrcheck.kafka.junit.leader_walk import Known, LeaderWalk, Publication
+from elrcheck.kafka.junit.junit_source import About, assert_true, comment, driver, environment, java_file, java_list
+from elrcheck.kafka.junit.leader_walk import LeaderView, LeaderWalk, Publication
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import summary
 from elrcheck.traces.describe import spelled
@@ -32,26 +32,22 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 
 def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
-    """The Java file."""
+    """Return the Java file."""
     body = ["Replica replica = new Replica(folder.toFile());", f"// {LAG}"]
     body += [f"{leader_call(event)};" for event in walk.start] + [""]
     actions = {fn.name: fn for fn in model.actions}
-    known = None
+    view = None
     for number, step in enumerate(walk.steps, 1):
         fn = actions[step.label.action]
-        said = f"{number}. {spelled(fn, step.label.args)}: {summary(fn.doc)}"
-        body += (f"// {line}" for line in textwrap.wrap(said, WIDTH))
+        body += comment(f"{number}. {spelled(fn, step.label.args)}: {summary(fn.doc)}")
         body += (f"{leader_call(event)};" for event in step.events)
-        if step is not walk.steps[-1] and step.events and step.known != known:
-            body.append(f'assertEquals("{_state(step.known)}", replica.state());')
-            known = step.known
-    last, least = walk.steps[-1].known, walk.repaired.high_watermark
+        if step is not walk.steps[-1] and step.events and step.view != view:
+            body.append(f'assertEquals("{_state(step.view)}", replica.state());')
+            view = step.view
+    last, least = walk.steps[-1].view, walk.repaired.high_watermark
     body += [f"// The model says: {_state(last)}", f"// With the rule repaired: {_state(walk.repaired)}"]
     says = f"no record from offset {least} on may be committed before its followers have it"
-    message = textwrap.wrap(f"{test.subject}: {says};", WIDTH - 10, break_on_hyphens=False)
-    body += ["", f"assertTrue(replica.highWatermark() <= {least},"]
-    body += [f'    {"+ " if line else ""}"{part} "' for line, part in enumerate(message)]
-    body.append("    + replica.state());")
+    body += assert_true(f"replica.highWatermark() <= {least}", f"{test.subject}: {says};", "replica.state()")
     parts = {name: driver("broker", name) for name in PARTS}
     if any(isinstance(event, Publication) for step in walk.steps for event in step.events):
         parts["Publication"] = driver("junit", "Publication")
@@ -59,7 +55,7 @@ def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
 
 
 def leader_call(event: BrokerEvent | Publication) -> str:
-    """The call that does it."""
+    """Return the call of `Replica` for an event."""
     match event:
         case events.Beginning(id, epoch, min_isr, lag):
             return f"replica.start({id}, {epoch}, {min_isr}, {lag})"
@@ -67,7 +63,7 @@ def leader_call(event: BrokerEvent | Publication) -> str:
             parts = (f'new Images.Registration({b}, {epoch}, "{state}")' for b, epoch, state in brokers)
             return f"replica.cluster(List.of({', '.join(parts)}))"
         case events.Metadata(leader, leader_epoch, partition_epoch, replicas, isr):
-            lists = f"{_list(replicas)}, {_list(isr)}"
+            lists = f"{java_list(replicas)}, {java_list(isr)}"
             return f"replica.metadata({leader}, {leader_epoch}, {partition_epoch}, {lists})"
         case events.Append(acks):
             return f"replica.append({acks})"
@@ -78,19 +74,53 @@ def leader_call(event: BrokerEvent | Publication) -> str:
         case events.LookForLag():
             return "replica.shrink()"
         case events.Granted(leader_epoch, partition_epoch, isr):
-            return f"replica.granted({leader_epoch}, {partition_epoch}, {_list(isr)})"
+            return f"replica.granted({leader_epoch}, {partition_epoch}, {java_list(isr)})"
         case events.Refused(error):
             return f'replica.refused("{error}")'
     raise ValueError(f"no call for {type(event).__name__}")
 
 
-def _list(members: Sequence[int]) -> str:
-    return f"List.of({', '.join(map(str, members))})"
-
-
-def _state(known: Known) -> str:
-    isr, answers = ", ".join(map(str, known.isr)), ", ".join(known.answers)
+def _state(view: LeaderView) -> str:
+    isr, answers = ", ".join(map(str, view.isr)), ", ".join(view.answers)
     return (
-        f"leaderEpoch={known.leader_epoch} isr=[{isr}] logEnd={known.log_end}"
-        f" highWatermark={known.high_watermark} producers=[{answers}]"
+        f"leaderEpoch={view.leader_epoch} isr=[{isr}] logEnd={view.log_end}"
+        f" highWatermark={view.high_watermark} producers=[{answers}]"
     )
+
+
+# ---------------------------------------------------------------------------- tests whose steps are written in Java
+
+
+@dataclass(frozen=True)
+class ScriptedTest:
+    """A test of a finding that no search shows. property: what it asserts; how: what it does, for its Javadoc.
+
+    steps: the body of the test, a template of `kafka/java/junit`. parts: classes that it brings along beside `PARTS`.
+    """
+
+    property: str
+    steps: str
+    parts: tuple[str, ...]
+    how: str
+
+
+# A failed proof gave a run of F-63 (tests/proving/test_prove.py), but its steps are those of three brokers and a
+# socket, which no walk of one leader has.
+SCRIPTED: Mapping[str, ScriptedTest] = {
+    "F-63": ScriptedTest(
+        "P-2",
+        "LateAnswer.java.jinja",
+        ("Follower",),
+        "Three kafka.cluster.Partition with logs in files, and what ReplicaFetcherThread does with an answer,"
+        " without a network and threads.",
+    )
+}
+"""By the id of a finding."""
+
+
+def scripted_source(script: ScriptedTest, test: About) -> str:
+    """Return the Java file of a test whose steps are written in Java."""
+    body = environment().get_template(script.steps).render(subject=test.subject).rstrip().splitlines()
+    parts = {name: driver("broker", name) for name in PARTS}
+    parts |= {name: driver("junit", name) for name in script.parts}
+    return java_file(test, PACKAGE, FIELDS, body, parts, IMPORTS)

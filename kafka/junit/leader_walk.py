@@ -39,8 +39,8 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Known:
-    """What a test compares: of a broker that does not lead there is no ISR."""
+class LeaderView:
+    """The values that a test compares: a broker that does not lead has no ISR."""
 
     leader_epoch: int
     isr: tuple[int, ...]
@@ -51,11 +51,11 @@ class Known:
 
 @dataclass(frozen=True)
 class LeaderStep:
-    """A step of the trace. events: what the broker meets in it, none if it happens elsewhere."""
+    """A step of the trace. events: those of the broker, empty if the step happens elsewhere."""
 
     label: Label
     events: tuple[BrokerEvent | Publication, ...]
-    known: Known
+    view: LeaderView
 
 
 @dataclass(frozen=True)
@@ -65,30 +65,30 @@ class LeaderWalk:
     leader: int
     start: tuple[BrokerEvent, ...]
     steps: tuple[LeaderStep, ...]
-    repaired: Known
+    repaired: LeaderView
 
 
 def leader_walk_of(model: Model, config: Config, trace: Behaviour[Label], repaired: Config) -> LeaderWalk | None:
-    """The walk of the broker at fault; None if no leader commits less under the repaired rule."""
-    mended = list(_followed(PlainModel(model, repaired), trace))
-    for index, (state, other) in enumerate(zip(trace.states, mended, strict=False)):
+    """Return the walk of the broker at fault; None if no leader commits less under the repaired rule."""
+    states = list(_followed(PlainModel(model, repaired), trace))
+    for index, (state, other) in enumerate(zip(trace.states, states, strict=False)):
         for b in config.brokers:
             if state.broker[b].high_watermark > other.broker[b].high_watermark:
-                if _met(trace.labels[:index], mended, b) != _met(trace.labels[:index], trace.states, b):
+                if _events_of(trace.labels[:index], states, b) != _events_of(trace.labels[:index], trace.states, b):
                     return None  # the rule at fault belongs to another broker or to the controller
-                return _walk(config, trace, b, index, known_of(repaired, other, b))
+                return _walk(config, trace, b, index, view_of(repaired, other, b))
     return None
 
 
-def _met(labels: Sequence[Label], states: Sequence[State], b: int) -> list[BrokerEvent | Publication]:
+def _events_of(labels: Sequence[Label], states: Sequence[State], b: int) -> list[BrokerEvent | Publication]:
     steps = zip(labels, states, states[1:], strict=False)
     return [event for label, before, after in steps for event in _events(label, before, after, b)]
 
 
-def known_of(c: Config, s: State, b: int) -> Known:
-    """What broker b knows, and what it tells producers of each record: NONE is an acknowledgement."""
+def view_of(c: Config, s: State, b: int) -> LeaderView:
+    """Return what broker b knows, and its answer to the producer of each record: NONE acknowledges it."""
     broker = s.broker[b]
-    return Known(
+    return LeaderView(
         leader_epoch=broker.view.leader_epoch if broker.view.partition_epoch else -1,
         isr=tuple(sorted(broker.view.isr)) if leads_partition(broker, b) else (),
         log_end=len(broker.log),
@@ -98,18 +98,18 @@ def known_of(c: Config, s: State, b: int) -> Known:
 
 
 def _followed(plain: PlainModel, trace: Behaviour[Label]) -> Iterator[State]:
-    """The states under another configuration, as far as it has the steps."""
+    """Return the states under another configuration, as far as it has the steps."""
     state = trace.states[0]
     yield state
     for label in trace.labels:
-        found = next((after for taken, after in plain.successors(state) if taken == label), None)
-        if found is None and label.action not in APPLIES:
+        after = next((after for taken, after in plain.successors(state) if taken == label), None)
+        if after is None and label.action not in APPLIES:
             return
-        state = state if found is None else found  # a record that changes nothing is no step
+        state = state if after is None else after  # a record that changes nothing is no step
         yield state
 
 
-def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired: Known) -> LeaderWalk:
+def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired: LeaderView) -> LeaderWalk:
     first = trace.states[0]
     view, least = first.broker[b].view, configured_min_isr(first.settings)
     if first.broker[b].log:
@@ -118,19 +118,19 @@ def _walk(config: Config, trace: Behaviour[Label], b: int, until: int, repaired:
     if view.partition_epoch:
         start.append(_metadata(first.broker[b]))
     steps = []
-    silent: frozenset[int] = frozenset()
+    fenced: frozenset[int] = frozenset()
     for index, label in enumerate(trace.labels[:until]):
         before, after = trace.states[index], trace.states[index + 1]
         met = list(_events(label, before, after, b))
         if label.action == "Fetch" and met:
-            wanted = _not_proposed(config, trace, b, index)
-            if wanted != silent:
-                met.insert(0, _registered(before, wanted))
-                silent = wanted
-        if not met and _meets(before.broker[b]) != _meets(after.broker[b]):
+            not_proposed = _not_proposed(config, trace, b, index)
+            if not_proposed != fenced:
+                met.insert(0, _registered(before, not_proposed))
+                fenced = not_proposed
+        if not met and _changed_by_events(before.broker[b]) != _changed_by_events(after.broker[b]):
             message = f"step {index + 1}, {label.action}: no call of kafka.cluster.Partition does this"
             raise UsageFault("junit-trace", message)
-        steps.append(LeaderStep(label, tuple(met), known_of(config, after, b)))
+        steps.append(LeaderStep(label, tuple(met), view_of(config, after, b)))
     return LeaderWalk(b, tuple(start), tuple(steps), repaired)
 
 
@@ -167,7 +167,7 @@ def _events(label: Label, before: State, after: State, b: int) -> Iterator[Broke
 
 
 def _metadata(broker: Broker) -> events.Metadata:
-    """The record that makes a broker see what it sees."""
+    """Return the record that gives a broker its view."""
     view = broker.view
     leader = -1 if view.leader is None else view.leader
     isr, replicas = tuple(sorted(view.isr)), tuple(sorted(view.replicas))
@@ -185,7 +185,7 @@ def _epoch(s: State, b: int) -> int:
 
 
 def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -> frozenset[int]:
-    """The follower that fetches, if the leader could propose it then and does not.
+    """Return the follower that fetches, if the leader could propose it then and does not.
 
     Kafka proposes a follower in the fetch that makes it eligible, unless its metadata cache has it as fenced;
     in the model that is a step of its own, which the trace may be without.
@@ -205,6 +205,6 @@ def _not_proposed(config: Config, trace: Behaviour[Label], b: int, index: int) -
     return frozenset({follower})
 
 
-def _meets(broker: Broker) -> tuple[object, ...]:
-    """What only an event changes; a proposal is part of the fetch before it, an answer on its way unseen."""
+def _changed_by_events(broker: Broker) -> tuple[object, ...]:
+    """Return what only an event changes: no proposal, which is part of a fetch, and no answer on its way."""
     return (broker.status, broker.log, broker.high_watermark, broker.view, broker.min_isr)
