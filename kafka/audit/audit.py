@@ -15,7 +15,7 @@ from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings, report_of
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
-from elrcheck.kafka.log.entries import Entry, Item, Run
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
@@ -100,8 +100,8 @@ def _by_processes(
 
             def read(item: Item) -> None:
                 nonlocal records
-                if isinstance(item, Entry | Run):
-                    records += 1 if isinstance(item, Entry) else len(item.values)
+                if isinstance(item, LogEntry | RecordRun):
+                    records += 1 if isinstance(item, LogEntry) else len(item.values)
                     meter.read(item, records, crew.flags)
 
             findings.append(crew.audit(log, read_log(log, interrupted), interrupted, read))
@@ -144,7 +144,7 @@ class _Meter:
         self.records = sum(found.read.records for found in findings)
         self.flags = sum(len(found.flags) for found in findings)
 
-    def read(self, last: Applied | Entry | Run, records: int, flags: int) -> None:
+    def read(self, last: Applied | LogEntry | RecordRun, records: int, flags: int) -> None:
         """Of this log, so far."""
         self.steps += 1
         if self.steps % STEPS:

@@ -19,7 +19,7 @@ from elrcheck.base.runner.worker import WorkerProcess, end_workers
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.log.entries import Item, Run
+from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.shares import EVERY, Share
 
@@ -78,7 +78,7 @@ class Crew:
         records = 0
         for item in items:
             waiting.append(item)
-            records += len(item.values) if isinstance(item, Run) else 1
+            records += len(item.values) if isinstance(item, RecordRun) else 1
             if records >= MOST_RECORDS:
                 self._tell(waiting)
                 waiting, records = [], 0

@@ -19,20 +19,20 @@ from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import report_of
-from elrcheck.kafka.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
-from elrcheck.kafka.audit.spark_files import Found, files_on_spark
+from elrcheck.kafka.audit.spark_driver import AuditTasks, DumpAnswer, FilePlace, Stopped, run_tasks
+from elrcheck.kafka.audit.spark_files import ListedFile, files_on_spark
 from elrcheck.kafka.audit.spark_tasks import (
     CUT,
     FILE,
     FOUND,
-    Row,
+    BucketRow,
     Shared,
     cut_files,
     judge_bucket,
     only_named,
     read_dumps,
 )
-from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.log_files import MetadataLog, files_of, sorted_into_logs
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
@@ -66,10 +66,10 @@ def audit_in_session(
     """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
     started, repairs = time.monotonic(), Repairs.of(request.repaired)
     progress.stage("listing files")
-    found: dict[str, Found] = {}
+    found: dict[str, ListedFile] = {}
     for path in request.paths:
         if isinstance(path, Path):
-            found.update({name: Found(name, dump) for name, dump in files_of([path]).items()})
+            found.update({name: ListedFile(name, dump) for name, dump in files_of([path]).items()})
         else:
             found.update({each.path: each for each in files_on_spark(session, path)})
     logs = sorted_into_logs({name: each.dump for name, each in found.items()})
@@ -83,14 +83,14 @@ def audit_in_session(
     return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
 
 
-class SparkAudit(Tasks):
+class SparkAudit(AuditTasks):
     """The tasks as jobs of Spark."""
 
     def __init__(
         self,
         session: SparkSession,
         logs: Sequence[MetadataLog],
-        found: Mapping[str, Found],
+        found: Mapping[str, ListedFile],
         interrupted: Callable[[], bool],
         repairs: Repairs,
     ) -> None:
@@ -102,7 +102,7 @@ class SparkAudit(Tasks):
         self.records: DataFrame | None = None
         self._numbers = itertools.count()
 
-    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+    def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
         files = self._frame(places)
         cut = partial(cut_files, logs=self.logs, buckets=BUCKETS * self.width)
         self.records = files.mapInArrow(cut, CUT).persist()
@@ -128,15 +128,15 @@ class SparkAudit(Tasks):
                 yield row.log, bytes(row.body)
         told.destroy()
 
-    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+    def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
         assert self.records is not None
         names = frozenset(name_of_partition(*key) for key in keys)
         some = self.records.where(f"log = {number} and bucket <> {EVERY}")
         rows = some.mapInArrow(partial(only_named, names=names), CUT)
         for row in self._done(rows.collect):
-            yield Row(row.log, row.part, row.piece, row.bucket, bytes(row.body))
+            yield BucketRow(row.log, row.part, row.piece, row.bucket, bytes(row.body))
 
-    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         read = partial(read_dumps, logs=self.logs, answer=answer)
         for row in self._done(self._frame(places).mapInArrow(read, FOUND).collect):
             yield row.log, bytes(row.body)
@@ -178,7 +178,7 @@ class SparkAudit(Tasks):
             raise fault[0]
         return answer
 
-    def _frame(self, places: Sequence[Place]) -> DataFrame:
+    def _frame(self, places: Sequence[FilePlace]) -> DataFrame:
         """Files for the tasks: those with a path are opened there, Spark reads the others."""
         near = [(*place, None) for place in places if self.found[place[2]].uri is None]
         context = self.session.sparkContext

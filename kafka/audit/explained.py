@@ -51,7 +51,7 @@ from elrcheck.model.state import Partition, Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RecordQuestion:
     """What a record did, in ascending numbers of brokers. before: None for a new partition.
 
     brokers: as they are when the record is written. start: as they were before its batch, and partition: the
@@ -71,7 +71,7 @@ class Question:
     repaired: Knobs = ()
 
 
-class Answer(NamedTuple):
+class Explanation(NamedTuple):
     """event: the one that explains the record, in words; None without one. nearest, differs: the nearest
     event, and the fields in which the record is another: name, in the record, by the rule.
     """
@@ -82,7 +82,7 @@ class Answer(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def explain(asked: Question) -> Answer | None:
+def explain(asked: RecordQuestion) -> Explanation | None:
     """What explains the record; None if the model has no value for something in it."""
     try:
         after = partition_of(asked.after)
@@ -97,19 +97,19 @@ def explain(asked: Question) -> Answer | None:
     for config in _configs(asked, befores, after):
         for name, made in _events(config, asked, befores, after):
             if made == after:
-                return Answer(name)
+                return Explanation(name)
             distance = sum(getattr(made, f.name) != getattr(after, f.name) for f in fields(Partition))
             if nearest is None or distance < nearest[0]:
                 nearest = (distance, name, made)
     if nearest is None:
-        return Answer(None)
+        return Explanation(None)
     _, name, made = nearest
     differs = tuple(
         (f.name, getattr(after, f.name), getattr(made, f.name))
         for f in fields(Partition)
         if getattr(after, f.name) != getattr(made, f.name)
     )
-    return Answer(None, name, differs)
+    return Explanation(None, name, differs)
 
 
 def _at_epochs(earlier: Partition, now: Partition) -> Partition:
@@ -119,7 +119,7 @@ def _at_epochs(earlier: Partition, now: Partition) -> Partition:
 # ---------------------------------------------------------------------------- releases
 
 
-def _configs(asked: Question, befores: list[Partition], after: Partition) -> Iterator[Config]:
+def _configs(asked: RecordQuestion, befores: list[Partition], after: Partition) -> Iterator[Config]:
     """Those that may have written it: the variants of the brokers' line, without and with unclean elections.
 
     unclean.leader.election.enable may be set in a file of the controllers, which the log does not tell. It
@@ -138,7 +138,9 @@ def _configs(asked: Question, befores: list[Partition], after: Partition) -> Ite
 # ---------------------------------------------------------------------------- events
 
 
-def _events(c: Config, asked: Question, befores: list[Partition], after: Partition) -> Iterator[tuple[str, Partition]]:
+def _events(
+    c: Config, asked: RecordQuestion, befores: list[Partition], after: Partition
+) -> Iterator[tuple[str, Partition]]:
     """Every event that may have written the record, with what it makes of the partition."""
     for brokers in dict.fromkeys((asked.brokers, asked.start)):
         registration = tuple(known.registration for known in brokers)
@@ -210,7 +212,7 @@ def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tupl
 # ---------------------------------------------------------------------------- numbers and ids
 
 
-class Numbers:
+class BrokerNumbers:
     """The brokers of a question, numbered in ascending order, with one that no list names."""
 
     def __init__(self, named: Iterable[int]) -> None:
@@ -255,7 +257,7 @@ class Numbers:
         return text_of(value)
 
 
-def unexplained(asked: Answer, numbers: Numbers, base: StoredPartition) -> str:
+def unexplained(asked: Explanation, numbers: BrokerNumbers, base: StoredPartition) -> str:
     """What the flag says."""
     if not asked.nearest:
         return "no event of the controller writes this record"

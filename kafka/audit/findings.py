@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import Key
-from elrcheck.kafka.log.history import Counted, Read, UnreadKind
+from elrcheck.kafka.log.cluster_state import PartitionKey
+from elrcheck.kafka.log.history import ReadSoFar, UnreadCount, UnreadKind
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import AuditDamage, AuditedLog, AuditFlag, AuditReport, AuditTimeline, UnreadRecords
@@ -35,9 +35,9 @@ class LogFindings:
     """Of one log, or of some of its partitions. partitions: how many there are at its end."""
 
     log: MetadataLog
-    read: Read
+    read: ReadSoFar
     partitions: int = 0
-    flags: list[tuple[Key, AuditFlag]] = field(default_factory=list)
+    flags: list[tuple[PartitionKey, AuditFlag]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
     records: Explained = field(default_factory=Explained)
@@ -82,7 +82,7 @@ def report_of(
             raise KeyboardInterrupt
         raise _nothing(damage, findings)
     flags = tuple(flag for found in findings for _, flag in found.flags)
-    unread: dict[UnreadKind, Counted] = {}
+    unread: dict[UnreadKind, UnreadCount] = {}
     for found in findings:
         for kind, more in found.read.unread.items():
             before = unread.get(kind)

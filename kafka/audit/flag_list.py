@@ -12,14 +12,14 @@ from msgspec.structs import replace
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.rules import RULES
-from elrcheck.kafka.log.cluster_state import Key
-from elrcheck.kafka.log.entries import Run
+from elrcheck.kafka.log.cluster_state import PartitionKey
+from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.results.audit_report import AuditFlag
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record stands, and when it was written."""
 
     path: str
@@ -28,11 +28,11 @@ class Place(NamedTuple):
     position: int
 
     @classmethod
-    def of(cls, applied: Applied) -> Place:
+    def of(cls, applied: Applied) -> RecordPlace:
         return cls(applied.path, applied.offset, applied.time, applied.position)
 
     @classmethod
-    def in_run(cls, run: Run, number: int) -> Place:
+    def in_run(cls, run: RecordRun, number: int) -> RecordPlace:
         return cls(run.path, run.offsets[number], run.time, run.position)
 
 
@@ -42,11 +42,11 @@ class FlagList:
 
     log: MetadataLog
     repairs: Repairs
-    raised: list[tuple[Key, AuditFlag]] = field(default_factory=list)
-    open: dict[Key, dict[str, int]] = field(default_factory=dict)
+    raised: list[tuple[PartitionKey, AuditFlag]] = field(default_factory=list)
+    open: dict[PartitionKey, dict[str, int]] = field(default_factory=dict)
     """The rules that a partition breaks now, each with the number of its flag."""
 
-    def add(self, place: Place, key: Key, topic: str, sign: Sign) -> None:
+    def add(self, place: RecordPlace, key: PartitionKey, topic: str, sign: Sign) -> None:
         """Raise a flag, unless it is harmless."""
         name, message = sign
         if self.repairs.harmless(name):
@@ -68,7 +68,9 @@ class FlagList:
         )
         self.raised.append((key, flag))
 
-    def update(self, key: Key, topic: str, signs: Iterable[Sign], place: Place | None, offset: int) -> None:
+    def update(
+        self, key: PartitionKey, topic: str, signs: Iterable[Sign], place: RecordPlace | None, offset: int
+    ) -> None:
         """Raise what is newly wrong with a partition, and end what is right again.
 
         place: of the record that changed it; None if nothing new can be wrong. offset: at which conditions end.

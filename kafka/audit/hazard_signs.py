@@ -16,8 +16,8 @@ from elrcheck.kafka.log.cluster_state import (
     NO_CHANGE,
     TOPIC,
     ClusterState,
-    Key,
     PartitionChanged,
+    PartitionKey,
     StoredBroker,
 )
 from elrcheck.kafka.log.history import Applied
@@ -32,7 +32,7 @@ Sign: TypeAlias = tuple[str, str]
 """The name of a rule, and what is so, in words."""
 
 
-def state_signs(state: ClusterState, key: Key, ghosts: frozenset[int], knobs: Knobs = ()) -> Iterator[Sign]:
+def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], knobs: Knobs = ()) -> Iterator[Sign]:
     """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
     p = state.partitions[key].shape.lists
     if ghosts:
@@ -99,36 +99,36 @@ SAYS: Mapping[str, str] = {
 """What each property that does not hold says."""
 
 
-class Raised(NamedTuple):
+class RaisedMinIsr(NamedTuple):
     """min.insync.replicas was raised at this time, from this value. It may be a lower one than before."""
 
     time: int
     before: int
 
 
-class Shrunk(NamedTuple):
+class ShrunkIsr(NamedTuple):
     """A record that dropped brokers from an ISR while the value was being raised, and what it says."""
 
     applied: Applied
-    key: Key
+    key: PartitionKey
     dropped: tuple[int, ...]
     message: str
 
 
-class Returned(NamedTuple):
+class ReturnedMember(NamedTuple):
     """A broker that was not fenced is registered anew while it is in an ISR. beside: not alone in it."""
 
     applied: Applied
-    key: Key
+    key: PartitionKey
     broker: int
     beside: bool
 
 
-class Without(NamedTuple):
+class MissingDirectory(NamedTuple):
     """A broker is registered anew without the log directory that had its replica."""
 
     applied: Applied
-    key: Key
+    key: PartitionKey
     broker: int
     directory: str
 
@@ -137,7 +137,7 @@ class Without(NamedTuple):
 class EventSigns:
     """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
 
-    left: dict[Key, frozenset[int]] = field(default_factory=dict)
+    left: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
     """Members of the ELR that were no replicas for a time while they were in it."""
     min_isr: dict[tuple[int, str], str] = field(default_factory=dict)
     """The settings before this batch."""
@@ -145,16 +145,16 @@ class EventSigns:
     """As they were before this batch."""
     attentive: int = -1
     """The time until which no record may be passed over, because min.insync.replicas was raised before it."""
-    _raised: dict[tuple[int, str], Raised] = field(default_factory=dict)
-    _shrunk: list[Shrunk] = field(default_factory=list)
-    _returned: list[Returned] = field(default_factory=list)
-    _without: list[Without] = field(default_factory=list)
-    _assigned: dict[int, dict[Key, str]] = field(default_factory=dict)
+    _raised: dict[tuple[int, str], RaisedMinIsr] = field(default_factory=dict)
+    _shrunk: list[ShrunkIsr] = field(default_factory=list)
+    _returned: list[ReturnedMember] = field(default_factory=list)
+    _without: list[MissingDirectory] = field(default_factory=list)
+    _assigned: dict[int, dict[PartitionKey, str]] = field(default_factory=dict)
     """Directories of replicas of a broker that is fenced, as they were before it assigned others."""
     _cleared: dict[str, dict[int, int]] = field(default_factory=dict)
     """By the id of a topic: brokers that a cleared ELR had, with the number of the partition."""
 
-    def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, Key, Sign]]:
+    def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, PartitionKey, Sign]]:
         """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it, and
         leave the ISR behind the one that registers it.
         """
@@ -186,7 +186,9 @@ class EventSigns:
         self.min_isr = dict(state.min_isr)
         self.brokers = dict(state.brokers)
 
-    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool = False) -> Iterator[tuple[Key, Sign]]:
+    def seen(
+        self, applied: Applied, state: ClusterState, in_snapshot: bool = False
+    ) -> Iterator[tuple[PartitionKey, Sign]]:
         """Signs of this record, which has been applied."""
         name, fields = applied.record.name, applied.record.fields
         if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
@@ -226,7 +228,7 @@ class EventSigns:
         else:
             return
         if now > before:
-            self._raised[resource] = Raised(applied.time, before)
+            self._raised[resource] = RaisedMinIsr(applied.time, before)
             self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
 
     def _note_returned(self, applied: Applied, state: ClusterState) -> None:
@@ -238,7 +240,7 @@ class EventSigns:
         was = self.brokers.get(broker)
         if was is not None and not was.fenced:
             self._returned += [
-                Returned(applied, key, broker, len(isr) > 1)
+                ReturnedMember(applied, key, broker, len(isr) > 1)
                 for home in state.shapes.homes_of(broker)
                 for key in home.keys
                 if broker in (isr := state.partitions[key].shape.lists.isr)
@@ -264,9 +266,9 @@ class EventSigns:
             directory = dict(home.pairs)[broker]
             if not now.has_online(directory):
                 gone = dict.fromkeys(home.keys, directory) | gone
-        self._without += [Without(applied, key, broker, gone[key]) for key in sorted(gone)]
+        self._without += [MissingDirectory(applied, key, broker, gone[key]) for key in sorted(gone)]
 
-    def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+    def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
         """A topic is gone, and the controller's index of ELR members has brokers of it for ever (F-64).
 
         ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) takes out those
@@ -276,7 +278,7 @@ class EventSigns:
         lists = [changed.before.shape.lists for changed in applied.changed if changed.before is not None]
         left = sorted(cleared.keys() - {broker for p in lists for broker in p.elr})
         if left:
-            key = Key(applied.record.fields["topicId"], cleared[left[0]])
+            key = PartitionKey(applied.record.fields["topicId"], cleared[left[0]])
             away = [broker for broker in left if broker not in state.brokers or state.brokers[broker].fenced]
             down = f"; {_brokers(away)} {'is' if len(away) == 1 else 'are'} not active" if away else ""
             what = "cannot register after an unclean shutdown, and each attempt makes the controller resign"
@@ -284,7 +286,7 @@ class EventSigns:
             yield key, ("deleted-after-clearing", message)
 
     def _note_shrunk(
-        self, applied: Applied, key: Key, before: KafkaPartition, after: KafkaPartition, state: ClusterState
+        self, applied: Applied, key: PartitionKey, before: KafkaPartition, after: KafkaPartition, state: ClusterState
     ) -> None:
         """Members are dropped and stay eligible, by a value that the leader may not have read: it waits for
         the ISR that is left, as long as that is enough by the old one (F-53; F-24 if brokers are fenced).
@@ -308,15 +310,15 @@ class EventSigns:
                 f"ISR {list(after.isr)} and ELR {list(after.elr)} {passed} ms after min.insync.replicas was"
                 f" raised from {raised.before} to {least}, which the leader may not have read"
             )
-            self._shrunk.append(Shrunk(applied, key, dropped, message))
+            self._shrunk.append(ShrunkIsr(applied, key, dropped, message))
 
-    def ghosts(self, key: Key) -> frozenset[int]:
+    def ghosts(self, key: PartitionKey) -> frozenset[int]:
         """Members of the ELR that may have deleted their logs, because they were no replicas for a while."""
         return self.left.get(key, frozenset())
 
     def _wiped(
         self, applied: Applied, changed: PartitionChanged, before: KafkaPartition, state: ClusterState
-    ) -> Iterator[tuple[Key, Sign]]:
+    ) -> Iterator[tuple[PartitionKey, Sign]]:
         name, fields = applied.record.name, applied.record.fields
         topic = state.name_of(changed.key)
         same = _min_isr(self.min_isr, topic) == _min_isr(state.min_isr, topic)
@@ -328,8 +330,8 @@ class EventSigns:
             yield changed.key, ("elr-wiped-by-directories", message)
 
     def _ghost(
-        self, key: Key, before: KafkaPartition | None, after: KafkaPartition | None
-    ) -> Iterator[tuple[Key, Sign]]:
+        self, key: PartitionKey, before: KafkaPartition | None, after: KafkaPartition | None
+    ) -> Iterator[tuple[PartitionKey, Sign]]:
         left = self.left.pop(key, frozenset())
         if after is None:
             return
@@ -346,7 +348,9 @@ def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
     return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
 
 
-def _few_left(key: Key, before: KafkaPartition, after: KafkaPartition, least: int) -> Iterator[tuple[Key, Sign]]:
+def _few_left(
+    key: PartitionKey, before: KafkaPartition, after: KafkaPartition, least: int
+) -> Iterator[tuple[PartitionKey, Sign]]:
     """A reassignment has ended, and ISR and ELR have fewer than min.insync.replicas replicas (P-29)."""
     copies = {*after.isr, *after.elr} & set(after.replicas)
     if not (before.adding or before.removing) or after.adding or after.removing or len(copies) >= least:

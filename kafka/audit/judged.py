@@ -23,7 +23,7 @@ from elrcheck.invariants.membership import (
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.conformance.model_side import Unheld, partition_of
-from elrcheck.kafka.log.cluster_state import ClusterState, Key, min_isr_in
+from elrcheck.kafka.log.cluster_state import ClusterState, PartitionKey, min_isr_in
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.lang.runtime import Conjunction
 from elrcheck.model.config import Config
@@ -50,7 +50,7 @@ VARIANT = "code_4_3"
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenProperty:
     """A property that does not hold, and which part of it."""
 
     property: str
@@ -67,7 +67,7 @@ def _settings(own: int | None, cluster: int, elr: bool, brokers: int) -> Setting
     return Settings(topic_min_isr=own, cluster_min_isr=cluster, broker_min_isr=(None,) * brokers, elr_enabled=elr)
 
 
-def broken_of(state: ClusterState, key: Key, knobs: Knobs = ()) -> tuple[Broken, ...]:
+def broken_of(state: ClusterState, key: PartitionKey, knobs: Knobs = ()) -> tuple[BrokenProperty, ...]:
     """Return the properties that do not hold of a partition now; none for one with -1 among its members.
 
     knobs: of the model, which the build of the cluster repairs.
@@ -99,7 +99,9 @@ def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
 
 
 @lru_cache(maxsize=1 << 16)
-def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs) -> tuple[Broken, ...]:
+def _judge(
+    p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settings, knobs: Knobs
+) -> tuple[BrokenProperty, ...]:
     try:
         partition = partition_of(p)
     except Unheld:
@@ -118,7 +120,7 @@ def _judge(p: KafkaPartition, brokers: tuple[KnownBroker, ...], settings: Settin
         result: object = holds(config, state)
         if not result:
             parts = result.broken if isinstance(result, Conjunction) else ("",)
-            found += [Broken(ident, part) for part in parts]
+            found += [BrokenProperty(ident, part) for part in parts]
     return tuple(found)
 
 

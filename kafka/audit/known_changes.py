@@ -20,8 +20,16 @@ from elrcheck.kafka.audit.hazard_signs import EventSigns, state_signs
 from elrcheck.kafka.audit.known_broker import known_broker
 from elrcheck.kafka.audit.record_check import RecordCheck
 from elrcheck.kafka.log.binary import Malformed
-from elrcheck.kafka.log.cluster_state import BROKER, EVERY_BROKER, NO_CHANGE, TOPIC, ClusterState, Key, StoredPartition
-from elrcheck.kafka.log.entries import Run
+from elrcheck.kafka.log.cluster_state import (
+    BROKER,
+    EVERY_BROKER,
+    NO_CHANGE,
+    TOPIC,
+    ClusterState,
+    PartitionKey,
+    StoredPartition,
+)
+from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.metadata_records import (
     CHANGES,
@@ -41,16 +49,16 @@ MOST_REMEMBERED = 1 << 17
 UNREAD = -1
 LISTS = ("replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr", "addingReplicas", "removingReplicas")
 
-Question: TypeAlias = tuple[object, ...]
+ChangeQuestion: TypeAlias = tuple[object, ...]
 """The pattern of a partition, what a record does to it, and the numbers of what is known of its brokers and of its
 topic. Without a record, the question is whether the partition is sound."""
 
 
-class Candidate(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A record that was not applied, because the answer to its question is not known yet."""
 
     offset: int
-    question: Question
+    question: ChangeQuestion
 
 
 class KnownChanges:
@@ -64,30 +72,31 @@ class KnownChanges:
         self._check = check
         self._signs = signs
         self._flags = flags
-        self._applied: dict[Key, tuple[Run, int]] = {}
+        self._applied: dict[PartitionKey, tuple[RecordRun, int]] = {}
         """The partitions of this batch whose records were applied here, with the place of the last one."""
-        self._candidate: Candidate | None = None
-        self._results: dict[Question, tuple[Pattern, int]] = {}
+        self._candidate: OpenQuestion | None = None
+        self._results: dict[ChangeQuestion, tuple[Pattern, int]] = {}
         """What a harmless change leads to: the pattern, and the difference of the leader epochs."""
-        self._creations: set[Question] = set()
-        self._sound: dict[Question, bool] = {}
+        self._creations: set[ChangeQuestion] = set()
+        self._sound: dict[ChangeQuestion, bool] = {}
         self._numbers: dict[object, int] = {}
         """Of facts and of changes: equal ones have the same number."""
         # Found again whenever they are missing:
-        self._keys: dict[bytes, Key] = {}
+        self._keys: dict[bytes, PartitionKey] = {}
         self._changes: dict[tuple[Home, bytes, bytes], int | None] = {}
         self._created: dict[bytes, StoredPartition] = {}
         # Of the brokers and settings as they are, and were before the batch:
         self._state: ClusterState | None = None
         self._times = -1
         self._world: tuple[object, ...] = ()
+        self._min_isr: tuple[Mapping[tuple[int, str], str], ...] = ()
         self._brokers: dict[tuple[int, str], int] = {}
         self._homes: dict[Home, int] = {}
         self._topics: dict[str, int] = {}
 
     # ------------------------------------------------------------------------ records
 
-    def apply(self, state: ClusterState, run: Run, first: int) -> int:
+    def apply(self, state: ClusterState, run: RecordRun, first: int) -> int:
         """Apply the records from that number on as long as each is known to be harmless; return how many."""
         self._candidate = None
         self._renew(state)
@@ -113,7 +122,7 @@ class KnownChanges:
         self._check.counted.explained += number - first
         return number - first
 
-    def _change(self, state: ClusterState, key: Key, value: bytes, offset: int) -> bool:
+    def _change(self, state: ClusterState, key: PartitionKey, value: bytes, offset: int) -> bool:
         before, first = state.partitions.get(key), self._check.first
         if before is None or key in first:
             return False
@@ -129,7 +138,7 @@ class KnownChanges:
         question = (pattern, change, facts, topic, key.partition == 0)
         result = self._results.get(question)
         if result is None:
-            self._candidate = Candidate(offset, question)
+            self._candidate = OpenQuestion(offset, question)
             return False
         first[key] = before
         after, elected = result
@@ -137,7 +146,7 @@ class KnownChanges:
         state.partitions[key] = StoredPartition(Shape(after, home), *epochs)
         return True
 
-    def _create(self, state: ClusterState, key: Key, value: bytes, offset: int) -> bool:
+    def _create(self, state: ClusterState, key: PartitionKey, value: bytes, offset: int) -> bool:
         if key.partition < 0 or key in state.partitions:
             return False
         rest = value[:START] + value[REST:]
@@ -153,7 +162,7 @@ class KnownChanges:
         shape, *epochs = created
         question = (shape.pattern, *epochs, self._facts_of(shape.home), self._topic_of(key), key.partition == 0)
         if question not in self._creations:
-            self._candidate = Candidate(offset, question)
+            self._candidate = OpenQuestion(offset, question)
             return False
         state.create(key, created)
         if key.partition == 0:
@@ -173,7 +182,7 @@ class KnownChanges:
         elif before.shape.home is after.shape.home and _keeps_size(before, after):
             self._results[candidate.question] = after.shape.pattern, after.leader_epoch - before.leader_epoch
 
-    def hand_over(self) -> Mapping[Key, tuple[Run, int]]:
+    def hand_over(self) -> Mapping[PartitionKey, tuple[RecordRun, int]]:
         """Return the partitions whose records were applied since the batch began or this was last called."""
         applied, self._applied = self._applied, {}
         return applied
@@ -186,7 +195,7 @@ class KnownChanges:
 
     # ------------------------------------------------------------------------ soundness
 
-    def is_sound(self, state: ClusterState, key: Key) -> bool:
+    def is_sound(self, state: ClusterState, key: PartitionKey) -> bool:
         """Return whether the partition exists and breaks no rule."""
         self._renew(state)
         stored = state.partitions.get(key)
@@ -199,7 +208,7 @@ class KnownChanges:
             sound = self._sound[question] = next(signs, None) is None
         return sound
 
-    def unsound(self, state: ClusterState, broker: int) -> Iterator[Key]:
+    def unsound(self, state: ClusterState, broker: int) -> Iterator[PartitionKey]:
         """Yield the partitions that have this broker as a member and are flagged or break a rule."""
         self._renew(state)
         flagged, ghosts = self._flags.open, self._signs.left
@@ -233,7 +242,9 @@ class KnownChanges:
         self._world = (state.elr_enabled, check.elr, *settings, check.level_in(state))
         self._brokers.clear()
         self._homes.clear()
-        self._topics.clear()
+        if (state.min_isr, check.min_isr) != self._min_isr:
+            self._min_isr = dict(state.min_isr), dict(check.min_isr)
+            self._topics.clear()
 
     def _forget(self) -> None:
         tables = (self._results, self._creations, self._sound, self._numbers, self._changes, self._created)
@@ -259,12 +270,12 @@ class KnownChanges:
         self._brokers[broker, directory] = facts
         return facts
 
-    def _topic_of(self, key: Key) -> int:
+    def _topic_of(self, key: PartitionKey) -> int:
         """Return the number of what is known of the topic."""
         facts = self._topics.get(key.topic_id)
         if facts is None:
             assert self._state is not None
-            zero = self._state.partitions.get(Key(key.topic_id, 0))
+            zero = self._state.partitions.get(PartitionKey(key.topic_id, 0))
             own = (TOPIC, self._state.name_of(key))
             settings = (self._state.min_isr.get(own), self._check.min_isr.get(own))
             replicas = -1 if zero is None else len(zero.shape.lists.replicas)
@@ -273,11 +284,11 @@ class KnownChanges:
 
     # ------------------------------------------------------------------------ names and changes
 
-    def _key(self, name: bytes) -> Key | None:
+    def _key(self, name: bytes) -> PartitionKey | None:
         if len(name) < REST - START:
             return None
         _make_room(self._keys)
-        key = self._keys[name] = Key(*topic_and_number(name, 0))
+        key = self._keys[name] = PartitionKey(*topic_and_number(name, 0))
         return key
 
     def _number_of_change(self, value: bytes, parts: tuple[Home, bytes, bytes]) -> int | None:

@@ -18,11 +18,11 @@ from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.kafka.audit.findings import ORDER
 from elrcheck.kafka.audit.flag_list import time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
-from elrcheck.kafka.audit.next_step import Surroundings, next_signs
+from elrcheck.kafka.audit.next_step import StepConditions, next_signs
 from elrcheck.kafka.audit.rules import RULES
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
-from elrcheck.kafka.live.snapshot import METADATA, Snapshot, take_snapshot
+from elrcheck.kafka.live.snapshot import METADATA, ClusterSnapshot, take_snapshot
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
 
@@ -66,9 +66,9 @@ def audit_by(
     return replace(_report(found, flags, name, started), repaired=repairs.reported(live=True))
 
 
-def _flags(found: Snapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
+def _flags(found: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
     state = found.state
-    around = Surroundings(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
+    around = StepConditions(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
     for key, stored in sorted(state.partitions.items()):
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
@@ -99,7 +99,7 @@ def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[Au
     return [flag for flag in second if (flag.topic, flag.partition, flag.rule) in known]
 
 
-def _report(found: Snapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
+def _report(found: ClusterSnapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
     flags.sort(key=lambda f: (WORST_FIRST.index(f.severity), ORDER[f.rule], f.topic, f.partition))
     bad = any(flag.severity != "low" for flag in flags)
     state = found.state

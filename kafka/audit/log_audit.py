@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator
 
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings
-from elrcheck.kafka.audit.flag_list import FlagList, Place
+from elrcheck.kafka.audit.flag_list import FlagList, RecordPlace
 from elrcheck.kafka.audit.hazard_signs import EventSigns, Sign, state_signs
 from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.record_check import RecordCheck
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, Key
-from elrcheck.kafka.log.entries import Item, Run
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, TOPIC, ClusterState, PartitionKey
+from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History, Settled
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.kafka.log.segments import CutOff, Damage
@@ -40,14 +40,14 @@ class LogAudit:
         self._signs = EventSigns()
         self._check = RecordCheck(repairs.knobs)
         self.known = KnownChanges(self._check, self._signs, self.flags)
-        self._changed: dict[Key, Place] = {}
+        self._changed: dict[PartitionKey, RecordPlace] = {}
         """In this batch: partitions that may have changed, and by which record."""
-        self._touched: dict[int, Place] = {}
+        self._touched: dict[int, RecordPlace] = {}
         """In this batch: brokers that may have changed, and by which record."""
-        self._last: Applied | Run | None = None
+        self._last: Applied | RecordRun | None = None
         self._settled: ClusterState | None = None
 
-    def run(self, items: Iterable[Item]) -> Iterator[Applied | Run]:
+    def run(self, items: Iterable[Item]) -> Iterator[Applied | RecordRun]:
         """Read the log; pause after each step and yield what was read last."""
         for event in self.history.events(items):
             match event:
@@ -81,7 +81,7 @@ class LogAudit:
         findings.sort()
         return findings
 
-    def _apply_known(self, run: Run, number: int) -> int:
+    def _apply_known(self, run: RecordRun, number: int) -> int:
         self._last = run
         if run.time <= self._signs.attentive:
             return 0
@@ -90,7 +90,7 @@ class LogAudit:
     def _apply(self, applied: Applied) -> None:
         self._last = applied
         state, record = self.history.state, applied.record
-        place = Place.of(applied)
+        place = RecordPlace.of(applied)
         flags, explained = len(self.flags.raised), self._check.counted.explained
         for key, sign in self._signs.seen(applied, state, self.history.in_snapshot):
             self.flags.add(place, key, state.name_of(key), sign)
@@ -107,14 +107,14 @@ class LogAudit:
         if (len(self.flags.raised), self._check.counted.explained) == (flags, explained + 1):
             self.known.learn(state, applied)
 
-    def _note_affected(self, applied: Applied, place: Place) -> None:
+    def _note_affected(self, applied: Applied, place: RecordPlace) -> None:
         """Note the partitions whose judgement may change by a record about something else."""
         for key, (run, number) in self.known.hand_over().items():  # they count as changed by their own records
             earlier = self._changed.get(key)
             if earlier is None or earlier.offset < run.offsets[number]:
-                self._changed[key] = Place.in_run(run, number)
+                self._changed[key] = RecordPlace.in_run(run, number)
         fields, state = applied.record.fields, self.history.state
-        affected: Iterable[Key] = ()
+        affected: Iterable[PartitionKey] = ()
         match applied.record.name:
             case "FENCE_BROKER_RECORD" | "UNFENCE_BROKER_RECORD":
                 self._touched.setdefault(fields["id"], place)
@@ -128,7 +128,7 @@ class LogAudit:
         for key in affected:
             self._changed.setdefault(key, place)
 
-    def _affected(self) -> Iterable[Key]:
+    def _affected(self) -> Iterable[PartitionKey]:
         """Return the partitions that may be wrong now, or right again."""
         state = self.history.state
         for broker, place in self._touched.items():
@@ -136,7 +136,7 @@ class LogAudit:
                 self._changed.setdefault(key, place)
         return self._changed
 
-    def _judge(self, keys: Iterable[Key], offset: int = 0) -> None:
+    def _judge(self, keys: Iterable[PartitionKey], offset: int = 0) -> None:
         """Judge those of these partitions that break a rule, or did.
 
         offset: at which a condition ends without a record, as when a snapshot lacks the partition.
@@ -145,7 +145,7 @@ class LogAudit:
         is_new_state = self._check.news or state is not self._settled
         doubtful = [key for key in keys if key in flags.open or not self.known.is_sound(state, key)]
         for applied, key, sign in self._signs.of_batch(state):
-            flags.add(Place.of(applied), key, state.name_of(key), sign)
+            flags.add(RecordPlace.of(applied), key, state.name_of(key), sign)
         for key in sorted(doubtful):
             place = self._changed.get(key)
             signs: Iterable[Sign] = ()

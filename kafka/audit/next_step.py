@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elrcheck.kafka.audit.builds import variants_of
-from elrcheck.kafka.audit.explained import Numbers
+from elrcheck.kafka.audit.explained import BrokerNumbers
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
 from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
-from elrcheck.kafka.log.cluster_state import LOST, ClusterState, Key
+from elrcheck.kafka.log.cluster_state import LOST, ClusterState, PartitionKey
 from elrcheck.kafka.partition_questions import NO_LEADER, KafkaPartition
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
@@ -42,7 +42,7 @@ from elrcheck.model.state import Partition, Settings
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class StepConditions:
     """What decides about a step and is not part of the state.
 
     level: the highest metadata.version that the brokers support. elr_supported: the feature can be switched
@@ -55,7 +55,7 @@ class Surroundings:
     lag: Mapping[int, float] = field(default_factory=dict)
 
 
-class Asked(NamedTuple):
+class StepQuestion(NamedTuple):
     """What a step depends on, with brokers numbered from 0 in ascending order, so that it is often the same.
 
     zero: how many replicas the topic's partition 0 has. lost: replicas whose log directory is offline.
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
     lost: tuple[int, ...]
 
 
-class Begun(NamedTuple):
+class BeginningFinding(NamedTuple):
     """A rule, and what would be so: words with places for brokers, each a number or several."""
 
     rule: str
@@ -79,7 +79,7 @@ class Begun(NamedTuple):
     brokers: tuple[int | tuple[int, ...], ...]
 
 
-def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[Sign]:
+def next_signs(state: ClusterState, key: PartitionKey, around: StepConditions) -> Iterator[Sign]:
     """What may begin with the next step, each rule once."""
     stored, topic = state.partitions[key], state.name_of(key)
     p = stored.shape.lists
@@ -87,11 +87,11 @@ def next_signs(state: ClusterState, key: Key, around: Surroundings) -> Iterator[
         yield "leader-lags", f"leader {p.leader} had read all metadata {lag:.0f} s ago"
     if _is_calm(p) and LOST not in stored.shape.directories and topic not in around.unclean:
         return
-    numbers = Numbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
+    numbers = BrokerNumbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
     brokers = known_brokers(numbers.ids, state.brokers, stored)
-    zero = state.partitions.get(Key(key.topic_id, 0))
+    zero = state.partitions.get(PartitionKey(key.topic_id, 0))
     place = {broker: number for number, broker in enumerate(numbers.ids)}
-    asked = Asked(
+    asked = StepQuestion(
         partition=numbers.of(stored, stored),
         brokers=brokers,
         settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
@@ -109,14 +109,14 @@ def _is_calm(p: KafkaPartition) -> bool:
     return p.leader != NO_LEADER and not (p.elr or p.adding or p.removing)
 
 
-def _named(brokers: int | tuple[int, ...], numbers: Numbers) -> str:
+def _named(brokers: int | tuple[int, ...], numbers: BrokerNumbers) -> str:
     if isinstance(brokers, int):
         return str(numbers.ids[brokers])
     return str([numbers.ids[b] for b in brokers])
 
 
 @lru_cache(maxsize=1 << 16)
-def _begun(asked: Asked) -> tuple[Begun, ...]:
+def _begun(asked: StepQuestion) -> tuple[BeginningFinding, ...]:
     """What begins by some variant of the release; the first that a rule says."""
     try:
         partition = partition_of(asked.partition)
@@ -126,7 +126,7 @@ def _begun(asked: Asked) -> tuple[Begun, ...]:
         return ()
     registration = tuple(broker.registration for broker in asked.brokers)
     now = Controller(settings=asked.settings, partition=partition, registration=registration)
-    found: dict[str, Begun] = {}
+    found: dict[str, BeginningFinding] = {}
     for config in variants_of(asked.level):
         c = configured(config, len(asked.brokers), asked.unclean, asked.zero)
         for begun in _steps(c, now, asked):
@@ -134,7 +134,7 @@ def _begun(asked: Asked) -> tuple[Begun, ...]:
     return tuple(found.values())
 
 
-def _steps(c: Config, now: Controller, asked: Asked) -> Iterator[Begun]:
+def _steps(c: Config, now: Controller, asked: StepQuestion) -> Iterator[BeginningFinding]:
     p = now.partition
     if asked.settings.elr_enabled:
         yield from _reassignment(c, now)
@@ -143,45 +143,49 @@ def _steps(c: Config, now: Controller, asked: Asked) -> Iterator[Begun]:
         lost = tuple(b for b in asked.lost if b in candidates)
         if lost and c.lost_directory == LostDirectory.IGNORED:
             words = "the log directory of {} is offline; ISR {}, ELR {}"
-            yield Begun("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
+            yield BeginningFinding("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
     elif asked.elr_supported and p.leader is None and p.isr:
         words = "no leader, ISR {}: switching ELR on leaves it like that"
-        yield Begun("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
+        yield BeginningFinding("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
     if asked.unclean:
         yield from _unclean(c, now)
 
 
-def _elr_in_use(c: Config, now: Controller) -> Iterator[Begun]:
+def _elr_in_use(c: Config, now: Controller) -> Iterator[BeginningFinding]:
     p = now.partition
     elr = _in_order(p.elr)
     if p.elr and p.elr <= frozenset(p.replicas):
         rewrite = MinIsrEvent(MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
         if not _after(c, now, rewrite).elr:
             words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
-            yield Begun("rewrite-clears-elr", words, (elr,))
+            yield BeginningFinding("rewrite-clears-elr", words, (elr,))
         if not _after(c, now, DirectoriesEvent(moved=True)).elr:
-            yield Begun("directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,))
+            yield BeginningFinding(
+                "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
+            )
         for b in elr:
             if now.registration[b].registered and b in _after(c, now, UnregisterEvent(b)).elr:
                 words = "ELR {}: broker {} stays in it if it is unregistered"
-                yield Begun("unregistration-keeps-elr", words, (elr, b))
+                yield BeginningFinding("unregistration-keeps-elr", words, (elr, b))
     if _after(c, now, FeatureEvent(enabled=False)).elr:
-        yield Begun("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
+        yield BeginningFinding("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
     if p.leader is None and not p.isr:
         words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
-        yield Begun("downgrade-without-candidate", words, (elr,))
+        yield BeginningFinding("downgrade-without-candidate", words, (elr,))
 
 
-def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
+def _reassignment(c: Config, now: Controller) -> Iterator[BeginningFinding]:
     p = now.partition
     if not is_reassigning(p):
         return
     words = "a reassignment adds {} and removes {} with ELR on"
-    yield Begun("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
+    yield BeginningFinding("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
     left = _left_in_elr(_after(c, now, CancelReassignmentEvent()))
     if left:
         kept = tuple(b for b in p.replicas if b not in p.adding)
-        yield Begun("cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept))
+        yield BeginningFinding(
+            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
+        )
     if p.leader is not None:
         request = AlterPartitionEvent(
             p.leader,
@@ -196,7 +200,7 @@ def _reassignment(c: Config, now: Controller) -> Iterator[Begun]:
         if left:
             kept = tuple(b for b in p.replicas if b not in p.removing)
             words = "when it completes, {} stay in the ELR of replicas {}"
-            yield Begun("completion-leaves-elr", words, (left, kept))
+            yield BeginningFinding("completion-leaves-elr", words, (left, kept))
 
 
 def _after(c: Config, now: Controller, event: Event) -> Partition:
@@ -208,14 +212,14 @@ def _left_in_elr(after: Partition) -> tuple[int, ...]:
     return _in_order(after.elr - frozenset(after.replicas))
 
 
-def _unclean(c: Config, now: Controller) -> Iterator[Begun]:
+def _unclean(c: Config, now: Controller) -> Iterator[BeginningFinding]:
     p = now.partition
     if p.leader is None:
         return
     after = _after(c, now, FenceEvent(p.leader))
     if after.leader is not None and after.leader not in p.isr | p.elr:
         words = "ISR {}: if leader {} stops, {} leads, which is not in it"
-        yield Begun("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
+        yield BeginningFinding("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
 
 
 def _in_order(members: frozenset[int]) -> tuple[int, ...]:

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from elrcheck.kafka.audit.builds import Knobs
-from elrcheck.kafka.audit.explained import Numbers, Question, explain, unexplained
+from elrcheck.kafka.audit.explained import BrokerNumbers, RecordQuestion, explain, unexplained
 from elrcheck.kafka.audit.findings import Explained
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
-from elrcheck.kafka.log.cluster_state import ClusterState, Key, PartitionChanged, StoredBroker, StoredPartition
+from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredBroker, StoredPartition
 from elrcheck.kafka.log.history import Applied
 from elrcheck.kafka.log.partition_shapes import Shapes
 from elrcheck.kafka.partition_questions import KafkaPartition
@@ -48,7 +48,7 @@ class RecordCheck:
     elr: bool = False
     level: int = 0
     """The highest metadata.version that a broker supports."""
-    first: dict[Key, StoredPartition] = field(default_factory=dict)
+    first: dict[PartitionKey, StoredPartition] = field(default_factory=dict)
     """Partitions that this batch has changed, as they were before."""
     news: bool = False
     """This batch has changed brokers or settings."""
@@ -73,7 +73,7 @@ class RecordCheck:
         """The highest metadata.version that a broker supports: before the batch, or else now."""
         return self.level or max((broker.level for broker in state.brokers.values()), default=0)
 
-    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[Key, Sign]]:
+    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[PartitionKey, Sign]]:
         """What no event explains of this record, which has been applied."""
         if applied.record.name in NEWS:
             self.news = True
@@ -86,12 +86,12 @@ class RecordCheck:
                 if changed.before is not None:
                     self.first.setdefault(changed.key, changed.before)
 
-    def _asked(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[Key, Sign]]:
+    def _asked(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
         assert changed.after is not None
         before, after = changed.before, changed.after
         base = NOTHING if before is None else before
         first = self.first.get(changed.key)
-        numbers = Numbers(b for each in (before, after, first) if each is not None for b in each.shape.brokers)
+        numbers = BrokerNumbers(b for each in (before, after, first) if each is not None for b in each.shape.brokers)
         known = before or after
         count = len(numbers.ids) + 1
         topic = state.name_of(changed.key)
@@ -100,7 +100,7 @@ class RecordCheck:
         if self.news or state is not self._state:
             start = (*known_brokers(numbers.ids, self.brokers, known), STRANGER)
             before_it = settings_of(self.min_isr, topic, self.elr, count)
-        question = Question(
+        question = RecordQuestion(
             before=None if before is None else numbers.of(before, base),
             after=numbers.of(after, base),
             brokers=now,
@@ -122,7 +122,7 @@ class RecordCheck:
             yield changed.key, ("unexplained-record", unexplained(answer, numbers, base))
 
 
-def _zero(state: ClusterState, key: Key) -> int:
+def _zero(state: ClusterState, key: PartitionKey) -> int:
     """The replicas of the topic's partition 0, before or after the record."""
-    zero = state.partitions.get(Key(key.topic_id, 0))
+    zero = state.partitions.get(PartitionKey(key.topic_id, 0))
     return 0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas)

@@ -12,15 +12,15 @@ from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.audit.spark_tasks import Piece, Placed, Row, Shared, audited_whole, together
+from elrcheck.kafka.audit.spark_tasks import BucketRow, Piece, Placed, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
-from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.entries import Item
-from elrcheck.kafka.log.history import Read
+from elrcheck.kafka.log.history import ReadSoFar
 from elrcheck.kafka.log.log_files import MetadataLog
 from elrcheck.results.audit_report import AuditTimeline
 
-Place: TypeAlias = tuple[int, int, str]
+FilePlace: TypeAlias = tuple[int, int, str]
 """The number of a log, that of a part of it, and the path."""
 DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
 """What is asked about the text of a dump."""
@@ -30,7 +30,7 @@ class Stopped(Exception):
     """The audit was interrupted while a task was awaited."""
 
 
-class Tasks(ABC):
+class AuditTasks(ABC):
     """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order.
 
     Each method raises Stopped after an interruption.
@@ -40,7 +40,7 @@ class Tasks(ABC):
         self.logs, self.repairs = logs, repairs
 
     @abstractmethod
-    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+    def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
         """Cut files into records; keep those of partitions, give back the rest by log and part."""
 
     @abstractmethod
@@ -48,15 +48,15 @@ class Tasks(ABC):
         """The findings in every bucket of partitions, by log."""
 
     @abstractmethod
-    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+    def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
         """The records of these partitions of a log."""
 
     @abstractmethod
-    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         """The answer about every dump, by log."""
 
 
-def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
+def run_tasks(tasks: AuditTasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
     """What is found in each log, the time lines, and whether the rest is missing, by an interruption.
 
     Raises Stopped if nothing was judged yet.
@@ -73,7 +73,7 @@ def run_tasks(tasks: Tasks, progress: Progress) -> tuple[list[LogFindings], list
         return findings, [], True
 
 
-def _cut(tasks: Tasks, progress: Progress) -> Shared:
+def _cut(tasks: AuditTasks, progress: Progress) -> Shared:
     places = [
         (number, index, part.path)
         for number, log in enumerate(tasks.logs)
@@ -89,7 +89,7 @@ def _cut(tasks: Tasks, progress: Progress) -> Shared:
     return shared
 
 
-def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
+def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]:
     """What the buckets found, and whether all of them were judged."""
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
@@ -108,13 +108,13 @@ def _judged(tasks: Tasks, shared: Shared) -> tuple[list[LogFindings], bool]:
     except Stopped:
         whole = False
     for number, log in enumerate(tasks.logs):
-        found = by_log.setdefault(number, LogFindings(log, Read()))
+        found = by_log.setdefault(number, LogFindings(log, ReadSoFar()))
         found.log = log
         found.sort()
     return [by_log[number] for number in range(len(tasks.logs))], whole
 
 
-def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
+def _timelines(tasks: AuditTasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
     for found, keys in worst_partitions(findings):
         number = tasks.logs.index(found.log)
         if found.log.dump is None:
@@ -125,15 +125,15 @@ def _timelines(tasks: Tasks, shared: Shared, findings: Sequence[LogFindings]) ->
             yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
 
 
-def _in_order(rows: Iterable[Row]) -> list[Row]:
+def _in_order(rows: Iterable[BucketRow]) -> list[BucketRow]:
     """Return the same records, as if all partitions were in one bucket: a row for each part of the log."""
-    by_part: dict[int, list[Row]] = {}
+    by_part: dict[int, list[BucketRow]] = {}
     for row in rows:
         by_part.setdefault(row.part, []).append(row)
     return [some[0]._replace(body=_joined(some)) for _, some in sorted(by_part.items())]
 
 
-def _joined(rows: Iterable[Row]) -> bytes:
+def _joined(rows: Iterable[BucketRow]) -> bytes:
     """Return the records of several buckets in the order of the file, each as a run."""
     pieces: list[Piece] = []
     for row in rows:
@@ -142,7 +142,7 @@ def _joined(rows: Iterable[Row]) -> bytes:
     return pickle.dumps(sorted(pieces, key=lambda piece: (piece.number, piece.run.offsets[0])))
 
 
-def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
+def _dumps(tasks: AuditTasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
     places = [(number, 0, log.dump) for number, log in enumerate(tasks.logs) if log.dump is not None]
     if not places:
         return []
@@ -150,6 +150,6 @@ def _dumps(tasks: Tasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
 
 
 def _timelines_of_dump(
-    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings, keys: Sequence[Key]
+    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings, keys: Sequence[PartitionKey]
 ) -> list[AuditTimeline]:
     return list(timelines_of(found, keys, items)) if number == wanted else []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedFile:
     """A file. uri: where Spark reads it; None for one that a task opens by its path."""
 
     path: str
@@ -22,7 +22,7 @@ class Found:
     uri: str | None = None
 
 
-def files_on_spark(session: SparkSession, uri: str) -> list[Found]:
+def files_on_spark(session: SparkSession, uri: str) -> list[ListedFile]:
     """The files that a URI names: itself, or the metadata log in a folder."""
     place = uri.rstrip("/")
     for folder in (place, f"{place}/{FOLDER}"):
@@ -31,9 +31,9 @@ def files_on_spark(session: SparkSession, uri: str) -> list[Found]:
             raise UsageFault("log-unreadable", "there is no such file or folder", where=uri, help=WHAT_IT_IS)
         named = sorted(path for path in paths or () if is_named_as_log(path.rpartition("/")[2]))
         if named:
-            return [Found(path, False, path) for path in named]
+            return [ListedFile(path, False, path) for path in named]
         if paths is not None and len(paths) == 1 and _same(paths[0], place):
-            return [Found(paths[0], _is_dump(session, paths[0]), paths[0])]
+            return [ListedFile(paths[0], _is_dump(session, paths[0]), paths[0])]
     raise UsageFault("log-unreadable", "the folder has no metadata log", where=uri, help=WHAT_IT_IS)
 
 

@@ -24,9 +24,9 @@ from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.dump_text import read_dump_text
-from elrcheck.kafka.log.entries import Entry, Item, Run, decoded
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, decoded
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
-from elrcheck.kafka.log.segments import Batch, read_pieces
+from elrcheck.kafka.log.segments import StoredBatch, read_pieces
 from elrcheck.kafka.log.shares import EVERY, name_in, shares_of
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
     """A run, and the number of its batch in the file."""
 
     number: int
-    run: Run
+    run: RecordRun
 
 
 class Placed(NamedTuple):
@@ -62,7 +62,7 @@ Shared: TypeAlias = Mapping[tuple[int, int], Sequence[Placed]]
 END = 1 << 62
 
 
-class Row(NamedTuple):
+class BucketRow(NamedTuple):
     """Records of a bucket."""
 
     log: int
@@ -79,10 +79,10 @@ def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], bu
             log, part = row["log"], row["part"]
             with closing(_open(row["path"], row["content"])) as file:
                 for piece, bucket, body in _cut(file, logs[log].parts[part], buckets):
-                    yield _columns(Row(log, part, piece, bucket, body))
+                    yield _columns(BucketRow(log, part, piece, bucket, body))
 
 
-def _columns(row: Row) -> pa.RecordBatch:
+def _columns(row: BucketRow) -> pa.RecordBatch:
     import pyarrow as pa
 
     kinds = {"int": pa.int32(), "long": pa.int64(), "binary": pa.binary()}
@@ -108,7 +108,7 @@ def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int
     shared: list[Placed] = []
     count = 0
     for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
-        if not isinstance(piece, Batch):
+        if not isinstance(piece, StoredBatch):
             shared.append(Placed(number, piece.offset, piece))
             continue
         offsets = (piece.next_offset - 1,) if piece.values else (stored.offset for stored in piece.stored)
@@ -133,17 +133,17 @@ def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int
         yield END, EVERY, pickle.dumps([Placed(END, reached, Reached(reached))])
 
 
-def _runs(path: str, batch: Batch) -> Iterator[Run]:
+def _runs(path: str, batch: StoredBatch) -> Iterator[RecordRun]:
     """Yield the records of a batch that have a value; each by itself if they may have times of their own."""
     if batch.control:
         return
     if batch.values is not None:
         offsets = range(batch.base_offset, batch.next_offset)
-        yield Run(path, batch.position, batch.time, offsets, batch.values, ends_batch=False)
+        yield RecordRun(path, batch.position, batch.time, offsets, batch.values, ends_batch=False)
         return
     for stored in batch.stored:
         if stored.value is not None:
-            yield Run(path, batch.position, stored.time, (stored.offset,), (stored.value,), ends_batch=False)
+            yield RecordRun(path, batch.position, stored.time, (stored.offset,), (stored.value,), ends_batch=False)
 
 
 def _rows_of(rows: Mapping[int, list[Piece]], shared: list[Placed]) -> Iterator[tuple[int, int, bytes]]:
@@ -183,12 +183,12 @@ def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> I
             yield _columns(row._replace(body=pickle.dumps([piece for piece in pieces if piece.run.values])))
 
 
-def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[Row]:
+def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[BucketRow]:
     for batch in batches:
-        yield from map(Row, *(batch.column(name).to_pylist() for name in Row._fields))
+        yield from map(BucketRow, *(batch.column(name).to_pylist() for name in BucketRow._fields))
 
 
-def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[Row]) -> Iterator[Item]:
+def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[BucketRow]) -> Iterator[Item]:
     """What all buckets get and these rows, as one log."""
     place = {part: index for index, part in enumerate(log.parts)}
     waiting = _Waiting(rows)
@@ -204,7 +204,7 @@ def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[Row])
 class _Waiting:
     """Rows in order, handed out part by part."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[BucketRow]) -> None:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
 
@@ -239,7 +239,7 @@ def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
         here = [placed.item for placed in group]
         for number in range(len(here) - 1, -1, -1):
             item = here[number]
-            if isinstance(item, Entry | Run):
+            if isinstance(item, LogEntry | RecordRun):
                 here[number] = item._replace(ends_batch=True)
                 break
         yield from here

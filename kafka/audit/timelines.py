@@ -12,8 +12,8 @@ from itertools import islice
 
 from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.flag_list import time_of
-from elrcheck.kafka.log.cluster_state import Key, PartitionChanged
-from elrcheck.kafka.log.entries import Item, Run
+from elrcheck.kafka.log.cluster_state import PartitionChanged, PartitionKey
+from elrcheck.kafka.log.entries import Item, RecordRun
 from elrcheck.kafka.log.history import Applied, History
 from elrcheck.kafka.log.metadata_records import CHANGES, REST, START, name_of_partition
 from elrcheck.results.audit_report import WORST_FIRST, AuditFlag, AuditStep, AuditTimeline
@@ -26,9 +26,9 @@ BEHIND = 40
 """Steps that are kept behind the last flag."""
 
 
-def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings, list[Key]]]:
+def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings, list[PartitionKey]]]:
     """The flagged partitions that get a timeline, log by log, the worst of each first."""
-    ranked: dict[tuple[int, Key], tuple[int, int]] = {}
+    ranked: dict[tuple[int, PartitionKey], tuple[int, int]] = {}
     for number, found in enumerate(findings):
         for key, flag in found.flags:
             rank = (WORST_FIRST.index(flag.severity), flag.offset)
@@ -38,7 +38,7 @@ def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings,
     return [(found, keys) for found, keys in by_log if keys]
 
 
-def timelines_of(found: LogFindings, keys: Sequence[Key], items: Iterable[Item]) -> Iterator[AuditTimeline]:
+def timelines_of(found: LogFindings, keys: Sequence[PartitionKey], items: Iterable[Item]) -> Iterator[AuditTimeline]:
     """Read the log again, for these partitions."""
     lines = {key: _Line([flag for each, flag in found.flags if each == key]) for key in keys}
     end = found.read.last_offset or 0
@@ -78,10 +78,10 @@ def _step(event: Applied, changed: PartitionChanged) -> AuditStep:
 class _Others:
     """Passes over changes of other partitions, without a look at what they do."""
 
-    def __init__(self, wanted: Iterable[Key]) -> None:
+    def __init__(self, wanted: Iterable[PartitionKey]) -> None:
         self._wanted = {name_of_partition(*key) for key in wanted}
 
-    def take(self, run: Run, number: int) -> int:
+    def take(self, run: RecordRun, number: int) -> int:
         taken = 0
         for value in islice(run.values, number, None):
             if value[:START] not in CHANGES or value[START:REST] in self._wanted:

@@ -21,11 +21,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.kafka.cluster.class_archive import DRAFT, PATIENCE, WRITTEN, ClassArchive
-from elrcheck.kafka.cluster.cluster_clients import ClusterClients, Refused
+from elrcheck.kafka.cluster.cluster_clients import ClusterClients, RefusedByKafka
 from elrcheck.kafka.cluster.elect_request import elect_by_request
 from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
-from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterShape, Layout
+from elrcheck.kafka.cluster.node_settings import CLUSTER_ID, CONTROLLER, ClusterLayout, ClusterShape
 from elrcheck.kafka.cluster.replica_log import log_end
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
@@ -74,7 +74,7 @@ def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = 
             if done():
                 return
             error = ""
-        except Refused as refused:
+        except RefusedByKafka as refused:
             error = f" ({refused})"
         if time.monotonic() >= end:
             raise NotInTime(f"{what}: not within {seconds:.0f} s{error}")
@@ -85,7 +85,7 @@ def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = 
 class KafkaCluster:
     """One controller and brokers. Use `start_cluster`, which ends them."""
 
-    def __init__(self, layout: Layout, guarded: Guarded, command: tuple[str, ...], patience: float) -> None:
+    def __init__(self, layout: ClusterLayout, guarded: Guarded, command: tuple[str, ...], patience: float) -> None:
         self.layout = layout
         self._guarded, self._command, self._patience = guarded, command, patience
         self._clients: ClusterClients | None = None
@@ -283,7 +283,7 @@ def start_cluster(
     with ExitStack() as stack:
         ports = stack.enter_context(Ports(1 + shape.brokers))
         guarded = stack.enter_context(Guarded())
-        layout = Layout(guarded.folder, shape, ports.numbers)
+        layout = ClusterLayout(guarded.folder, shape, ports.numbers)
         options = (*NODE_OPTIONS, *archive.options(), *layout.write_logger())
         java = (str(jdk.java.path), *options, "-cp", str(class_path))
         cluster = KafkaCluster(layout, guarded, java, patience)
@@ -306,6 +306,6 @@ def start_cluster(
             cluster.write_classes(archive)
 
 
-def _client_process(jdk: Jdk, class_path: ClassPath, layout: Layout) -> LineProcess:
+def _client_process(jdk: Jdk, class_path: ClassPath, layout: ClusterLayout) -> LineProcess:
     addresses = layout.broker_addresses, layout.controller_address
     return LineProcess.start(jdk, CLIENT_MAIN, class_path.jars, *addresses)

@@ -12,7 +12,7 @@ PROTOCOL = "1"
 NO_LEADER = -1
 
 
-class Refused(Exception):
+class RefusedByKafka(Exception):
     """Kafka answered with an error. kind: the class of the error."""
 
     def __init__(self, kind: str, message: str) -> None:
@@ -39,7 +39,7 @@ class PartitionState:
 
 
 class ClusterClients:
-    """Asks the Java process; each method raises `Refused` for an error of Kafka."""
+    """Asks the Java process; each method raises `RefusedByKafka` for an error of Kafka."""
 
     def __init__(self, process: LineProcess, patience: float) -> None:
         """patience: seconds for the process to start."""
@@ -65,7 +65,7 @@ class ClusterClients:
             if found == number:
                 replicas, isr, elr, last_known = map(_ids, sets)
                 return PartitionState(int(leader), replicas, isr, elr, last_known)
-        raise Refused("UnknownTopicOrPartitionException", partition)
+        raise RefusedByKafka("UnknownTopicOrPartitionException", partition)
 
     def reassign(self, partition: str, replicas: Sequence[int] | None) -> None:
         """Replace the replicas; None cancels."""
@@ -120,7 +120,7 @@ class ClusterClients:
         (line,) = self._process.ask(["\t".join(words).encode("utf-8")])
         word, *answer = line.decode("utf-8").split("\t")
         if word == "error":
-            raise Refused(answer[0], answer[1])
+            raise RefusedByKafka(answer[0], answer[1])
         return answer
 
 

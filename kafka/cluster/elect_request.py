@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import struct
 
-from elrcheck.kafka.cluster.cluster_clients import Refused
+from elrcheck.kafka.cluster.cluster_clients import RefusedByKafka
 from elrcheck.kafka.cluster.free_ports import HOST
 
 API, VERSION, CORRELATION = 43, 1, 7
@@ -28,7 +28,7 @@ HEADER = struct.Struct(">hhi")
 
 
 def elect_by_request(port: int, topic: str, partition: int, kind: str) -> None:
-    """Ask the broker at a port of this machine; raise `Refused` for an error or if it does not answer."""
+    """Ask the broker at a port of this machine; raise `RefusedByKafka` for an error or if it does not answer."""
     try:
         with socket.create_connection((HOST, port), PATIENCE) as connection:
             connection.settimeout(PATIENCE)
@@ -37,9 +37,9 @@ def elect_by_request(port: int, topic: str, partition: int, kind: str) -> None:
             (length,) = struct.unpack(">i", _received(connection, 4))
             error = error_of(_received(connection, length))
     except OSError as fault:
-        raise Refused("ElectLeaders", str(fault)) from fault
+        raise RefusedByKafka("ElectLeaders", str(fault)) from fault
     if error:
-        raise Refused("ElectLeaders", NAMES.get(error, f"error {error}"))
+        raise RefusedByKafka("ElectLeaders", NAMES.get(error, f"error {error}"))
 
 
 def encoded(topic: str, partition: int, kind: str) -> bytes:

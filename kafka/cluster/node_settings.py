@@ -52,7 +52,7 @@ class ClusterShape:
 
 
 @dataclass(frozen=True)
-class Layout:
+class ClusterLayout:
     """Where the nodes of a cluster have their files and their ports; the first port is the controller's."""
 
     folder: Path

@@ -15,12 +15,12 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.kafka.live.client_properties import ClientSettings
 
-Got = TypeVar("Got")
+ResultT = TypeVar("ResultT")
 Answer: TypeAlias = Mapping[str, Any]
 PACKAGE = Path(__file__).resolve().parents[2]
 EXTRA = "pip install 'kafka-python>=3.0.12,<4'"
@@ -36,56 +36,35 @@ class NotSeen(Exception):
     """A broker does not answer this question: it lacks the request, or the user lacks the permission."""
 
 
-class ClusterClient(Protocol):
-    """What an audit asks of a cluster. Every method may raise NotSeen, or EnvironmentFault."""
-
-    def features(self) -> Answer: ...
-
-    def cluster(self) -> Answer: ...
-
-    def quorum(self) -> Answer: ...
-
-    def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
-        """A page of partitions, of all topics if none is named."""
-
-    def topics(self) -> Sequence[Answer]:
-        """The partitions of all topics by the older request, which knows no ELR."""
-
-    def reassignments(self) -> Mapping[tuple[str, int], Answer]: ...
-
-    def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
-        """Settings of topics, with where their values come from."""
-
-
 def addresses(bootstrap: str) -> list[tuple[str, int]]:
-    """Hosts and ports of HOST:PORT,..; raises UsageFault."""
-    found = []
+    """Return the hosts and ports of HOST:PORT,..; raise UsageFault for anything else."""
+    places = []
     for each in bootstrap.split(","):
         match = re.fullmatch(r"\s*(?:\[([0-9A-Fa-f:.%\w]+)\]|([^\[\]:,/\s]+)):(\d{1,5})\s*", each)
         if match is None or not 0 < int(match[3]) < 65536:
             help = "give HOST:PORT of one or more brokers, such as localhost:9092"
             raise UsageFault("bootstrap-address", f"`{each.strip()}` is not HOST:PORT", help=help)
-        found.append((match[1] or match[2], int(match[3])))
-    return found
+        places.append((match[1] or match[2], int(match[3])))
+    return places
 
 
 @contextmanager
 def open_client(bootstrap: str, settings: ClientSettings) -> Iterator[ClusterClient]:
-    """Connect to a cluster; raises EnvironmentFault if that does not succeed."""
+    """Connect to a cluster; raise EnvironmentFault if that fails."""
     places = addresses(bootstrap)
     library = _library()
-    with _quiet() as said:
+    with _captured_warnings() as warnings:
         _reach(places)
-        admin = _connected(library, places, settings, said)
+        admin = _connected(library, places, settings, warnings)
         try:
-            yield _Client(library, admin)
+            yield ClusterClient(library, admin)
         finally:
             with suppress(Exception):  # what was asked is answered
                 admin.close()
 
 
 def _library() -> Any:
-    """kafka.admin with kafka.errors; this package's own folder `kafka` must not be taken for it."""
+    """Return kafka.admin, with kafka.errors loaded, rather than this package's own folder `kafka`."""
     before = sys.path[:]
     sys.path[:] = [entry for entry in before if Path(entry or ".").resolve() != PACKAGE]
     try:
@@ -104,29 +83,29 @@ def _library() -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[deque[str]]:
+def _captured_warnings() -> Iterator[deque[str]]:
     """Keep the library's warnings, which say why a connection fails, off stderr."""
-    said: deque[str] = deque(maxlen=3)
+    warnings: deque[str] = deque(maxlen=3)
 
-    class Kept(logging.Handler):
+    class Collector(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             text = record.getMessage()
-            if text not in said and "not ready; waiting" not in text:
-                said.append(text)
+            if text not in warnings and "not ready; waiting" not in text:
+                warnings.append(text)
 
     logger = logging.getLogger("kafka")
-    handler, propagated = Kept(logging.WARNING), logger.propagate
+    handler, propagated = Collector(logging.WARNING), logger.propagate
     logger.addHandler(handler)
     logger.propagate = False
     try:
-        yield said
+        yield warnings
     finally:
         logger.removeHandler(handler)
         logger.propagate = propagated
 
 
 def _reach(places: Sequence[tuple[str, int]]) -> None:
-    """See at once whether somebody listens at one of the addresses, and say why not."""
+    """Raise EnvironmentFault, with reasons, unless a server listens at one of the addresses."""
     reasons = []
     for host, port in places:
         try:
@@ -137,7 +116,7 @@ def _reach(places: Sequence[tuple[str, int]]) -> None:
     raise EnvironmentFault("cluster-unreachable", "no broker can be reached", excerpt="\n".join(reasons))
 
 
-def _connected(library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, said: deque[str]) -> Any:
+def _connected(library: Any, places: Sequence[tuple[str, int]], settings: ClientSettings, warnings: deque[str]) -> Any:
     servers = [f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in places]
     errors = sys.modules["kafka.errors"]
     try:
@@ -151,11 +130,14 @@ def _connected(library: Any, places: Sequence[tuple[str, int]], settings: Client
     except (errors.KafkaError, OSError, RuntimeError) as fault:
         message = f"{', '.join(servers)} does not answer as a broker ({type(fault).__name__})"
         help = "is --client-config that of this listener (security.protocol, SASL, certificates)?"
-        raise EnvironmentFault("cluster-unreachable", message, excerpt="\n".join(said), help=help) from fault
+        raise EnvironmentFault("cluster-unreachable", message, excerpt="\n".join(warnings), help=help) from fault
 
 
-class _Client:
-    """Requests by the library, tried again while brokers are not ready."""
+class ClusterClient:
+    """What an audit asks of a cluster, by requests of the library that are repeated while brokers are not ready.
+
+    Every method may raise NotSeen, or EnvironmentFault.
+    """
 
     def __init__(self, library: Any, admin: Any) -> None:
         self._library, self._admin = library, admin
@@ -171,20 +153,23 @@ class _Client:
         return self._ask(self._admin.describe_metadata_quorum)
 
     def partitions(self, topics: Sequence[str], limit: int, cursor: Answer | None) -> Answer:
+        """Return a page of partitions, of all topics if none is named."""
         return self._ask(self._admin.describe_topic_partitions, list(topics), limit, cursor)
 
     def topics(self) -> Sequence[Answer]:
+        """Return the partitions of all topics by the older request, which knows no ELR."""
         return self._ask(self._admin.describe_topics)
 
     def reassignments(self) -> Mapping[tuple[str, int], Answer]:
         return self._ask(self._admin.list_partition_reassignments)
 
     def configs(self, topics: Sequence[str], names: Sequence[str]) -> Mapping[str, Answer]:
-        wanted = [self._library.ConfigResource(TOPIC, topic, list(names)) for topic in topics]
-        answer: Mapping[str, Mapping[str, Answer]] = self._ask(self._admin.describe_configs, wanted, True, "all")
+        """Return settings of topics, with where their values come from."""
+        resources = [self._library.ConfigResource(TOPIC, topic, list(names)) for topic in topics]
+        answer: Mapping[str, Mapping[str, Answer]] = self._ask(self._admin.describe_configs, resources, True, "all")
         return answer.get("topic", {})
 
-    def _ask(self, request: Callable[..., Got], *arguments: object) -> Got:
+    def _ask(self, request: Callable[..., ResultT], *arguments: object) -> ResultT:
         end = time.monotonic() + PATIENCE
         while True:
             try:

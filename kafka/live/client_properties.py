@@ -53,21 +53,21 @@ CONVERT = (
 
 @dataclass(frozen=True)
 class ClientSettings:
-    """What the client library is told. options: by its own names. Never printed: there may be passwords."""
+    """Options of the client library, by its own names. They are never printed, because there may be passwords."""
 
     options: Mapping[str, object] = field(default_factory=lambda: dict(LIBRARY_DEFAULTS), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
-    """A property as it was given, with the place of its line."""
+class _Property:
+    """The value of a property, and the place of its line."""
 
     value: str
     where: str
 
 
 def read_settings(path: Path | None) -> ClientSettings:
-    """The settings of a file; those of the library without one. Raises UsageFault."""
+    """Return the settings of a file, or those of the library if path is None; raise UsageFault."""
     if path is None:
         return ClientSettings()
     try:
@@ -75,8 +75,8 @@ def read_settings(path: Path | None) -> ClientSettings:
     except (OSError, UnicodeDecodeError) as fault:
         reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else "this is no text in UTF-8"
         raise UsageFault(CODE, f"the client properties cannot be read: {reason}", where=str(path)) from fault
-    given = {key: _Given(value, f"{path}:{line}") for key, value, line in properties(text)}
-    for key, each in given.items():
+    settings = {key: _Property(value, f"{path}:{line}") for key, value, line in properties(text)}
+    for key, each in settings.items():
         if key == "bootstrap.servers":
             help = "leave it out: --bootstrap says which brokers to ask"
             raise UsageFault(CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help)
@@ -86,11 +86,11 @@ def read_settings(path: Path | None) -> ClientSettings:
         if key not in KNOWN:
             help = did_you_mean(key, KNOWN)
             raise UsageFault(CODE, f"unknown property `{key}`", where=each.where, help=help)
-    return ClientSettings(_options(given))
+    return ClientSettings(_options(settings))
 
 
 def properties(text: str) -> Iterator[tuple[str, str, int]]:
-    """Keys and values of a Java properties file, each with the number of its first line."""
+    """Yield the keys and values of a Java properties file, each with the number of its first line."""
     lines = iter(enumerate(text.splitlines(), 1))
     for number, raw in lines:
         line = raw.lstrip()
@@ -100,9 +100,9 @@ def properties(text: str) -> Iterator[tuple[str, str, int]]:
         while _continues(parts[-1]):
             parts[-1] = parts[-1][:-1]
             parts.append(next(lines, (0, ""))[1].lstrip())
-        found = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", "".join(parts), re.DOTALL)
-        assert found is not None
-        yield _unescaped(found[1]), _unescaped(found[2]).rstrip(), number
+        match = re.match(r"((?:\\.|[^\\=:\s])*)\s*[=:]?\s*(.*)", "".join(parts), re.DOTALL)
+        assert match is not None
+        yield _unescaped(match[1]), _unescaped(match[2]).rstrip(), number
 
 
 def _continues(line: str) -> bool:
@@ -110,41 +110,41 @@ def _continues(line: str) -> bool:
 
 
 def _unescaped(text: str) -> str:
-    def one(found: re.Match[str]) -> str:
-        if found[1] is not None:
-            return chr(int(found[1], 16))
-        return {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(found[2], found[2])
+    def one(match: re.Match[str]) -> str:
+        if match[1] is not None:
+            return chr(int(match[1], 16))
+        return {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(match[2], match[2])
 
     return re.sub(r"\\(?:u([0-9a-fA-F]{4})|(.?))", one, text)
 
 
-# ---------------------------------------------------------------------------- what the library is told
+# ---------------------------------------------------------------------------- options of the library
 
 
-def _options(given: Mapping[str, _Given]) -> dict[str, object]:
+def _options(settings: Mapping[str, _Property]) -> dict[str, object]:
     options = dict(LIBRARY_DEFAULTS)
     for key, name in NUMBERS.items():
-        if key in given:
-            options[name] = _parsed(key, given[key], _natural, "a whole number of milliseconds")
+        if key in settings:
+            options[name] = _parsed(key, settings[key], _natural, "a whole number of milliseconds")
     for key, name in TEXTS.items():
-        if key in given:
-            options[name] = given[key].value
-    protocol = _one_of("security.protocol", given, PROTOCOLS, "PLAINTEXT")
+        if key in settings:
+            options[name] = settings[key].value
+    protocol = _one_of("security.protocol", settings, PROTOCOLS, "PLAINTEXT")
     options["security_protocol"] = protocol
     if protocol.endswith("SSL"):
-        options["ssl_context"] = _ssl_context(given)
+        options["ssl_context"] = _ssl_context(settings)
     else:
-        _unused(given, "ssl.", "the security.protocol is one with SSL")
+        _unused(settings, "ssl.", "the security.protocol is one with SSL")
     if protocol.startswith("SASL"):
-        options |= _sasl(given)
+        options |= _sasl(settings)
     else:
-        _unused(given, "sasl.", "the security.protocol is one with SASL")
+        _unused(settings, "sasl.", "the security.protocol is one with SASL")
     return options
 
 
-def _unused(given: Mapping[str, _Given], prefix: str, unless: str) -> None:
+def _unused(settings: Mapping[str, _Property], prefix: str, unless: str) -> None:
     """Refuse a property without any effect: the connection would not be what its author thinks."""
-    for key, each in given.items():
+    for key, each in settings.items():
         if key.startswith(prefix):
             raise UsageFault(CODE, f"`{key}` has no effect unless {unless}", where=each.where)
 
@@ -155,15 +155,15 @@ def _natural(text: str) -> int:
     return int(text)
 
 
-def _parsed(key: str, given: _Given, parse: Callable[[str], int], what: str) -> int:
+def _parsed(key: str, setting: _Property, parse: Callable[[str], int], what: str) -> int:
     try:
-        return parse(given.value)
+        return parse(setting.value)
     except ValueError as fault:
-        raise UsageFault(CODE, f"`{key}` is not {what}", where=given.where) from fault
+        raise UsageFault(CODE, f"`{key}` is not {what}", where=setting.where) from fault
 
 
-def _one_of(key: str, given: Mapping[str, _Given], choices: tuple[str, ...], default: str) -> str:
-    each = given.get(key)
+def _one_of(key: str, settings: Mapping[str, _Property], choices: tuple[str, ...], default: str) -> str:
+    each = settings.get(key)
     if each is None:
         return default
     if each.value not in choices:
@@ -171,33 +171,33 @@ def _one_of(key: str, given: Mapping[str, _Given], choices: tuple[str, ...], def
     return each.value
 
 
-def _sasl(given: Mapping[str, _Given]) -> dict[str, object]:
-    mechanism = _one_of("sasl.mechanism", given, MECHANISMS, "GSSAPI")
+def _sasl(settings: Mapping[str, _Property]) -> dict[str, object]:
+    mechanism = _one_of("sasl.mechanism", settings, MECHANISMS, "GSSAPI")
     if mechanism not in WITH_PASSWORD:
         return {"sasl_mechanism": mechanism}
-    jaas = given.get("sasl.jaas.config")
+    jaas = settings.get("sasl.jaas.config")
     if jaas is None:
         help = 'sasl.jaas.config=..LoginModule required username=".." password="..";'
         raise UsageFault(CODE, f"{mechanism} needs `sasl.jaas.config`", help=help)
-    told = dict(re.findall(r"(?<!\w)(\w++)\s*+=\s*+\"((?:[^\"\\]|\\.)*)\"", jaas.value))
-    if not {"username", "password"} <= set(told):
+    options = dict(re.findall(r"(?<!\w)(\w++)\s*+=\s*+\"((?:[^\"\\]|\\.)*)\"", jaas.value))
+    if not {"username", "password"} <= set(options):
         message = "`sasl.jaas.config` names no username and password in double quotes"
         raise UsageFault(CODE, message, where=jaas.where)
     return {
         "sasl_mechanism": mechanism,
-        "sasl_plain_username": _unescaped(told["username"]),
-        "sasl_plain_password": _unescaped(told["password"]),
+        "sasl_plain_username": _unescaped(options["username"]),
+        "sasl_plain_password": _unescaped(options["password"]),
     }
 
 
-def _ssl_context(given: Mapping[str, _Given]) -> ssl.SSLContext:
+def _ssl_context(settings: Mapping[str, _Property]) -> ssl.SSLContext:
     for store in ("truststore", "keystore"):
-        kind, where = given.get(f"ssl.{store}.type"), given.get(f"ssl.{store}.location")
+        kind, where = settings.get(f"ssl.{store}.type"), settings.get(f"ssl.{store}.location")
         if where is not None and (kind is None or kind.value != "PEM"):
-            told = f"JKS, because `ssl.{store}.type` is not set" if kind is None else kind.value
-            raise UsageFault(CODE, f"the {store} is of type {told}", where=where.where, help=CONVERT)
-    trusted, inline = given.get("ssl.truststore.location"), given.get("ssl.truststore.certificates")
-    keys, password = given.get("ssl.keystore.location"), given.get("ssl.key.password")
+            store_type = f"JKS, because `ssl.{store}.type` is not set" if kind is None else kind.value
+            raise UsageFault(CODE, f"the {store} is of type {store_type}", where=where.where, help=CONVERT)
+    trusted, inline = settings.get("ssl.truststore.location"), settings.get("ssl.truststore.certificates")
+    keys, password = settings.get("ssl.keystore.location"), settings.get("ssl.key.password")
     try:
         context = ssl.create_default_context(
             cafile=None if trusted is None else trusted.value, cadata=None if inline is None else inline.value
@@ -211,7 +211,7 @@ def _ssl_context(given: Mapping[str, _Given]) -> ssl.SSLContext:
             context.load_cert_chain(keys.value, password=None if password is None else password.value)
         except (OSError, ValueError) as fault:
             raise UsageFault(CODE, f"the keystore cannot be read: {fault}", where=keys.where) from fault
-    algorithm = given.get("ssl.endpoint.identification.algorithm")
+    algorithm = settings.get("ssl.endpoint.identification.algorithm")
     if algorithm is not None and algorithm.value not in ("", "https"):
         message = "`ssl.endpoint.identification.algorithm` must be https or empty"
         raise UsageFault(CODE, message, where=algorithm.where)

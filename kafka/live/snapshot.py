@@ -39,17 +39,17 @@ TOPICS_AT_ONCE = 500
 """Of which settings are asked in one request."""
 OWN, OF_ALL, IN_FILE = "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", "STATIC_BROKER_CONFIG"
 """Where a value comes from: ConfigEntry.ConfigSource."""
-Found = TypeVar("Found")
+AnswerT = TypeVar("AnswerT")
 
 
 @dataclass
-class Snapshot:
+class ClusterSnapshot:
     """A cluster as its brokers see it, not all at one moment.
 
     state: without epochs of partitions. level: metadata.version; supports: the highest that the brokers know.
     elr_supported: they know eligible.leader.replicas.version. unclean: topics that allow unclean elections.
     lag: seconds since a broker had read all metadata. offset: the high watermark of the metadata log, -1 if
-    not known. unseen: what the brokers did not tell, and why.
+    unknown. unseen: what the brokers did not say, and why.
     """
 
     state: ClusterState = field(default_factory=ClusterState)
@@ -64,8 +64,8 @@ class Snapshot:
     milliseconds: int = 0
     unseen: list[str] = field(default_factory=list)
 
-    def asked(self, request: Callable[[], Found], what: str, otherwise: Found) -> Found:
-        """The answer, or that it was not given."""
+    def answer_to(self, request: Callable[[], AnswerT], what: str, otherwise: AnswerT) -> AnswerT:
+        """Return the answer; without one, note what is unseen and return `otherwise`."""
         try:
             return request()
         except NotSeen as fault:
@@ -77,81 +77,81 @@ class Snapshot:
 
 
 def take_snapshot(
-    client: ClusterClient, seen: Callable[[int], None] = lambda _: None, topics: Sequence[str] = ()
-) -> Snapshot:
-    """Ask for everything, of all topics if none is named. seen: told how many partitions were read so far.
+    client: ClusterClient, on_read: Callable[[int], None] = lambda _: None, topics: Sequence[str] = ()
+) -> ClusterSnapshot:
+    """Ask for everything, of all topics if none is named; call `on_read` with the number of partitions read so far.
 
-    Raises EnvironmentFault without an answer about features, partitions or brokers.
+    Raise EnvironmentFault without an answer about features, partitions or brokers.
     """
     try:
-        return _taken(client, seen, topics)
+        return _take(client, on_read, topics)
     except NotSeen as fault:
         message = f"the brokers do not say which features, partitions and brokers there are: {fault}"
         raise EnvironmentFault("cluster-unreachable", message) from fault
 
 
-def _taken(client: ClusterClient, seen: Callable[[int], None], topics: Sequence[str]) -> Snapshot:
-    found = Snapshot()
-    _features(client, found)
-    _quorum(client, found)
+def _take(client: ClusterClient, on_read: Callable[[int], None], topics: Sequence[str]) -> ClusterSnapshot:
+    snapshot = ClusterSnapshot()
+    _features(client, snapshot)
+    _quorum(client, snapshot)
     none: Mapping[tuple[str, int], Answer] = {}
-    moving = found.asked(client.reassignments, "reassignments", none)
-    found.reassignments = len(moving)
+    moving = snapshot.answer_to(client.reassignments, "reassignments", none)
+    snapshot.reassignments = len(moving)
     answers: list[Answer] = []
     count = 0
-    for topic in _topics(client, found, topics):
+    for topic in _topics(client, snapshot, topics):
         answers.append(topic)
         count += len(topic["partitions"])
-        seen(count)
-    fenced = _brokers(client, found, answers)
-    for broker, behind in sorted(found.lag.items()):
+        on_read(count)
+    fenced = _brokers(client, snapshot, answers)
+    for broker, behind in sorted(snapshot.lag.items()):
         if fenced.get(broker) is False and behind > BEHIND:
-            found.unseen.append(f"the present, if broker {broker} answered: its metadata is old")
-    _settings(client, found, sorted({topic["name"] for topic in answers}))
+            snapshot.unseen.append(f"the present, if broker {broker} answered: its metadata is old")
+    _settings(client, snapshot, sorted({topic["name"] for topic in answers}))
     for topic in answers:
         for each in topic["partitions"]:
-            _partition(found, topic, each, moving.get((topic["name"], each["partition_index"]), {}), fenced)
-    found.milliseconds = round(time.time() * 1000)
-    return found
+            _partition(snapshot, topic, each, moving.get((topic["name"], each["partition_index"]), {}), fenced)
+    snapshot.milliseconds = round(time.time() * 1000)
+    return snapshot
 
 
-def _features(client: ClusterClient, found: Snapshot) -> None:
+def _features(client: ClusterClient, snapshot: ClusterSnapshot) -> None:
     features = client.features()
     if METADATA not in features or "finalized" not in features[METADATA]:
         help = "clusters that run with ZooKeeper have no such controller"
         raise UsageFault("not-kraft", "the cluster has no metadata.version: it does not run with KRaft", help=help)
-    for name, told in features.items():
-        if "finalized" in told:
-            found.apply("FEATURE_LEVEL_RECORD", name=name, featureLevel=told["finalized"][1])
-    found.level = features[METADATA]["finalized"][1]
-    found.supports = max(found.level, features[METADATA].get("supported", (0, 0))[1])
-    found.elr_supported = features.get(ELR_FEATURE, {}).get("supported", (0, 0))[1] > 0
+    for name, levels in features.items():
+        if "finalized" in levels:
+            snapshot.apply("FEATURE_LEVEL_RECORD", name=name, featureLevel=levels["finalized"][1])
+    snapshot.level = features[METADATA]["finalized"][1]
+    snapshot.supports = max(snapshot.level, features[METADATA].get("supported", (0, 0))[1])
+    snapshot.elr_supported = features.get(ELR_FEATURE, {}).get("supported", (0, 0))[1] > 0
 
 
-def _quorum(client: ClusterClient, found: Snapshot) -> None:
+def _quorum(client: ClusterClient, snapshot: ClusterSnapshot) -> None:
     nothing: Answer = {}
-    answer = found.asked(client.quorum, "how far brokers have read the metadata", nothing)
+    answer = snapshot.answer_to(client.quorum, "how far brokers have read the metadata", nothing)
     for topic in answer.get("topics", ()):
         for partition in topic["partitions"]:
-            found.offset = partition["high_watermark"]
+            snapshot.offset = partition["high_watermark"]
             nodes = {each["replica_id"]: each for each in (*partition["current_voters"], *partition["observers"])}
             now = nodes.get(partition["leader_id"], {}).get("last_caught_up_timestamp", -1)
-            for node, told in nodes.items():
-                caught_up = told.get("last_caught_up_timestamp", -1)
+            for node, state in nodes.items():
+                caught_up = state.get("last_caught_up_timestamp", -1)
                 if now > 0 and caught_up > 0:
-                    found.lag[node] = max(0, now - caught_up) / 1000
+                    snapshot.lag[node] = max(0, now - caught_up) / 1000
 
 
-def _topics(client: ClusterClient, found: Snapshot, wanted: Sequence[str]) -> Iterator[Answer]:
-    """Topics with their partitions, page by page; a topic may come in several parts."""
+def _topics(client: ClusterClient, snapshot: ClusterSnapshot, names: Sequence[str]) -> Iterator[Answer]:
+    """Yield topics with their partitions, page by page; a topic may come in several parts."""
     cursor: Answer | None = None
     while True:
         try:
-            page = client.partitions(wanted, PAGE, cursor)
+            page = client.partitions(names, PAGE, cursor)
         except NotSeen as fault:
-            if found.elr_supported:
-                found.unseen.append(f"ELR and LastKnownELR: {fault}")
-            yield from _without_elr(client, wanted)
+            if snapshot.elr_supported:
+                snapshot.unseen.append(f"ELR and LastKnownELR: {fault}")
+            yield from _without_elr(client, names)
             return
         for topic in page["topics"]:
             if topic["error_code"] == 0:
@@ -162,20 +162,20 @@ def _topics(client: ClusterClient, found: Snapshot, wanted: Sequence[str]) -> It
         cursor = following
 
 
-def _without_elr(client: ClusterClient, wanted: Sequence[str]) -> Iterator[Answer]:
+def _without_elr(client: ClusterClient, names: Sequence[str]) -> Iterator[Answer]:
     for topic in client.topics():
-        if topic["error_code"] == 0 and (not wanted or topic["name"] in wanted):
+        if topic["error_code"] == 0 and (not names or topic["name"] in names):
             yield topic
 
 
-def _brokers(client: ClusterClient, found: Snapshot, answers: Iterable[Answer]) -> Mapping[int, bool]:
-    """Tell the state which brokers are registered; return whether each is fenced.
+def _brokers(client: ClusterClient, snapshot: ClusterSnapshot, answers: Iterable[Answer]) -> Mapping[int, bool]:
+    """Register the brokers in the state; return for each whether it is fenced.
 
     Before 4.0 brokers do not name those that are fenced. One that is offline for all of its replicas then
     counts as registered and fenced.
     """
     cluster = client.cluster()
-    found.cluster_id = cluster.get("cluster_id") or ""
+    snapshot.cluster_id = cluster.get("cluster_id") or ""
     brokers = {each["broker_id"]: bool(each.get("is_fenced")) for each in cluster["brokers"]}
     if not any("is_fenced" in each for each in cluster["brokers"]):
         for topic in answers:
@@ -183,8 +183,8 @@ def _brokers(client: ClusterClient, found: Snapshot, answers: Iterable[Answer]) 
                 for broker in (*each["replica_nodes"], *each["isr_nodes"]):
                     brokers.setdefault(broker, True)
     for broker, fenced in sorted(brokers.items()):
-        level = {"name": METADATA, "maxSupportedVersion": found.supports}
-        found.apply(
+        level = {"name": METADATA, "maxSupportedVersion": snapshot.supports}
+        snapshot.apply(
             "REGISTER_BROKER_RECORD",
             brokerId=broker,
             brokerEpoch=0,
@@ -196,60 +196,62 @@ def _brokers(client: ClusterClient, found: Snapshot, answers: Iterable[Answer]) 
     return brokers
 
 
-def _settings(client: ClusterClient, found: Snapshot, topics: Sequence[str]) -> None:
+def _settings(client: ClusterClient, snapshot: ClusterSnapshot, topics: Sequence[str]) -> None:
     missing = 0
     for start in range(0, len(topics), TOPICS_AT_ONCE):
         some = topics[start : start + TOPICS_AT_ONCE]
         nothing: Mapping[str, Answer] = {}
-        told = found.asked(partial(client.configs, some, (MIN_ISR, UNCLEAN)), "settings of topics", nothing)
+        configs = snapshot.answer_to(partial(client.configs, some, (MIN_ISR, UNCLEAN)), "settings of topics", nothing)
         for topic in some:
-            values = told.get(topic, {})
+            values = configs.get(topic, {})
             if MIN_ISR not in values:
                 missing += 1
                 continue
-            _min_isr(found, topic, values[MIN_ISR])
+            _min_isr(snapshot, topic, values[MIN_ISR])
             if str(values.get(UNCLEAN, {}).get("value")).lower() == "true":
-                found.unclean.add(topic)
+                snapshot.unclean.add(topic)
     if missing:
-        found.unseen.append(f"min.insync.replicas of {missing:,} topics: the user may not ask this")
+        snapshot.unseen.append(f"min.insync.replicas of {missing:,} topics: the user may not ask this")
 
 
-def _min_isr(found: Snapshot, topic: str, told: Answer) -> None:
-    """The topic's own value and that of all brokers. The controller asks for no value of one broker.
+def _min_isr(snapshot: ClusterSnapshot, topic: str, setting: Answer) -> None:
+    """Apply the topic's own value and that of all brokers. The controller ignores the value of a single broker.
 
     Without a value of all brokers the controller takes the one in its own file, which cannot be asked for;
     the one in a broker's file stands for it.
     """
-    values = {each["source"]: each["value"] for each in told.get("synonyms", ())}
-    values.setdefault(told.get("config_source", ""), told["value"])
+    values = {each["source"]: each["value"] for each in setting.get("synonyms", ())}
+    values.setdefault(setting.get("config_source", ""), setting["value"])
     of_all = values.get(OF_ALL, values.get(IN_FILE))
     for value, resource in ((values.get(OWN), (TOPIC, topic)), (of_all, (BROKER, EVERY_BROKER))):
         if value is not None:
             kind, name = resource
-            found.apply("CONFIG_RECORD", resourceType=kind, resourceName=name, name=MIN_ISR, value=value)
+            snapshot.apply("CONFIG_RECORD", resourceType=kind, resourceName=name, name=MIN_ISR, value=value)
 
 
-def _partition(found: Snapshot, topic: Answer, told: Answer, moving: Answer, fenced: Mapping[int, bool]) -> None:
-    if told["error_code"] not in (0, LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND):
+def _partition(
+    snapshot: ClusterSnapshot, topic: Answer, answer: Answer, reassignment: Answer, fenced: Mapping[int, bool]
+) -> None:
+    if answer["error_code"] not in (0, LEADER_NOT_AVAILABLE, LISTENER_NOT_FOUND):
         return
     identity = topic["topic_id"]
     if isinstance(identity, uuid.UUID):
         identity = base64.urlsafe_b64encode(identity.bytes).decode("ascii").rstrip("=")
-    found.apply("TOPIC_RECORD", name=topic["name"], topicId=identity)
-    replicas = tuple(told["replica_nodes"])
-    offline = frozenset(told.get("offline_replicas") or ())
-    found.apply(
+    snapshot.apply("TOPIC_RECORD", name=topic["name"], topicId=identity)
+    replicas = tuple(answer["replica_nodes"])
+    offline = frozenset(answer.get("offline_replicas") or ())
+    snapshot.apply(
         "PARTITION_RECORD",
-        partitionId=told["partition_index"],
+        partitionId=answer["partition_index"],
         topicId=identity,
         replicas=replicas,
-        isr=tuple(told["isr_nodes"]),
-        eligibleLeaderReplicas=tuple(told.get("eligible_leader_replicas") or ()),
-        lastKnownElr=tuple(told.get("last_known_elr") or ()),
-        addingReplicas=tuple(moving.get("adding_replicas") or ()),
-        removingReplicas=tuple(moving.get("removing_replicas") or ()),
-        leader=told["leader_id"] if told["leader_id"] is not None else NO_LEADER,
-        leaderEpoch=told["leader_epoch"],
+        isr=tuple(answer["isr_nodes"]),
+        eligibleLeaderReplicas=tuple(answer.get("eligible_leader_replicas") or ()),
+        lastKnownElr=tuple(answer.get("last_known_elr") or ()),
+        addingReplicas=tuple(reassignment.get("adding_replicas") or ()),
+        removingReplicas=tuple(reassignment.get("removing_replicas") or ()),
+        leader=answer["leader_id"] if answer["leader_id"] is not None else NO_LEADER,
+        leaderEpoch=answer["leader_epoch"],
         partitionEpoch=0,
         leaderRecoveryState=0,
         directories=tuple(LOST if b in offline and fenced.get(b) is False else UNASSIGNED for b in replicas),

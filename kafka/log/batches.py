@@ -31,7 +31,7 @@ MOST_PLAIN = 1 << 14
 """Records of a batch that is read by `plain_values`."""
 
 
-class Fault(NamedTuple):
+class BatchFault(NamedTuple):
     """What is wrong in a batch whose checksum is true. offset: the one at which it starts."""
 
     offset: int
@@ -48,7 +48,7 @@ class StoredRecord(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class BatchHeader:
     """The header of a batch, as far as it is needed to find the next one."""
 
     base_offset: int
@@ -81,20 +81,20 @@ class Head:
         )
 
 
-def head_of(data: bytes, at: int = 0) -> Head | None:
+def head_of(data: bytes, at: int = 0) -> BatchHeader | None:
     """The header that starts there; None if the bytes are too few."""
     if len(data) - at < HEADER.size:
         return None
     base, length, epoch, magic, checksum, attributes, last, first_time, _, _, _, _, count = HEADER.unpack_from(data, at)
-    return Head(base, length + BEFORE_LENGTH, epoch, magic, checksum, attributes, last, first_time, count)
+    return BatchHeader(base, length + BEFORE_LENGTH, epoch, magic, checksum, attributes, last, first_time, count)
 
 
-def checksum_holds(head: Head, data: bytes) -> bool:
+def checksum_holds(head: BatchHeader, data: bytes) -> bool:
     """Return whether the checksum in the header (CRC-32C) is that of the batch."""
     return bool(google_crc32c.value(data[CHECKED_FROM:]) == head.checksum)
 
 
-def plain_values(head: Head, data: bytes) -> list[bytes] | None:
+def plain_values(head: BatchHeader, data: bytes) -> list[bytes] | None:
     """Return the values of a whole batch as controllers write nearly all; None for any other batch.
 
     Its records have the time of the batch and one offset each, no key and no headers, and lengths of at most
@@ -151,7 +151,7 @@ def _zigzag(number: int) -> bytes:
     return bytes(octets)
 
 
-def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:
+def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[BatchFault, ...]]:
     """The records of a whole batch in order of their offsets, and what is wrong in it.
 
     Each offset of a batch has one record, and they are stored in order.
@@ -160,39 +160,39 @@ def records_of(head: Head, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple
     if codec:
         name = CODECS.get(codec, f"codec {codec}")
         message = f"the batch is compressed ({name}), which Kafka does not do in its metadata log"
-        return (), (Fault(head.base_offset, message),)
+        return (), (BatchFault(head.base_offset, message),)
     found: dict[int, StoredRecord] = {}
-    faults: list[Fault] = []
+    faults: list[BatchFault] = []
     at, last = HEADER.size, head.base_offset - 1
     for number in range(head.count):
         try:
             record, at = _record(head, data, at)
         except Malformed as fault:
-            faults.append(Fault(last + 1, f"record {number} of the batch cannot be read: {fault}"))
+            faults.append(BatchFault(last + 1, f"record {number} of the batch cannot be read: {fault}"))
             return _in_order(head, found, faults, last + 1)
         offset = record.offset
         if offset in found:
-            faults.append(Fault(offset, f"offset {offset} again in its batch; not read"))
+            faults.append(BatchFault(offset, f"offset {offset} again in its batch; not read"))
             continue
         if offset < last:
-            faults.append(Fault(offset, f"offset {offset} stands behind {last} in its batch"))
+            faults.append(BatchFault(offset, f"offset {offset} stands behind {last} in its batch"))
         found[offset] = record
         last = max(last, offset)
     if at != len(data):
         message = f"{len(data) - at} bytes behind the last record of the batch"
-        faults.append(Fault(last + 1, message))
+        faults.append(BatchFault(last + 1, message))
         return _in_order(head, found, faults, last + 1)
     return _in_order(head, found, faults, head.next_offset)
 
 
 def _in_order(
-    head: Head, found: dict[int, StoredRecord], faults: list[Fault], end: int
-) -> tuple[tuple[StoredRecord, ...], tuple[Fault, ...]]:
+    head: BatchHeader, found: dict[int, StoredRecord], faults: list[BatchFault], end: int
+) -> tuple[tuple[StoredRecord, ...], tuple[BatchFault, ...]]:
     """The records, and the faults with those offsets below `end` that have no record."""
     if len(found) < end - head.base_offset:
         there = [head.base_offset - 1, *sorted(found), end]
         faults += [
-            Fault(one + 1, f"offsets {one + 1} to {other - 1} are missing in their batch")
+            BatchFault(one + 1, f"offsets {one + 1} to {other - 1} are missing in their batch")
             for one, other in pairwise(there)
             if other > one + 1
         ]
@@ -201,7 +201,7 @@ def _in_order(
     return tuple(found.values()), ()
 
 
-def _record(head: Head, data: bytes, at: int) -> tuple[StoredRecord, int]:
+def _record(head: BatchHeader, data: bytes, at: int) -> tuple[StoredRecord, int]:
     length, at = varlong(data, at)
     body, end = part(data, at, length)
     if not body:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from elrcheck.kafka.log.metadata_records import Fields, MetadataRecord
 from elrcheck.kafka.log.partition_shapes import UNASSIGNED as UNASSIGNED
-from elrcheck.kafka.log.partition_shapes import Key as Key
+from elrcheck.kafka.log.partition_shapes import PartitionKey as PartitionKey
 from elrcheck.kafka.log.partition_shapes import Shape, Shapes
 from elrcheck.kafka.log.partition_shapes import StoredPartition as StoredPartition
 from elrcheck.kafka.log.record_table import NO_UUID
@@ -53,7 +53,7 @@ class StoredBroker:
 class PartitionChanged(NamedTuple):
     """What a record did to a partition: None where there was, or is, no such partition."""
 
-    key: Key
+    key: PartitionKey
     before: StoredPartition | None
     after: StoredPartition | None
 
@@ -68,7 +68,7 @@ class ClusterState:
     def __init__(self) -> None:
         self.topics: dict[str, str] = {}
         """Names by id."""
-        self.partitions: dict[Key, StoredPartition] = {}
+        self.partitions: dict[PartitionKey, StoredPartition] = {}
         self.shapes = Shapes()
         self.brokers: dict[int, StoredBroker] = {}
         self.features: dict[str, int] = {}
@@ -77,7 +77,7 @@ class ClusterState:
         self._removed: dict[str, str] = {}
         """Names of topics that do not exist any more, by id."""
         self._id_of: dict[str, str] = {}
-        self._of_topic: dict[str, set[Key]] = {}
+        self._of_topic: dict[str, set[PartitionKey]] = {}
         self._apply: Mapping[str, Callable[[Fields], list[PartitionChanged]]] = {
             "TOPIC_RECORD": self._topic,
             "REMOVE_TOPIC_RECORD": self._no_topic,
@@ -97,16 +97,16 @@ class ClusterState:
     def elr_enabled(self) -> bool:
         return self.features.get(ELR_FEATURE, 0) > 0
 
-    def name_of(self, key: Key) -> str:
+    def name_of(self, key: PartitionKey) -> str:
         """The name of its topic, or the id if no record names it."""
         name = self.topics.get(key.topic_id)
         return self._removed.get(key.topic_id, key.topic_id) if name is None else name
 
-    def keys_of(self, topic: str) -> Iterator[Key]:
+    def keys_of(self, topic: str) -> Iterator[PartitionKey]:
         """The partitions of the topic with that name, in order."""
         yield from sorted(self.keys_in(self._id_of.get(topic, "")))
 
-    def keys_in(self, topic_id: str) -> Collection[Key]:
+    def keys_in(self, topic_id: str) -> Collection[PartitionKey]:
         """The partitions of a topic."""
         return self._of_topic.get(topic_id, ())
 
@@ -136,7 +136,7 @@ class ClusterState:
         return [PartitionChanged(key, self.partitions.pop(key), None) for key in sorted(keys)]
 
     def _partition(self, r: Fields) -> list[PartitionChanged]:
-        key = Key(r["topicId"], r["partitionId"])
+        key = PartitionKey(r["topicId"], r["partitionId"])
         if key.partition < 0:
             raise Impossible(f"a partition of {self.name_of(key)} has number {key.partition}")
         return [self._put(key, self.created(r))]
@@ -156,7 +156,7 @@ class ClusterState:
         return StoredPartition(self._shape(lists, r["directories"]), r["leaderEpoch"], r["partitionEpoch"])
 
     def _change(self, r: Fields) -> list[PartitionChanged]:
-        key = Key(r["topicId"], r["partitionId"])
+        key = PartitionKey(r["topicId"], r["partitionId"])
         before = self.partitions.get(key)
         if before is None:
             raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
@@ -195,11 +195,11 @@ class ClusterState:
     def _shape(self, lists: KafkaPartition, directories: tuple[str, ...]) -> Shape:
         return self.shapes.shape_of(lists, _for_each(lists.replicas, directories))
 
-    def create(self, key: Key, created: StoredPartition) -> None:
+    def create(self, key: PartitionKey, created: StoredPartition) -> None:
         """Register a partition that does not exist yet."""
         self._put(key, created)
 
-    def _put(self, key: Key, after: StoredPartition) -> PartitionChanged:
+    def _put(self, key: PartitionKey, after: StoredPartition) -> PartitionChanged:
         before = self.partitions.get(key)
         self.partitions[key] = after
         if before is not None:

@@ -15,9 +15,9 @@ from typing import Any, BinaryIO
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed
-from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
+from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Field, Kind
+from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Kind, RecordField
 from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 BATCH = re.compile(
@@ -101,7 +101,7 @@ class _Dump:
         elif self.valid and (found := CONTROL.match(line)):
             self.next = int(found[1]) + 1
             record = ControlRecord(found[3], None)
-            yield Entry(self.path, int(found[1]), int(found[2]), record, int(found[1]) >= self.last)
+            yield LogEntry(self.path, int(found[1]), int(found[2]), record, int(found[1]) >= self.last)
 
     def _batch(self, base: str, last: str, count: str, control: str, time: str, valid: str) -> Iterator[Item]:
         self.next, self.last, self.time = int(base), int(last), int(time)
@@ -126,7 +126,7 @@ class _Dump:
         except Malformed as fault:
             yield self._damage(offset, str(fault))
         else:
-            yield Entry(self.path, offset, time, record, offset >= self.last, self.position)
+            yield LogEntry(self.path, offset, time, record, offset >= self.last, self.position)
 
     def _damage(self, offset: int, message: str) -> Damage:
         return Damage(self.path, self.position, offset, message)
@@ -158,13 +158,13 @@ def record_of(payload: str) -> MetadataRecord | Unread:
     return MetadataRecord(name, version, fields)
 
 
-def _is_told(field: Field, data: Mapping[str, Any], name: str) -> bool:
+def _is_told(field: RecordField, data: Mapping[str, Any], name: str) -> bool:
     if field.name not in data and field.tag is None:
         raise Malformed(f"{name} without {field.name}")
     return field.name in data
 
 
-def _value(field: Field, value: Any, version: int) -> Any:
+def _value(field: RecordField, value: Any, version: int) -> Any:
     if value is None and field.nullable:
         return None
     if not field.many:
@@ -174,7 +174,7 @@ def _value(field: Field, value: Any, version: int) -> Any:
     return tuple(_single(field, each, version) for each in value)
 
 
-def _single(field: Field, value: Any, version: int) -> Any:
+def _single(field: RecordField, value: Any, version: int) -> Any:
     match field.kind:
         case Kind.STRUCT:
             if isinstance(value, dict):

@@ -11,10 +11,10 @@ from typing import NamedTuple, TypeAlias
 from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, read_control, read_record
-from elrcheck.kafka.log.segments import Batch, CutOff, Damage, never, read_segment
+from elrcheck.kafka.log.segments import CutOff, Damage, StoredBatch, never, read_segment
 
 
-class Entry(NamedTuple):
+class LogEntry(NamedTuple):
     """A record at its offset. ends_batch: no record of the same batch follows.
 
     position: byte of the file where its batch starts, or its line.
@@ -36,7 +36,7 @@ class SnapshotStart:
     end_offset: int
 
 
-class Run(NamedTuple):
+class RecordRun(NamedTuple):
     """Records of one batch, not decoded yet, for a reader that knows what most of them do.
 
     offsets: one for each value, ascending. ends_batch, position: as of an entry.
@@ -49,53 +49,53 @@ class Run(NamedTuple):
     values: Sequence[bytes]
     ends_batch: bool = True
 
-    def item(self, number: int) -> Entry | Damage:
+    def item(self, number: int) -> LogEntry | Damage:
         """Return the record with that number, as one that does not end its batch."""
         stored = StoredRecord(self.offsets[number], self.time, None, self.values[number])
         return decoded(self.path, self.position, stored)
 
-    def since(self, offset: int) -> Run:
+    def since(self, offset: int) -> RecordRun:
         """Return the records from that offset on."""
         first = bisect_left(self.offsets, offset)
         return self._replace(offsets=self.offsets[first:], values=self.values[first:])
 
-    def chosen(self, numbers: Sequence[int]) -> Run:
+    def chosen(self, numbers: Sequence[int]) -> RecordRun:
         """Return the records with these numbers, which ascend."""
         offsets, values = self.offsets, self.values
         return self._replace(offsets=[offsets[n] for n in numbers], values=[values[n] for n in numbers])
 
 
-Item: TypeAlias = Entry | Run | SnapshotStart | Damage | CutOff
+Item: TypeAlias = LogEntry | RecordRun | SnapshotStart | Damage | CutOff
 
 
 def read_entries(
     path: Path, first_offset: int | None = None, *, footer: bool = False, stop: Callable[[], bool] = never
-) -> Iterator[Entry | Run | Damage | CutOff]:
+) -> Iterator[LogEntry | RecordRun | Damage | CutOff]:
     """Read all records of a segment or a snapshot, batch by batch. footer, stop: of `read_segment`."""
     for piece in read_segment(path, first_offset, footer=footer, stop=stop):
-        if not isinstance(piece, Batch):
+        if not isinstance(piece, StoredBatch):
             yield piece
         elif piece.values:
             offsets = range(piece.base_offset, piece.next_offset)
-            yield Run(str(path), piece.position, piece.time, offsets, piece.values)
+            yield RecordRun(str(path), piece.position, piece.time, offsets, piece.values)
         else:
             yield from _decoded(str(path), piece)
 
 
-def _decoded(path: str, batch: Batch) -> list[Entry | Damage]:
+def _decoded(path: str, batch: StoredBatch) -> list[LogEntry | Damage]:
     found = [decoded(path, batch.position, stored, batch.control) for stored in batch.records]
     for number in range(len(found) - 1, -1, -1):
         entry = found[number]
-        if isinstance(entry, Entry):
+        if isinstance(entry, LogEntry):
             found[number] = entry._replace(ends_batch=True)
             break
     return found
 
 
-def decoded(path: str, position: int, stored: StoredRecord, control: bool = False) -> Entry | Damage:
+def decoded(path: str, position: int, stored: StoredRecord, control: bool = False) -> LogEntry | Damage:
     """A stored record of the batch at this position, as one that does not end it."""
     try:
         record = read_control(stored.key, stored.value) if control else read_record(stored.value)
     except Malformed as fault:
         return Damage(path, position, stored.offset, str(fault), is_record=True)
-    return Entry(path, stored.offset, stored.time, record, False, position)
+    return LogEntry(path, stored.offset, stored.time, record, False, position)

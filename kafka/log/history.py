@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
-from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 from elrcheck.kafka.log.segments import CutOff, Damage
@@ -41,7 +41,7 @@ class Settled:
     offset: int = 0
 
 
-Event: TypeAlias = Applied | Settled | Damage | CutOff
+HistoryEvent: TypeAlias = Applied | Settled | Damage | CutOff
 
 
 class UnreadKind(NamedTuple):
@@ -53,7 +53,7 @@ class UnreadKind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class UnreadCount:
     """How many there are, and where the first one is."""
 
     count: int
@@ -61,20 +61,20 @@ class Counted:
     offset: int
 
 
-Take: TypeAlias = Callable[[Run, int], int]
+Take: TypeAlias = Callable[[RecordRun, int], int]
 """Takes as many records of a run as it knows what to do with, from that number on: it has changed the state,
 if they do, and they are no events. Returns how many.
 """
 
 
 @dataclass
-class Read:
+class ReadSoFar:
     """What was read so far."""
 
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    unread: dict[UnreadKind, Counted] = field(default_factory=dict)
+    unread: dict[UnreadKind, UnreadCount] = field(default_factory=dict)
     transactions_aborted: int = 0
     transaction_open: bool = False
 
@@ -85,8 +85,8 @@ class History:
     def __init__(self, take: Take | None = None) -> None:
         self.take = take
         self.state = ClusterState()
-        self.read = Read()
-        self._held: list[Entry] | None = None
+        self.read = ReadSoFar()
+        self._held: list[LogEntry] | None = None
         """The records of an open transaction."""
         self._snapshot: SnapshotStart | None = None
         self._passed_over = False
@@ -99,14 +99,14 @@ class History:
         """The last event was about a record of a snapshot."""
         return self._snapshot is not None
 
-    def events(self, items: Iterable[Item]) -> Iterator[Event]:
+    def events(self, items: Iterable[Item]) -> Iterator[HistoryEvent]:
         """Apply a log, one event after the other."""
         for item in items:
-            if isinstance(item, Entry):
+            if isinstance(item, LogEntry):
                 if self._snapshot is not None and item.path != self._snapshot.path:
                     yield from self._end_snapshot()
                 yield from self._entry(item)
-            elif isinstance(item, Run):
+            elif isinstance(item, RecordRun):
                 if self._snapshot is not None and item.path != self._snapshot.path:
                     yield from self._end_snapshot()
                 yield from self._run(item)
@@ -129,14 +129,14 @@ class History:
             self._snapshot = snapshot
             self._held = None
 
-    def _end_snapshot(self) -> Iterator[Event]:
+    def _end_snapshot(self) -> Iterator[HistoryEvent]:
         assert self._snapshot is not None
         offset = max(self._snapshot.end_offset - 1, 0)
         self._snapshot = None
         self._unsettled = False
         yield Settled(whole=True, offset=offset)
 
-    def _entry(self, entry: Entry) -> Iterator[Event]:
+    def _entry(self, entry: LogEntry) -> Iterator[HistoryEvent]:
         record = entry.record
         if isinstance(record, ControlRecord):
             if record.name == SNAPSHOT_FOOTER.name and self._passed_over:
@@ -156,7 +156,7 @@ class History:
         if entry.ends_batch:
             yield from self._end_batch()
 
-    def _run(self, run: Run) -> Iterator[Event]:
+    def _run(self, run: RecordRun) -> Iterator[HistoryEvent]:
         number, size = 0, len(run.values)
         while number < size:
             if self.take is not None and self._is_followed():
@@ -178,12 +178,12 @@ class History:
         """Each record changes the state at once, and tells something new."""
         return self._held is None and self._snapshot is None and not self._passed_over
 
-    def _end_batch(self) -> Iterator[Event]:
+    def _end_batch(self) -> Iterator[HistoryEvent]:
         if self._unsettled and self._held is None and self._snapshot is None:
             self._unsettled = False
             yield Settled()
 
-    def _follow(self, entry: Entry, record: MetadataRecord) -> Iterator[Event]:
+    def _follow(self, entry: LogEntry, record: MetadataRecord) -> Iterator[HistoryEvent]:
         match record.name:
             case "BEGIN_TRANSACTION_RECORD":
                 self._held = []
@@ -199,7 +199,7 @@ class History:
             case _:
                 yield from self._applied(entry)
 
-    def _applied(self, entry: Entry) -> Iterator[Event]:
+    def _applied(self, entry: LogEntry) -> Iterator[HistoryEvent]:
         record = entry.record
         assert isinstance(record, MetadataRecord)
         offset = self._offset_of(entry)
@@ -213,25 +213,25 @@ class History:
             self._unsettled = True
             yield Applied(entry.path, offset, entry.time, record, changed, entry.position)
 
-    def _count_unread(self, kind: UnreadKind, entry: Entry) -> None:
+    def _count_unread(self, kind: UnreadKind, entry: LogEntry) -> None:
         before = self.read.unread.get(kind)
         if before is None:
-            self.read.unread[kind] = Counted(1, entry.path, self._offset_of(entry))
+            self.read.unread[kind] = UnreadCount(1, entry.path, self._offset_of(entry))
         else:
             self.read.unread[kind] = replace(before, count=before.count + 1)
 
-    def _offset_of(self, entry: Entry) -> int:
+    def _offset_of(self, entry: LogEntry) -> int:
         """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""
         return entry.offset if self._snapshot is None else max(self._snapshot.end_offset - 1, 0)
 
-    def _count_taken(self, run: Run, number: int, taken: int) -> None:
+    def _count_taken(self, run: RecordRun, number: int, taken: int) -> None:
         self._unsettled = True
         self.read.records += taken
         if self.read.first_offset is None:
             self.read.first_offset = run.offsets[number]
         self.read.last_offset = run.offsets[number + taken - 1]
 
-    def _count(self, entry: Entry) -> None:
+    def _count(self, entry: LogEntry) -> None:
         offset = self._offset_of(entry)
         self.read.records += 1
         if self.read.first_offset is None:

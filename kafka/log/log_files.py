@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump, read_dump
-from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart, read_entries
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, SnapshotStart, read_entries
 from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 SEGMENT = re.compile(r"(\d{20})\.log")
@@ -35,7 +35,7 @@ class Reached(NamedTuple):
     offset: int
 
 
-PartItem: TypeAlias = Entry | Run | Damage | CutOff | Reached
+PartItem: TypeAlias = LogEntry | RecordRun | Damage | CutOff | Reached
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Ite
         yield item
 
 
-def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[Entry | Run | Damage | CutOff]:
+def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[LogEntry | RecordRun | Damage | CutOff]:
     return read_entries(Path(part.path), part.base, footer=part.has_footer, stop=stop)
 
 
@@ -174,14 +174,14 @@ def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> I
                 yield item if is_last else _unfinished(item)
                 continue
             if part.reaches is None and (
-                isinstance(item, Entry | Reached) or (isinstance(item, Damage) and item.is_record)
+                isinstance(item, LogEntry | Reached) or (isinstance(item, Damage) and item.is_record)
             ):
                 if reached is not None and item.offset < reached:
                     continue
                 reached = item.offset + 1
                 if isinstance(item, Reached):
                     continue
-            if isinstance(item, Run) and part.reaches is None:
+            if isinstance(item, RecordRun) and part.reaches is None:
                 if reached is not None and item.offsets[0] < reached:
                     item = item.since(reached)
                     if not item.values:

@@ -21,7 +21,7 @@ UNASSIGNED = "AAAAAAAAAAAAAAAAAAAAAQ"
 Directories: TypeAlias = tuple[str, ...]
 
 
-class Key(NamedTuple):
+class PartitionKey(NamedTuple):
     """A partition, by the id of its topic."""
 
     topic_id: str
@@ -40,7 +40,7 @@ class Home:
         self.pairs = pairs
         self.brokers = tuple([broker for broker, _ in pairs])
         self.place = {broker: number for number, broker in enumerate(self.brokers)} | {NO_LEADER: NO_LEADER}
-        self.keys: set[Key] = set()
+        self.keys: set[PartitionKey] = set()
 
 
 class Pattern:

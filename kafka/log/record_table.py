@@ -1,15 +1,16 @@
 """The records of the metadata log, field by field, in every version that Kafka 3.7 to 4.4 writes.
 
 One table is enough for all releases: a version of a record never changes after it was released, and newer
-ones only add fields. Field names are those that Kafka's dump tool prints. Kinds that only have an id here say
-nothing about partitions; they are counted, and their fields stay unread.
+ones only add fields. The names of fields are those that Kafka's dump tool prints. Kinds that only have an id
+here say nothing about partitions; they are counted, and their fields stay unread.
 
 Compared with the records' own classes of every release by tests/kafka/test_records_of_kafka.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import ast
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -38,25 +39,21 @@ ZERO: Mapping[Kind, Any] = {Kind.BOOL: False, Kind.STRING: "", Kind.UUID: NO_UUI
 
 
 @dataclass(frozen=True)
-class Field:
-    """A field. since: the first version that has it. tag: its number, if it is written only when set."""
+class RecordField:
+    """A field of a record or of a struct.
+
+    since: the first version that has it. tag: its number, if it is written only when set. otherwise: the value
+    where the field is not written. fields: those of a struct.
+    """
 
     name: str
     kind: Kind
-    many: bool = False
-    since: int = 0
-    tag: int | None = None
-    nullable: bool = False
-    default: Any = ...
-    fields: tuple[Field, ...] = ()
-    """Of a struct."""
-
-    @property
-    def otherwise(self) -> Any:
-        """The value where the field is not written."""
-        if self.default is not ...:
-            return self.default
-        return () if self.many else ZERO.get(self.kind, 0)
+    many: bool
+    since: int
+    tag: int | None
+    nullable: bool
+    otherwise: Any
+    fields: tuple[RecordField, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -66,128 +63,162 @@ class RecordType:
     name: str
     key: int
     newest: int
-    fields: tuple[Field, ...]
+    fields: tuple[RecordField, ...]
 
 
-def ids(name: str, since: int = 0, tag: int | None = None) -> Field:
-    """A list of broker ids. Where it has a tag it may be null, which is no change, or none at all."""
-    default: Any = ... if tag is None else None
-    return Field(name, Kind.INT32, True, since, tag, tag is not None, default)
+TABLE = """
+REGISTER_BROKER_RECORD key=0 newest=4
+    brokerId int32
+    isMigratingZkBroker bool since=2
+    incarnationId uuid
+    brokerEpoch int64
+    endPoints struct[]
+        name string
+        host string
+        port uint16
+        securityProtocol int16
+    features struct[]
+        name string
+        minSupportedVersion int16
+        maxSupportedVersion int16
+    rack string?
+    fenced bool default=True
+    inControlledShutdown bool since=1
+    logDirs uuid[] since=3 tag=0
+    cordonedLogDirs uuid[]? since=4 tag=1 default=None
+UNREGISTER_BROKER_RECORD key=1 newest=0
+    brokerId int32
+    brokerEpoch int64
+TOPIC_RECORD key=2 newest=0
+    name string
+    topicId uuid
+PARTITION_RECORD key=3 newest=2
+    partitionId int32 default=-1
+    topicId uuid
+    replicas int32[]
+    isr int32[]
+    removingReplicas int32[]
+    addingReplicas int32[]
+    leader int32 default=-1
+    leaderRecoveryState int8 tag=0
+    leaderEpoch int32 default=-1
+    partitionEpoch int32 default=-1
+    directories uuid[] since=1
+    eligibleLeaderReplicas int32[]? since=2 tag=1 default=None
+    lastKnownElr int32[]? since=2 tag=2 default=None
+CONFIG_RECORD key=4 newest=0
+    resourceType int8
+    resourceName string
+    name string
+    value string?
+PARTITION_CHANGE_RECORD key=5 newest=2
+    partitionId int32 default=-1
+    topicId uuid
+    isr int32[]? tag=0 default=None
+    leader int32 tag=1 default=-2
+    replicas int32[]? tag=2 default=None
+    removingReplicas int32[]? tag=3 default=None
+    addingReplicas int32[]? tag=4 default=None
+    leaderRecoveryState int8 tag=5 default=-1
+    directories uuid[]? since=1 tag=8 default=None
+    eligibleLeaderReplicas int32[]? since=2 tag=6 default=None
+    lastKnownElr int32[]? since=2 tag=7 default=None
+FENCE_BROKER_RECORD key=7 newest=0
+    id int32
+    epoch int64
+UNFENCE_BROKER_RECORD key=8 newest=0
+    id int32
+    epoch int64
+REMOVE_TOPIC_RECORD key=9 newest=0
+    topicId uuid
+FEATURE_LEVEL_RECORD key=12 newest=0
+    name string
+    featureLevel int16
+BROKER_REGISTRATION_CHANGE_RECORD key=17 newest=3
+    brokerId int32
+    brokerEpoch int64
+    fenced int8 tag=0
+    inControlledShutdown int8 since=1 tag=1
+    logDirs uuid[] since=2 tag=2
+    cordonedLogDirs uuid[]? since=3 tag=3 default=None
+NO_OP_RECORD key=20 newest=0
+BEGIN_TRANSACTION_RECORD key=23 newest=0
+    name string? tag=0 default=None
+END_TRANSACTION_RECORD key=24 newest=0
+ABORT_TRANSACTION_RECORD key=25 newest=0
+    reason string? tag=0 default=None
+CLEAR_ELR_RECORD key=28 newest=0
+    topicName string
+"""
+"""A field a line: name, kind, `[]` for an array, `?` where it may be null. A struct's fields are indented."""
+
+CONTROL_TABLE = """
+LeaderChange key=2 newest=1
+    version int16
+    leaderId int32
+    voters struct[]
+        voterId int32
+        voterDirectoryId uuid since=1
+    grantingVoters struct[]
+        voterId int32
+        voterDirectoryId uuid since=1
+SnapshotHeader key=3 newest=0
+    version int16
+    lastContainedLogTimestamp int64
+SnapshotFooter key=4 newest=0
+    version int16
+"""
+"""What the controller's quorum writes between the records: batches of their own, kinds by number
+(org.apache.kafka.common.record.ControlRecordType)."""
 
 
-def directory_ids(name: str, since: int, tag: int | None = None, nullable: bool = False) -> Field:
-    return Field(name, Kind.UUID, True, since, tag, nullable, None if nullable else ...)
+class _Line:
+    """A line of a table with the lines that are indented below it."""
+
+    def __init__(self, text: str) -> None:
+        self.name, *words = text.split()
+        self.options = {name: ast.literal_eval(value) for name, _, value in (w.partition("=") for w in words) if value}
+        self.kind = words[0] if words else ""
+        self.below: list[_Line] = []
+
+    def record_type(self) -> RecordType:
+        return RecordType(self.name, self.options["key"], self.options["newest"], self._fields())
+
+    def _field(self) -> RecordField:
+        kind, options = Kind(self.kind.rstrip("?").removesuffix("[]")), self.options
+        many = "[]" in self.kind
+        return RecordField(
+            name=self.name,
+            kind=kind,
+            many=many,
+            since=options.get("since", 0),
+            tag=options.get("tag"),
+            nullable=self.kind.endswith("?"),
+            otherwise=options.get("default", () if many else ZERO.get(kind, 0)),
+            fields=self._fields(),
+        )
+
+    def _fields(self) -> tuple[RecordField, ...]:
+        return tuple(line._field() for line in self.below)
 
 
-def text(name: str, nullable: bool = False) -> Field:
-    return Field(name, Kind.STRING, nullable=nullable)
+def _types(table: str) -> Iterator[RecordType]:
+    root = _Line("root")
+    for text in table.strip().splitlines():
+        above = root
+        for _ in range((len(text) - len(text.lstrip())) // 4):
+            above = above.below[-1]
+        above.below.append(_Line(text))
+    return (line.record_type() for line in root.below)
 
 
-END_POINTS = Field(
-    "endPoints",
-    Kind.STRUCT,
-    True,
-    fields=(text("name"), text("host"), Field("port", Kind.UINT16), Field("securityProtocol", Kind.INT16)),
-)
-FEATURES = Field(
-    "features",
-    Kind.STRUCT,
-    True,
-    fields=(text("name"), Field("minSupportedVersion", Kind.INT16), Field("maxSupportedVersion", Kind.INT16)),
-)
-REASON = Field("reason", Kind.STRING, tag=0, nullable=True, default=None)
-
-TYPES = (
-    RecordType(
-        "REGISTER_BROKER_RECORD",
-        0,
-        4,
-        (
-            Field("brokerId", Kind.INT32),
-            Field("isMigratingZkBroker", Kind.BOOL, since=2),
-            Field("incarnationId", Kind.UUID),
-            Field("brokerEpoch", Kind.INT64),
-            END_POINTS,
-            FEATURES,
-            text("rack", nullable=True),
-            Field("fenced", Kind.BOOL, default=True),
-            Field("inControlledShutdown", Kind.BOOL, since=1),
-            directory_ids("logDirs", 3, tag=0),
-            directory_ids("cordonedLogDirs", 4, tag=1, nullable=True),
-        ),
-    ),
-    RecordType("UNREGISTER_BROKER_RECORD", 1, 0, (Field("brokerId", Kind.INT32), Field("brokerEpoch", Kind.INT64))),
-    RecordType("TOPIC_RECORD", 2, 0, (text("name"), Field("topicId", Kind.UUID))),
-    RecordType(
-        "PARTITION_RECORD",
-        3,
-        2,
-        (
-            Field("partitionId", Kind.INT32, default=-1),
-            Field("topicId", Kind.UUID),
-            ids("replicas"),
-            ids("isr"),
-            ids("removingReplicas"),
-            ids("addingReplicas"),
-            Field("leader", Kind.INT32, default=-1),
-            Field("leaderRecoveryState", Kind.INT8, tag=0),
-            Field("leaderEpoch", Kind.INT32, default=-1),
-            Field("partitionEpoch", Kind.INT32, default=-1),
-            directory_ids("directories", 1),
-            ids("eligibleLeaderReplicas", 2, tag=1),
-            ids("lastKnownElr", 2, tag=2),
-        ),
-    ),
-    RecordType(
-        "CONFIG_RECORD",
-        4,
-        0,
-        (Field("resourceType", Kind.INT8), text("resourceName"), text("name"), text("value", nullable=True)),
-    ),
-    RecordType(
-        "PARTITION_CHANGE_RECORD",
-        5,
-        2,
-        (
-            Field("partitionId", Kind.INT32, default=-1),
-            Field("topicId", Kind.UUID),
-            ids("isr", tag=0),
-            Field("leader", Kind.INT32, tag=1, default=-2),
-            ids("replicas", tag=2),
-            ids("removingReplicas", tag=3),
-            ids("addingReplicas", tag=4),
-            Field("leaderRecoveryState", Kind.INT8, tag=5, default=-1),
-            directory_ids("directories", 1, tag=8, nullable=True),
-            ids("eligibleLeaderReplicas", 2, tag=6),
-            ids("lastKnownElr", 2, tag=7),
-        ),
-    ),
-    RecordType("FENCE_BROKER_RECORD", 7, 0, (Field("id", Kind.INT32), Field("epoch", Kind.INT64))),
-    RecordType("UNFENCE_BROKER_RECORD", 8, 0, (Field("id", Kind.INT32), Field("epoch", Kind.INT64))),
-    RecordType("REMOVE_TOPIC_RECORD", 9, 0, (Field("topicId", Kind.UUID),)),
-    RecordType("FEATURE_LEVEL_RECORD", 12, 0, (text("name"), Field("featureLevel", Kind.INT16))),
-    RecordType(
-        "BROKER_REGISTRATION_CHANGE_RECORD",
-        17,
-        3,
-        (
-            Field("brokerId", Kind.INT32),
-            Field("brokerEpoch", Kind.INT64),
-            Field("fenced", Kind.INT8, tag=0),
-            Field("inControlledShutdown", Kind.INT8, since=1, tag=1),
-            directory_ids("logDirs", 2, tag=2),
-            directory_ids("cordonedLogDirs", 3, tag=3, nullable=True),
-        ),
-    ),
-    RecordType("NO_OP_RECORD", 20, 0, ()),
-    RecordType("BEGIN_TRANSACTION_RECORD", 23, 0, (Field("name", Kind.STRING, tag=0, nullable=True, default=None),)),
-    RecordType("END_TRANSACTION_RECORD", 24, 0, ()),
-    RecordType("ABORT_TRANSACTION_RECORD", 25, 0, (REASON,)),
-    RecordType("CLEAR_ELR_RECORD", 28, 0, (text("topicName"),)),
-)
-
+TYPES = tuple(_types(TABLE))
 BY_KEY: Mapping[int, RecordType] = MappingProxyType({kind.key: kind for kind in TYPES})
 BY_NAME: Mapping[str, RecordType] = MappingProxyType({kind.name: kind for kind in TYPES})
+LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER = _types(CONTROL_TABLE)
+CONTROLS: Mapping[int, RecordType] = MappingProxyType(
+    {kind.key: kind for kind in (LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER)}
+)
 
 UNREAD: Mapping[int, str] = MappingProxyType(
     {
@@ -205,36 +236,3 @@ UNREAD: Mapping[int, str] = MappingProxyType(
     }
 )
 """Kinds of records that say nothing about partitions."""
-
-
-# What the controller's quorum writes between the records: batches of their own, kinds by number
-# (org.apache.kafka.common.record.ControlRecordType).
-
-LEADER_CHANGE = RecordType(
-    "LeaderChange",
-    2,
-    1,
-    (
-        Field("version", Kind.INT16),
-        Field("leaderId", Kind.INT32),
-        Field(
-            "voters",
-            Kind.STRUCT,
-            True,
-            fields=(Field("voterId", Kind.INT32), Field("voterDirectoryId", Kind.UUID, since=1)),
-        ),
-        Field(
-            "grantingVoters",
-            Kind.STRUCT,
-            True,
-            fields=(Field("voterId", Kind.INT32), Field("voterDirectoryId", Kind.UUID, since=1)),
-        ),
-    ),
-)
-SNAPSHOT_HEADER = RecordType(
-    "SnapshotHeader", 3, 0, (Field("version", Kind.INT16), Field("lastContainedLogTimestamp", Kind.INT64))
-)
-SNAPSHOT_FOOTER = RecordType("SnapshotFooter", 4, 0, (Field("version", Kind.INT16),))
-CONTROLS: Mapping[int, RecordType] = MappingProxyType(
-    {kind.key: kind for kind in (LEADER_CHANGE, SNAPSHOT_HEADER, SNAPSHOT_FOOTER)}
-)

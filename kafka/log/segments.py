@@ -20,7 +20,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.batches import (
     CHECKED_FROM,
     HEADER,
-    Head,
+    BatchHeader,
     StoredRecord,
     checksum_holds,
     head_of,
@@ -38,7 +38,7 @@ def never() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class StoredBatch:
     """A batch that was read. position: of its first byte in the file.
 
     values: of a batch as controllers write it, whose records have nothing else but the batch's time and an
@@ -88,12 +88,12 @@ class CutOff:
     bytes_left: int
 
 
-Piece: TypeAlias = Batch | Damage | CutOff
+SegmentPiece: TypeAlias = StoredBatch | Damage | CutOff
 
 
 def read_segment(
     path: Path, first_offset: int | None = None, *, footer: bool = False, stop: Callable[[], bool] = never
-) -> Iterator[Piece]:
+) -> Iterator[SegmentPiece]:
     """Read all batches of a segment or a snapshot.
 
     first_offset: the one expected first, if it is known. footer: the last record has to be SnapshotFooter.
@@ -118,19 +118,19 @@ def read_pieces(
     *,
     footer: bool = False,
     stop: Callable[[], bool] = never,
-) -> Iterator[Piece]:
+) -> Iterator[SegmentPiece]:
     """The same of an open file; path is its name in messages."""
     segment = Segment(path, file, size, first_offset, stop)
     ended = False
     for piece in segment.pieces():
-        ended = isinstance(piece, CutOff) or (isinstance(piece, Batch) and _has_footer(piece))
+        ended = isinstance(piece, CutOff) or (isinstance(piece, StoredBatch) and _has_footer(piece))
         yield piece
     if footer and not ended and not stop():
         message = "the snapshot ends without its footer: what came last is missing"
         yield Damage(path, size, segment.expected or 0, message)
 
 
-def _has_footer(batch: Batch) -> bool:
+def _has_footer(batch: StoredBatch) -> bool:
     """It is a control batch that ends a snapshot."""
     key = batch.records[-1].key if batch.control and batch.records else None
     return key is not None and key[2:4] == SNAPSHOT_FOOTER.key.to_bytes(2)
@@ -156,7 +156,7 @@ class Segment:
         self.sums: RangeSums | None = None
         """From the first place on that needed them."""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[SegmentPiece]:
         position = 0
         while position < self.size:
             head = self._head_at(position)
@@ -196,21 +196,21 @@ class Segment:
             self.expected = head.next_offset
             values = plain_values(head, data)
             stored, faults = ((), ()) if values is not None else records_of(head, data)
-            yield Batch(
+            yield StoredBatch(
                 at, head.base_offset, head.next_offset, head.leader_epoch, head.control, head.first_time, values, stored
             )
             for fault in faults:
                 yield self._damage(at, fault.offset, fault.message)
 
-    def _head_at(self, position: int) -> Head | None:
+    def _head_at(self, position: int) -> BatchHeader | None:
         self.file.seek(position)
         return head_of(self.file.read(HEADER.size))
 
-    def _is_whole(self, head: Head, position: int) -> bool:
+    def _is_whole(self, head: BatchHeader, position: int) -> bool:
         """The header may be true, and the file has all that it claims."""
         return head.is_possible() and position + head.size <= self.size
 
-    def _sound(self, head: Head, position: int) -> bytes | None:
+    def _sound(self, head: BatchHeader, position: int) -> bytes | None:
         """The batch with this header, if its checksum is true."""
         if not self._is_whole(head, position) or self._is_false(head, position):
             return None
@@ -221,7 +221,7 @@ class Segment:
         self.bytes_in_vain += head.size
         return None
 
-    def _is_false(self, head: Head, position: int) -> bool:
+    def _is_false(self, head: BatchHeader, position: int) -> bool:
         """The checksum is wrong, of a file in which so many are that no batch is read for it any more."""
         if self.bytes_in_vain <= self.size:
             return False
@@ -237,18 +237,18 @@ class Segment:
             self.sums = RangeSums(self.file, position, self.size)
         return self.sums
 
-    def _is_misnumbered(self, head: Head, behind: int) -> bool:
+    def _is_misnumbered(self, head: BatchHeader, behind: int) -> bool:
         """The next batch continues as if this one had the expected offset. The checksum omits the offset."""
         following = self._head_at(behind)
         count = head.last_delta + 1
         return following is not None and following.base_offset == (self.expected or 0) + count
 
-    def _is_followed(self, head: Head, behind: int) -> bool:
+    def _is_followed(self, head: BatchHeader, behind: int) -> bool:
         """The next batch, if there is one, continues where this one ends."""
         following = self._head_at(behind)
         return behind == self.size or (following is not None and following.base_offset == head.next_offset)
 
-    def _damaged(self, position: int, head: Head | None, following: int) -> Damage:
+    def _damaged(self, position: int, head: BatchHeader | None, following: int) -> Damage:
         message = "the batch has an impossible header"
         if head is not None and self._is_whole(head, position):
             message = f"the checksum of the batch is wrong (base offset {head.base_offset})"
@@ -256,7 +256,7 @@ class Segment:
             message = f"the batch claims {head.size} bytes (base offset {head.base_offset})"
         return self._damage(position, self.expected or 0, f"{message}; {following - position} bytes not read")
 
-    def _end(self, position: int, head: Head | None) -> Piece:
+    def _end(self, position: int, head: BatchHeader | None) -> SegmentPiece:
         """What the last bytes are, behind which there is no whole batch."""
         left = self.size - position
         cut = head is None or (head.is_possible() and position + head.size > self.size)

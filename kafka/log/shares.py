@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint
-from elrcheck.kafka.log.entries import Entry, Item, Run
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun
 from elrcheck.kafka.log.metadata_records import (
     CHANGES,
     CREATIONS,
@@ -69,9 +69,9 @@ class Share:
 
     def of(self, items: Iterable[Item]) -> Iterator[Item]:
         """Return the items of the share, batch by batch."""
-        last: Entry | None = None  # of its batch, so far
+        last: LogEntry | None = None  # of its batch, so far
         for item in items:
-            if isinstance(item, Entry):
+            if isinstance(item, LogEntry):
                 if self._has(item):
                     if last is not None:
                         yield last
@@ -82,7 +82,7 @@ class Share:
                     yield last
                     last = None
                 continue
-            if isinstance(item, Run):
+            if isinstance(item, RecordRun):
                 shares = enumerate(shares_of(item.values, self.count))
                 numbers = [n for n, share in shares if share in (self.number, EVERY)]
                 if numbers:
@@ -95,7 +95,7 @@ class Share:
         if last is not None:
             yield last
 
-    def _has(self, entry: Entry) -> bool:
+    def _has(self, entry: LogEntry) -> bool:
         record = entry.record
         if not isinstance(record, MetadataRecord) or record.name not in NAMES:
             return True

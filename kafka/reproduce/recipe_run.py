@@ -34,10 +34,9 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Wait,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
-from elrcheck.kafka.cluster.cluster import ClusterFault
-from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, Refused
+from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster
+from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState, RefusedByKafka
 from elrcheck.kafka.cluster.node_settings import CONTROLLER
-from elrcheck.kafka.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.reproduce.signs import NotSeen, Signs
 from elrcheck.results.reproduce_report import DoneStep, ReproduceOutcome, SeenState
 
@@ -62,7 +61,9 @@ class SideResult:
 class RecipeRun:
     """Follows the steps. patience: a factor for all time limits."""
 
-    def __init__(self, recipe: Recipe, side: Side, cluster: Cluster, progress: Progress, patience: float = 1.0) -> None:
+    def __init__(
+        self, recipe: Recipe, side: Side, cluster: KafkaCluster, progress: Progress, patience: float = 1.0
+    ) -> None:
         self._recipe, self._side, self._cluster = recipe, side, cluster
         self._progress, self._patience = progress, patience
         self._begun = time.monotonic()
@@ -91,7 +92,7 @@ class RecipeRun:
             self._judge()
             if absent:
                 self.result.message = absent
-        except (ClusterFault, Refused) as fault:
+        except (ClusterFault, RefusedByKafka) as fault:
             self._give_up(f"step {self._number}", fault, steps)
         return self.result
 
@@ -126,7 +127,7 @@ class RecipeRun:
         while True:
             try:
                 return self._cluster.clients.consume(partition)
-            except Refused:
+            except RefusedByKafka:
                 if self._leaderless or time.monotonic() > end:
                     return None
             time.sleep(1.0)
@@ -190,7 +191,7 @@ class RecipeRun:
                 self._cluster.clients.elect(action.partition, action.kind)
             else:
                 self._cluster.elect_by(action.via, action.partition, action.kind)
-        except Refused as refused:
+        except RefusedByKafka as refused:
             predicted = action.refused is not None and action.refused in str(refused)
             if not predicted and not (action.if_needed and NOT_NEEDED in refused.kind):
                 raise
@@ -219,7 +220,7 @@ class RecipeRun:
     def _reassign(self, action: Reassign) -> None:
         try:
             self._cluster.clients.reassign(action.partition, action.to)
-        except Refused as refused:
+        except RefusedByKafka as refused:
             if action.absent_if is None or action.absent_if not in refused.kind:
                 raise
             raise NotSeen(f"{action.partition}: the request is refused: {refused}") from refused
@@ -327,7 +328,7 @@ class RecipeRun:
         while time.monotonic() < end:
             try:
                 state = self._cluster.clients.describe(action.partition)
-            except Refused:
+            except RefusedByKafka:
                 state = None
             if state is not None and state.leader != NO_LEADER:
                 self._note(action.partition, state)

@@ -14,22 +14,21 @@ from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.catalogue.select import release_numbers
-from elrcheck.kafka.cluster.cluster import ClusterFault, start_cluster
+from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
-from elrcheck.kafka.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.reproduce.finding_patch import patch_of
 from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
 from elrcheck.results.reproduce_report import SHOWN, ControlReport, OneRun, RepeatedRuns, ReproduceReport
 
 ELR = "eligible.leader.replicas.version"
 ELR_KNOWN = (4, 0, 0)
-OpenCluster = Callable[[ClassPath, ClusterShape, float, Path | None], AbstractContextManager[Cluster]]
+OpenCluster = Callable[[ClassPath, ClusterShape, float, Path | None], AbstractContextManager[KafkaCluster]]
 
 
 def open_real_cluster(
     class_path: ClassPath, shape: ClusterShape, patience: float, keep: Path | None
-) -> AbstractContextManager[Cluster]:
+) -> AbstractContextManager[KafkaCluster]:
     return start_cluster(class_path, shape, patience=patience, keep=keep)
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from elrcheck.catalogue.recipe_notation.recipe_actions import LogEnd, Said, Sign, Wait
-from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, NotInTime, wait_for
+from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster, NotInTime, wait_for
 from elrcheck.kafka.cluster.cluster_clients import PartitionState
-from elrcheck.kafka.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.reproduce.predicted import fits, wanted
 
 AT_ONCE = 0.05
@@ -26,7 +25,7 @@ class NotSeen(Exception):
 class Signs:
     """Waits on one cluster. patience: a factor for all time limits; note: keeps a state for the report."""
 
-    def __init__(self, cluster: Cluster, patience: float, note: Callable[[str, PartitionState], None]) -> None:
+    def __init__(self, cluster: KafkaCluster, patience: float, note: Callable[[str, PartitionState], None]) -> None:
         self._cluster, self._patience, self._note = cluster, patience, note
         self._heard: dict[int, int] = {}
 

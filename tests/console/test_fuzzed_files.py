@@ -35,7 +35,7 @@ from elrcheck.console.settings import load_settings
 from elrcheck.console.shell import run
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.live.client_properties import read_settings
-from elrcheck.kafka.log.segments import Batch, read_pieces
+from elrcheck.kafka.log.segments import StoredBatch, read_pieces
 from elrcheck.kafka.risk.describe_text import read_description, settings_of
 from elrcheck.report.formats import render
 from support.audit_stories import CONTROL, LOST
@@ -161,7 +161,7 @@ def changed_log(content: bytes, chance: random.Random) -> bytes:
     parts = [
         [piece.base_offset, [stored.value or b"" for stored in piece.records], piece.leader_epoch, piece.time]
         for piece in read_pieces("a", io.BytesIO(content), len(content), None)
-        if isinstance(piece, Batch) and not piece.control and piece.records
+        if isinstance(piece, StoredBatch) and not piece.control and piece.records
     ]
     for _ in range(chance.choice((1, 2, 5))):
         part = chance.choice(parts)

@@ -21,7 +21,7 @@ from elrcheck.kafka.log.batches import BEFORE_LENGTH, HEADER, checksum_holds, he
 from elrcheck.kafka.log.dump_text import BATCH
 from elrcheck.kafka.log.next_batch import next_sound
 from elrcheck.kafka.log.range_sums import RangeSums
-from elrcheck.kafka.log.segments import Batch, Damage, Piece, read_pieces
+from elrcheck.kafka.log.segments import Damage, SegmentPiece, StoredBatch, read_pieces
 from support.audit_stories import CONTROL
 from support.log_stories import SEGMENT
 from support.log_writer import batch, record_value
@@ -43,7 +43,7 @@ class Counted(io.BytesIO):
         return data
 
 
-def pieces_of(content: bytes) -> tuple[list[Piece], float]:
+def pieces_of(content: bytes) -> tuple[list[SegmentPiece], float]:
     """What is read, and how many bytes were read for each byte of the file."""
     file = Counted(content)
     return list(read_pieces("a.log", file, len(content), 0)), file.bytes_read / len(content)
@@ -60,7 +60,7 @@ def test_headers_that_each_claim_the_rest() -> None:
     for start in (b"", batch(0, [NO_OP])):
         pieces, times = pieces_of(start + content)
         assert times < MOST_TIMES
-        assert not [piece for piece in pieces if isinstance(piece, Batch) and piece.base_offset]
+        assert not [piece for piece in pieces if isinstance(piece, StoredBatch) and piece.base_offset]
 
 
 def test_headers_that_overlap() -> None:
@@ -70,7 +70,7 @@ def test_headers_that_overlap() -> None:
     for at in range(0, len(row) - 80, 20):
         row[at + 8 : at + 12] = struct.pack(">i", len(row) - at - 30)
     pieces, times = pieces_of(batch(0, [NO_OP]) + bytes(row) + batch(1, [NO_OP]))
-    assert times < MOST_TIMES and [p.base_offset for p in pieces if isinstance(p, Batch)] == [0, 1]
+    assert times < MOST_TIMES and [p.base_offset for p in pieces if isinstance(p, StoredBatch)] == [0, 1]
 
 
 @pytest.mark.slow
@@ -84,7 +84,7 @@ def test_sound_batches_between_false_headers(number: int) -> None:
         content += batch(base, [NO_OP]) + false_header(base + 1, size - len(content) - one)
     pieces, times = pieces_of(content)
     assert times < MOST_TIMES
-    assert [p.base_offset for p in pieces if isinstance(p, Batch)] == list(range(number))
+    assert [p.base_offset for p in pieces if isinstance(p, StoredBatch)] == list(range(number))
     assert sum(isinstance(p, Damage) for p in pieces) >= number - 1
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.kafka.log.segments import Batch, CutOff, Damage, Piece, read_segment
+from elrcheck.kafka.log.segments import CutOff, Damage, SegmentPiece, StoredBatch, read_segment
 from support.log_stories import MADE, SEGMENT
 from support.log_writer import batch, record_value
 from support.places import TESTS
@@ -18,17 +18,17 @@ NO_OP = record_value(("NO_OP_RECORD", 0, {}))
 HUGE = 1 << 20
 
 
-def of(tmp_path: Path, *parts: bytes) -> list[Piece]:
+def of(tmp_path: Path, *parts: bytes) -> list[SegmentPiece]:
     path = tmp_path / SEGMENT
     path.write_bytes(b"".join(parts))
     return list(read_segment(path, 0))
 
 
-def bases(pieces: list[Piece]) -> list[int]:
-    return [piece.base_offset for piece in pieces if isinstance(piece, Batch)]
+def bases(pieces: list[SegmentPiece]) -> list[int]:
+    return [piece.base_offset for piece in pieces if isinstance(piece, StoredBatch)]
 
 
-def damage(pieces: list[Piece]) -> list[tuple[int, int, str]]:
+def damage(pieces: list[SegmentPiece]) -> list[tuple[int, int, str]]:
     return [(each.position, each.offset, each.message) for each in pieces if isinstance(each, Damage)]
 
 
@@ -75,7 +75,7 @@ def test_an_offset_without_checksum_is_corrected(tmp_path: Path, wrong: int) -> 
     else:
         assert bases(pieces) == [0, 1, 2, 3]
         assert damage(pieces) == [(SIZE, 1, f"the batch says offset {wrong}; it is 1")]
-        assert [piece.records[0].offset for piece in pieces if isinstance(piece, Batch)] == [0, 1, 2, 3]
+        assert [piece.records[0].offset for piece in pieces if isinstance(piece, StoredBatch)] == [0, 1, 2, 3]
 
 
 def test_a_missing_batch_is_noticed(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_records_of_a_batch_are_read_up_to_the_malformed_one(tmp_path: Path) -> 
     wide = batch(0, [NO_OP, NO_OP, NO_OP], count=9)
     pieces = of(tmp_path, wide)
     first = pieces[0]
-    assert isinstance(first, Batch) and [record.offset for record in first.records] == [0, 1, 2]
+    assert isinstance(first, StoredBatch) and [record.offset for record in first.records] == [0, 1, 2]
     (found,) = damage(pieces)
     assert found[:2] == (0, 3) and "record 3 of the batch cannot be read" in found[2]
     few = of(tmp_path, batch(0, [NO_OP, NO_OP, NO_OP], count=2))
@@ -158,7 +158,7 @@ def test_records_of_a_batch_are_read_up_to_the_malformed_one(tmp_path: Path) -> 
 def test_any_damage_to_a_real_log_is_survived(tmp_path: Path) -> None:
     """Whatever is done to it, what stands before it is read, and something is said unless it is the end."""
     whole = LOG.read_bytes()
-    starts = [piece for piece in read_segment(LOG, 0) if isinstance(piece, Batch)]
+    starts = [piece for piece in read_segment(LOG, 0) if isinstance(piece, StoredBatch)]
     chance = random.Random(11)
     for _ in range(60):
         raw = bytearray(whole)
@@ -176,11 +176,11 @@ def test_any_damage_to_a_real_log_is_survived(tmp_path: Path) -> None:
             continue
         pieces = of(tmp_path, bytes(raw))
         before = [batch for batch in starts if batch.position + 61 <= at]
-        assert [piece for piece in pieces if isinstance(piece, Batch)][: len(before) - 1] == before[:-1]
+        assert [piece for piece in pieces if isinstance(piece, StoredBatch)][: len(before) - 1] == before[:-1]
         cut = any(isinstance(piece, CutOff) for piece in pieces)
         epoch = any(batch.position + 12 <= at < batch.position + 16 for batch in starts)  # has no checksum
         assert damage(pieces) or cut or epoch, at
 
 
 def test_the_made_log_has_no_damage() -> None:
-    assert all(isinstance(piece, Batch) for piece in read_segment(MADE / SEGMENT, 0))
+    assert all(isinstance(piece, StoredBatch) for piece in read_segment(MADE / SEGMENT, 0))

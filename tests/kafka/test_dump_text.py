@@ -10,7 +10,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.dump_text import is_dump
-from elrcheck.kafka.log.entries import Entry, Item, Run, SnapshotStart, read_entries
+from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, SnapshotStart, read_entries
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 from elrcheck.kafka.log.metadata_records import ControlRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
@@ -34,12 +34,12 @@ def read(*paths: Path) -> list[Item]:
 def one_by_one(items: Iterable[Item]) -> Iterator[Item]:
     """The items, with the records of each run."""
     for item in items:
-        if not isinstance(item, Run):
+        if not isinstance(item, RecordRun):
             yield item
             continue
         for number in range(len(item.values)):
             record = item.item(number)
-            assert isinstance(record, Entry)
+            assert isinstance(record, LogEntry)
             yield record._replace(ends_batch=item.ends_batch and number == len(item.values) - 1)
 
 
@@ -54,7 +54,7 @@ def offsets(items: list[Item]) -> list[int]:
     return [
         item.offset
         for item in items
-        if isinstance(item, Entry) and getattr(item.record, "name", "") != SNAPSHOT_FOOTER.name
+        if isinstance(item, LogEntry) and getattr(item.record, "name", "") != SNAPSHOT_FOOTER.name
     ]
 
 
@@ -70,7 +70,7 @@ def test_a_dump_has_the_records_of_its_file() -> None:
         stored = list(one_by_one(read_entries(MADE / name, 0)))
         assert len(found) == len(stored) > len(SNAPSHOT_TOLD)
         for one, other in zip(found, stored, strict=True):
-            assert isinstance(one, Entry) and isinstance(other, Entry)
+            assert isinstance(one, LogEntry) and isinstance(other, LogEntry)
             assert (one.offset, one.time, one.ends_batch) == (other.offset, other.time, other.ends_batch)
             if isinstance(other.record, ControlRecord):
                 assert isinstance(one.record, ControlRecord) and one.record.name == other.record.name
@@ -90,7 +90,7 @@ def test_records_without_their_metadata_have_the_offsets_of_the_batch(tmp_path: 
     """As --skip-record-metadata prints them."""
     short = re.sub(r"\| offset: .* (payload: )", r"|  \1", TEXT)
     short = re.sub(r"\| offset: .*", "", short)
-    both = ([item for item in items if isinstance(item, Entry)] for items in (read(DUMP), text(tmp_path, short)))
+    both = ([item for item in items if isinstance(item, LogEntry)] for items in (read(DUMP), text(tmp_path, short)))
     every, found = both
     plain = [item for item in every if not isinstance(item.record, ControlRecord)]
     assert [(item.offset, item.record) for item in found] == [(item.offset, item.record) for item in plain]
@@ -129,7 +129,7 @@ def test_a_changed_record_is_named_and_the_others_read(tmp_path: Path, wrong: st
 
 def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
     items = text(tmp_path, replaced(TEXT, '"NO_OP_RECORD","version":0', '"NO_OP_RECORD","version":9', 1))
-    assert [item.record for item in items if isinstance(item, Entry) and isinstance(item.record, Unread)] == [
+    assert [item.record for item in items if isinstance(item, LogEntry) and isinstance(item.record, Unread)] == [
         Unread("NO_OP_RECORD", 9, known=False)
     ]
 

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from elrcheck.kafka.cluster.cluster_clients import Refused
+from elrcheck.kafka.cluster.cluster_clients import RefusedByKafka
 from elrcheck.kafka.cluster.elect_request import elect_by_request, encoded
 
 HEAD = bytes([0, 43, 0, 1, 0, 0, 0, 7, 0, 8]) + b"elrcheck"
@@ -64,12 +64,12 @@ def test_the_request_and_an_answer_without_error() -> None:
     ],
 )
 def test_errors(reply: bytes, says: str) -> None:
-    with pytest.raises(Refused, match=says):
+    with pytest.raises(RefusedByKafka, match=says):
         asked(reply)
 
 
 def test_a_broker_that_does_not_listen() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-    with pytest.raises(Refused):
+    with pytest.raises(RefusedByKafka):
         elect_by_request(port, "orders", 0, "preferred")

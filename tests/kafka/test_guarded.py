@@ -20,7 +20,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.kafka.cluster.cluster import ClusterFault, wait_for
 from elrcheck.kafka.cluster.free_ports import Ports
 from elrcheck.kafka.cluster.guarded import Guarded
-from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterShape, Layout
+from elrcheck.kafka.cluster.node_settings import CONTROLLER, ClusterLayout, ClusterShape
 from elrcheck.kafka.cluster.replica_log import log_end
 from support.log_writer import batch
 from support.processes import ended_in_time
@@ -182,7 +182,7 @@ def test_where_the_log_of_a_replica_ends(tmp_path: Path) -> None:
 
 def test_settings_of_nodes(tmp_path: Path) -> None:
     shape = ClusterShape(2, 2, {}, {"broker.session.timeout.ms": "9000"}, {"replica.fetch.max.bytes": "2000"})
-    layout = Layout(tmp_path, shape, (7000, 7001, 7002))
+    layout = ClusterLayout(tmp_path, shape, (7000, 7001, 7002))
     for node in (CONTROLLER, 0, 1):
         layout.write(node)
     controller = layout.properties_file(CONTROLLER).read_text()
@@ -199,7 +199,7 @@ def test_settings_of_nodes(tmp_path: Path) -> None:
 
 
 def test_a_logger_that_says_more(tmp_path: Path) -> None:
-    layout = Layout(tmp_path, ClusterShape(1, debug=("kafka.cluster.Partition",)), (7000, 7001))
+    layout = ClusterLayout(tmp_path, ClusterShape(1, debug=("kafka.cluster.Partition",)), (7000, 7001))
     assert "-Dorg.slf4j.simpleLogger.log.kafka.cluster.Partition=debug" in layout.write_logger()
     newer = (tmp_path / "log4j2.properties").read_text().splitlines()
     assert newer[-2:] == ["logger.0.name = kafka.cluster.Partition", "logger.0.level = debug"]

@@ -10,19 +10,19 @@ from elrcheck.kafka.log.cluster_state import (
     UNASSIGNED,
     ClusterState,
     Impossible,
-    Key,
+    PartitionKey,
     StoredBroker,
     min_isr_in,
 )
-from elrcheck.kafka.log.entries import Entry, Item, SnapshotStart
-from elrcheck.kafka.log.history import Applied, Counted, Event, History, Settled
+from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
+from elrcheck.kafka.log.history import Applied, History, HistoryEvent, Settled, UnreadCount
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
 from elrcheck.kafka.log.segments import Damage
 from support.log_stories import D, E, T, U, broker, change, registered
 from support.log_writer import Told
 
-P0 = Key(T, 0)
+P0 = PartitionKey(T, 0)
 TOPIC: Told = ("TOPIC_RECORD", 0, {"name": "orders", "topicId": T})
 PARTITION: Told = (
     "PARTITION_RECORD",
@@ -56,17 +56,17 @@ def after(*told: Told) -> ClusterState:
     return state
 
 
-def entry(offset: int, told: Told, ends: bool = True, path: str = "log") -> Entry:
-    return Entry(path, offset, 1_000 + offset, record(told), ends)
+def entry(offset: int, told: Told, ends: bool = True, path: str = "log") -> LogEntry:
+    return LogEntry(path, offset, 1_000 + offset, record(told), ends)
 
 
-def follow(*items: Item) -> tuple[History, list[Event]]:
+def follow(*items: Item) -> tuple[History, list[HistoryEvent]]:
     history = History()
     return history, list(history.events(items))
 
 
-def footer(path: str, offset: int) -> Entry:
-    return Entry(path, offset, 0, ControlRecord("SnapshotFooter", None))
+def footer(path: str, offset: int) -> LogEntry:
+    return LogEntry(path, offset, 0, ControlRecord("SnapshotFooter", None))
 
 
 # ---------------------------------------------------------------------------- records, one by one
@@ -110,7 +110,7 @@ def test_clearing_the_elr_bumps_only_partitions_that_have_one() -> None:
         state = after(TOPIC, PARTITION, other, with_elr, ("CLEAR_ELR_RECORD", 0, {"topicName": name}))
         p = state.partitions[P0].registration
         assert (p.elr, p.last_known_elr, p.partition_epoch) == ((), (), 9)
-        assert state.partitions[Key(T, 1)].registration.partition_epoch == 7
+        assert state.partitions[PartitionKey(T, 1)].registration.partition_epoch == 7
     state = after(TOPIC, PARTITION, with_elr, ("CLEAR_ELR_RECORD", 0, {"topicName": "others"}))
     assert state.partitions[P0].registration.elr == (0,)
 
@@ -261,5 +261,5 @@ def test_a_snapshot_of_what_was_read_tells_nothing_new() -> None:
 
 def test_records_that_are_not_read_are_counted() -> None:
     unread = Unread("kind 99", 1, known=False)
-    history, events = follow(Entry("log", 0, 0, unread), Entry("log", 1, 0, unread))
-    assert history.read.unread == {("kind 99", 1, False): Counted(2, "log", 0)} and events == []
+    history, events = follow(LogEntry("log", 0, 0, unread), LogEntry("log", 1, 0, unread))
+    assert history.read.unread == {("kind 99", 1, False): UnreadCount(2, "log", 0)} and events == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.kafka.log.batches import HEADER, head_of, plain_values, records_of
-from elrcheck.kafka.log.segments import Batch, read_segment
+from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from support.log_stories import SEGMENT
 from support.log_writer import batch
 
@@ -62,10 +62,12 @@ def test_every_batch_is_read_as_record_by_record(tmp_path: Path, monkeypatch: py
     path.write_bytes(data)
 
     def pieces() -> list[object]:
-        return [(p.position, p.leader_epoch, p.records) if isinstance(p, Batch) else p for p in read_segment(path, 0)]
+        return [
+            (p.position, p.leader_epoch, p.records) if isinstance(p, StoredBatch) else p for p in read_segment(path, 0)
+        ]
 
     expected = pieces()
-    assert sum(isinstance(p, Batch) and p.values is not None for p in read_segment(path, 0)) > 50
+    assert sum(isinstance(p, StoredBatch) and p.values is not None for p in read_segment(path, 0)) > 50
     monkeypatch.setattr("elrcheck.kafka.log.segments.plain_values", lambda *_: None)
     assert pieces() == expected and len(expected) > 55
 

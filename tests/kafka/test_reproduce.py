@@ -17,7 +17,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.catalogue.recipe_notation import recipe_file
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.kafka.cluster.cluster import ClusterFault
-from elrcheck.kafka.cluster.cluster_clients import PartitionState, Refused
+from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.kafka.reproduce import reproduce
 from elrcheck.kafka.reproduce.predicted import fits
@@ -393,7 +393,7 @@ def test_a_state_from_before_an_error_decides_nothing(follow: Follow, monkeypatc
 
     def describe(_: str) -> PartitionState:
         if not left:
-            raise Refused("TimeoutException", "nobody answers")
+            raise RefusedByKafka("TimeoutException", "nobody answers")
         return left.pop(0)
 
     monkeypatch.setattr(cluster, "describe", describe)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from elrcheck.kafka.log.cluster_state import ClusterState, Key
+from elrcheck.kafka.log.cluster_state import ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME
 from support.kafka_jars import ALL, jars_or_skip
@@ -31,7 +31,7 @@ def history(kafka: str, chance: random.Random) -> list[Told]:
     told: list[Told] = [broker(min(newest, 3), b, logDirs=[D], brokerEpoch=b + 5) for b in range(4)]
     topics = {T: "orders", U: "other"}
     living = {b: b + 5 for b in range(4)}
-    made: list[Key] = []
+    made: list[PartitionKey] = []
     for topic_id, name in topics.items():
         told.append(("TOPIC_RECORD", 0, {"name": name, "topicId": topic_id}))
         for number in range(2):
@@ -52,7 +52,7 @@ def history(kafka: str, chance: random.Random) -> list[Told]:
                     },
                 )
             )
-            made.append(Key(topic_id, number))
+            made.append(PartitionKey(topic_id, number))
     for _ in range(LENGTH):
         told.append(_step(release, newest, chance, topics, living, made))
     return told
@@ -64,7 +64,7 @@ def _step(
     chance: random.Random,
     topics: dict[str, str],
     living: dict[int, int],
-    made: list[Key],
+    made: list[PartitionKey],
 ) -> Told:
     roll = chance.random()
     if roll < 0.6 and made:
@@ -102,7 +102,7 @@ def _step(
     )
 
 
-def _change(chance: random.Random, key: Key) -> Told:
+def _change(chance: random.Random, key: PartitionKey) -> Told:
     fields: dict[str, Any] = {"partitionId": key.partition, "topicId": key.topic_id}
 
     def some() -> list[int]:

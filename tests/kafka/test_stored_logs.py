@@ -14,7 +14,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed, unsigned_varint, varlong
 from elrcheck.kafka.log.metadata_records import MetadataRecord, Unread, defaults_of, read_control, read_record
 from elrcheck.kafka.log.record_table import BY_NAME, TYPES
-from elrcheck.kafka.log.segments import Batch, read_segment
+from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from support.log_stories import (
     ALL_TOLD,
     MADE,
@@ -32,10 +32,10 @@ from support.places import TESTS
 STORED = TESTS / "data" / "metadata_log"
 
 
-def batches(path: Path) -> list[Batch]:
+def batches(path: Path) -> list[StoredBatch]:
     pieces = list(read_segment(path, 0))
-    assert all(isinstance(piece, Batch) for piece in pieces), pieces
-    return [piece for piece in pieces if isinstance(piece, Batch)]
+    assert all(isinstance(piece, StoredBatch) for piece in pieces), pieces
+    return [piece for piece in pieces if isinstance(piece, StoredBatch)]
 
 
 @pytest.mark.parametrize("name", [SEGMENT, SNAPSHOT])

@@ -8,10 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elrcheck.kafka.cluster.cluster_clients import PartitionState, Refused
+from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath
-from elrcheck.kafka.reproduce.driven_cluster import Cluster
 from elrcheck.kafka.reproduce.reproduce import OpenCluster
 
 WHOLE = PartitionState(0, (0, 1), (0, 1), (), ())
@@ -50,7 +49,7 @@ class FakeCluster:
     def _do(self, *call: Any) -> None:
         self.done.append(call)
         if call[0] in self.fails:
-            raise Refused(self.refusal, f"{call[0]} is refused")
+            raise RefusedByKafka(self.refusal, f"{call[0]} is refused")
 
     def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
         self._do("create", topic, partitions, config)
@@ -170,7 +169,7 @@ def opening(*clusters: FakeCluster) -> tuple[OpenCluster, list[ClusterShape]]:
     left, shapes = list(clusters), list[ClusterShape]()
 
     @contextmanager
-    def one(kafka: ClassPath, shape: ClusterShape, _: float, keep: Path | None) -> Iterator[Cluster]:
+    def one(kafka: ClassPath, shape: ClusterShape, _: float, keep: Path | None) -> Iterator[Any]:
         shapes.append(shape)
         cluster = left.pop(0)
         cluster.jars = kafka.jars

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.kafka.audit.judged import PROPERTIES, broken_of
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
-from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, Key
+from elrcheck.kafka.log.cluster_state import ELR_FEATURE, MIN_ISR, ClusterState, PartitionKey
 from elrcheck.kafka.log.metadata_records import MetadataRecord, defaults_of
 from elrcheck.kafka.log.record_table import BY_NAME, Kind
 from elrcheck.report.formats import render
@@ -347,7 +347,7 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
     state = ClusterState()
     for name, version, fields in told:
         state.apply(MetadataRecord(name, version, defaults_of(BY_NAME[name]) | dict(fields)))
-    assert broken_of(state, Key(T, 0)) == ()
+    assert broken_of(state, PartitionKey(T, 0)) == ()
     state.apply(
         MetadataRecord(
             "BROKER_REGISTRATION_CHANGE_RECORD",
@@ -355,4 +355,4 @@ def test_an_offline_directory_excuses_a_replica_from_leading() -> None:
             defaults_of(BY_NAME["BROKER_REGISTRATION_CHANGE_RECORD"]) | {"brokerId": 0, "logDirs": (U, gone)},
         )
     )
-    assert [broken.property for broken in broken_of(state, Key(T, 0))] == ["P-20"]
+    assert [broken.property for broken in broken_of(state, PartitionKey(T, 0))] == ["P-20"]

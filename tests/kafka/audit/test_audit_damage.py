@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.kafka.log.segments import Batch, read_segment
+from elrcheck.kafka.log.segments import StoredBatch, read_segment
 from elrcheck.report.formats import render
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CONTROL, LOST, START, TOPIC, audited, change, partition
@@ -18,7 +18,7 @@ from support.log_writer import batch, record_value, snapshot_footer, snapshot_he
 from support.places import ROOT
 
 RAW = (LOST / SEGMENT).read_bytes()
-READ = [piece for piece in read_segment(LOST / SEGMENT, 0) if isinstance(piece, Batch)]
+READ = [piece for piece in read_segment(LOST / SEGMENT, 0) if isinstance(piece, StoredBatch)]
 ENDS = [*(piece.position for piece in READ[1:]), len(RAW)]
 WHOLE = {piece.base_offset: RAW[piece.position : end] for piece, end in zip(READ, ENDS, strict=True)}
 """The batches of the log of a loss, by offset. It is flagged at 38 and, in a batch of 47 to 49, at 49."""

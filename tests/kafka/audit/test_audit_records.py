@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.kafka.audit import record_check
-from elrcheck.kafka.audit.explained import Answer, Question, explain
+from elrcheck.kafka.audit.explained import Explanation, RecordQuestion, explain
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.kafka.partition_questions import KafkaPartition
@@ -29,11 +29,11 @@ def test_every_record_of_real_controllers_is_explained() -> None:
     assert "9 of 9 changes explained" in render(report, "text")
 
 
-def asked_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Question, Answer | None]]:
+def asked_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[RecordQuestion, Explanation | None]]:
     """What the audit of a log asks, with the answers."""
-    found: list[tuple[Question, Answer | None]] = []
+    found: list[tuple[RecordQuestion, Explanation | None]] = []
 
-    def ask(question: Question) -> Answer | None:
+    def ask(question: RecordQuestion) -> Explanation | None:
         found.append((question, explain(question)))
         return found[-1][1]
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.findings import report_of
-from elrcheck.kafka.audit.spark_driver import DumpAnswer, Place, Stopped, Tasks, run_tasks
-from elrcheck.kafka.audit.spark_tasks import Row, Shared, cut_files, judge_bucket, only_named, read_dumps
-from elrcheck.kafka.log.cluster_state import Key
+from elrcheck.kafka.audit.spark_driver import AuditTasks, DumpAnswer, FilePlace, Stopped, run_tasks
+from elrcheck.kafka.audit.spark_tasks import BucketRow, Shared, cut_files, judge_bucket, only_named, read_dumps
+from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.log_files import logs_of
 from elrcheck.kafka.log.metadata_records import name_of_partition
 from elrcheck.kafka.log.shares import EVERY
@@ -25,12 +25,12 @@ from support.log_stories import MADE
 from support.random_logs import written_at_random
 
 
-class Here(Tasks):
+class Here(AuditTasks):
     """The tasks in this process, with a number of buckets."""
 
     buckets = 3
 
-    def cut(self, places: Sequence[Place]) -> Iterator[tuple[int, int, bytes]]:
+    def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
         batches = list(cut_files(_files(places), self.logs, self.buckets))
         self.rows = [row for batch in batches for row in batch.to_pylist()]
         for row in self.rows:
@@ -47,19 +47,19 @@ class Here(Tasks):
                 for answer in judge_bucket(halves, self.logs, shared, self.repairs):
                     yield from _answers(answer)
 
-    def rows_of(self, number: int, keys: Sequence[Key]) -> Iterator[Row]:
+    def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
         rows = [row for row in self.rows if row["log"] == number and row["bucket"] != EVERY]
         if rows:
             names = frozenset(name_of_partition(*key) for key in keys)
             for batch in only_named([pa.RecordBatch.from_pylist(rows)], names):
-                yield from (Row(**row) for row in batch.to_pylist())
+                yield from (BucketRow(**row) for row in batch.to_pylist())
 
-    def read_dumps(self, places: Sequence[Place], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
+    def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         for batch in partial(read_dumps, logs=self.logs, answer=answer)(_files(places)):
             yield from _answers(batch)
 
 
-def _files(places: Sequence[Place]) -> list[pa.RecordBatch]:
+def _files(places: Sequence[FilePlace]) -> list[pa.RecordBatch]:
     rows = [dict(zip(("log", "part", "path"), place, strict=True)) | {"content": None} for place in places]
     return [pa.RecordBatch.from_pylist(rows)]
 

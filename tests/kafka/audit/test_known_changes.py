@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from elrcheck.kafka.audit.known_changes import KnownChanges
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.log.entries import Run
+from elrcheck.kafka.log.entries import RecordRun
 from elrcheck.kafka.log.log_files import logs_of, read_log
 from elrcheck.results.audit_report import AuditReport
 from support.audit_stories import CLEAR, LOST, audited, feature, min_isr
@@ -35,7 +35,7 @@ def test_restarts_are_explained_and_mostly_known(tmp_path: Path, monkeypatch: py
     applied = 0
     apply = KnownChanges.apply
 
-    def counted(self: KnownChanges, state: object, run: Run, number: int) -> int:
+    def counted(self: KnownChanges, state: object, run: RecordRun, number: int) -> int:
         nonlocal applied
         count = apply(self, state, run, number)  # type: ignore[arg-type]
         applied += count
