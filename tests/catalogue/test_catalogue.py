@@ -114,10 +114,10 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
     ]
 
 
-def test_a_knob_takes_its_text_from_the_comment_above_it() -> None:
+def test_a_knob_takes_its_text_from_the_string_below_it() -> None:
     knob = find("elr_intersect_replicas")
     assert knob["doc"] == "ELR is restricted to the replica list (C-9, F-20)."
-    assert f"# {knob['doc']}" in inspect.getsource(Config)
+    assert f'"""{knob["doc"]}"""' in inspect.getsource(Config)
     assert (knob["type"], knob["default"], knob["section"]) == ("bool", True, "the controller")
     released = ("code_3_9", "code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3")
     assert knob["variants"] == dict.fromkeys(("code_2024_10", *released), False)
