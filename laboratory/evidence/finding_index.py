@@ -15,8 +15,8 @@ A finding is shown at up to three levels: in the **model**, by a shortest counte
 plain Python replays; in Kafka's own released **classes**, driven by the same steps; on **brokers**, a real cluster on
 loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
 
-The page of a finding has its cause, the evidence, steps on a cluster, the smallest patch and a test that fails.
-[The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
+The page of a finding has its cause, the evidence, steps on a cluster, the smallest patch and a test that fails; `P-1 at
+7` is a shortest counterexample of seven steps. [The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
 violations in the suites, and [the hunt](findings/hunt.md) those of operations with faults. `elrcheck show F-20`
 prints a finding.
 
@@ -41,7 +41,8 @@ SEVERITY = {"loss": "records are lost", "unavailable": "no leader or broker"}
 
 def index_page(findings: Sequence[Finding]) -> str:
     """Return docs/findings.md: a line for each finding."""
-    rows = ((_link("findings/", each.id), SEVERITY[each.severity], each.title, each.versions) for each in findings)
+    by_number = sorted(findings, key=lambda finding: int(finding.id[2:]))
+    rows = ((_link("findings/", each.id), SEVERITY[each.severity], each.title, each.versions) for each in by_number)
     return "\n".join((INDEX, *table(("finding", "severity", "what is wrong", "Kafka"), rows)))
 
 
@@ -49,7 +50,7 @@ def version_page(finding_table: FindingTable) -> str:
     """Return docs/findings/table.md: a line for each finding, a column for each release."""
     rows = (
         (_link("", row.finding), *(_letters(row, kafka) for kafka in finding_table.releases))
-        for row in finding_table.rows
+        for row in sorted(finding_table.rows, key=lambda row: int(row.finding[2:]))
     )
     return "\n".join((TABLE, *table(("finding", *finding_table.releases), rows)))
 

@@ -18,7 +18,7 @@ from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wr
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
 USUAL = "4.1.2"
 """The release that a command names, if it has the finding."""
-MARK = "<!-- Written by `python docs/generate_pages.py` from catalogue/findings/{finding}.toml: edit that. -->"
+MARK = "<!-- Made from catalogue/findings/{finding}.toml: edit that. -->"
 
 
 @dataclass(frozen=True)
@@ -96,13 +96,13 @@ class FindingPage:
             audit = "`elrcheck audit --bootstrap HOST:PORT`"
             yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} on a live cluster that is one step away.")
         if self.recipes:
-            yield from ("On brokers, with a control:", "", "```sh", *map(_reproduce, self.recipes), "```", "")
+            yield from ("On brokers:", "", "```sh", *map(_reproduce, self.recipes), "```", "")
         if finding.junit:
-            yield from ("In Kafka's own classes, by a test that fails while the finding is there:", "", "```sh")
+            yield from ("In Kafka's own classes:", "", "```sh")
             yield from (self._exported_test(run) for run in finding.junit)
             yield from ("```", "")
         if finding.runs:
-            yield from ("In the model; `at` is the length of a shortest counterexample:", "", "```sh")
+            yield from ("In the model:", "", "```sh")
             for run in finding.runs:
                 yield from _search(run)
             yield from ("```", "")
@@ -119,22 +119,22 @@ class FindingPage:
             yield from ("None was tried.", "")
             return
         yield from paragraphs(patch.text)
-        yield from _diff(patch)
+        yield from _diff(patch, self.every)
         yield from wrapped(_in_model(patch), "* ")
         if patch.classes:
             effect = "the tests above pass" if self.finding.junit else "they no longer show it"
             mends = f", and so do those of {' and '.join(patch.mends)}" if patch.mends else ""
             brings = f" Those of {' and '.join(patch.brings)} fail with it, and pass without." if patch.brings else ""
-            yield from wrapped(f"Kafka's own classes: {effect} on {', '.join(patch.classes)}{mends}.{brings}", "* ")
+            yield from wrapped(f"Kafka's own classes: {effect} on {self._span(patch.classes)}{mends}.{brings}", "* ")
         elif self.finding.junit:
             yield from wrapped("Kafka's own classes: not shown.", "* ")
-        cured = f"the recipe no longer shows it on {', '.join(patch.brokers)}" if patch.brokers else "not tried"
+        cured = f"the recipe no longer shows it on {self._span(patch.brokers)}" if patch.brokers else "not tried"
         yield from wrapped(f"Brokers: {cured}.", "* ")
         tried = (*patch.brokers, *patch.classes)
         if tried and self.recipes:
             kafka = USUAL if USUAL in tried else tried[0]
             call = f"`elrcheck reproduce {self.finding.id} --kafka {kafka} --patched`"
-            yield from wrapped(f"{call} builds it and runs the recipe with it.", "* ")
+            yield from wrapped(f"{call} tries it.", "* ")
         yield ""
 
     def _span(self, releases: Sequence[str]) -> str:
@@ -152,12 +152,12 @@ def _steps(every: Sequence[ByHand], releases: Sequence[str]) -> Iterator[str]:
         yield from ("```sh", *each.shell.splitlines(), "```", "")
 
 
-def _diff(patch: Patch) -> Iterator[str]:
+def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
     for edit in patch.edits:
         name = edit.path.rpartition("/")[2]
         place = "where it reads" if edit.replaces else "after"
         times = f", {edit.times} times" if edit.times > 1 else ""
-        releases = f", {', '.join(edit.versions)}" if edit.versions else ""
+        releases = f", {spans(edit.versions, every)}" if edit.versions else ""
         yield from ("```diff", f"--- {name}{releases}, {place}{times}")
         yield from (f"{'-   ' if edit.replaces else '    '}{line}" for line in edit.place.splitlines())
         yield from (f"+   {line}" for line in edit.insert.splitlines())
@@ -166,8 +166,8 @@ def _diff(patch: Patch) -> Iterator[str]:
 
 def _in_model(patch: Patch) -> str:
     if not patch.knobs:
-        return "The model has no knob for exactly this change."
-    return f"The model: {_quoted(patch.knobs, ' and ')}, set by the controls above."
+        return "The model: no knob for exactly this change."
+    return f"The model: {_quoted(patch.knobs, ' and ')}, as in the controls above."
 
 
 def _search(run: FindingRun) -> Iterator[str]:
