@@ -16,9 +16,9 @@ plain Python replays; in Kafka's own released **classes**, driven by the same st
 loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
 
 The page of a finding has its cause, the evidence, steps on a cluster, the smallest patch and a test that fails; `P-1 at
-7` is a shortest counterexample of seven steps. [The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
-violations in the suites, and [the hunt](findings/hunt.md) those of operations with faults. `elrcheck show F-20`
-prints a finding.
+7` is a shortest counterexample of seven steps. [The table](findings/table.md) says in which release each was shown;
+[causes](findings/causes.md) explains the violations in the suites, and [the hunt](findings/hunt.md) those of operations
+with faults. `elrcheck show F-20` prints a finding.
 
 <!-- Written by `python docs/generate_pages.py` from catalogue/findings/*.toml: edit those. -->
 """

@@ -76,10 +76,10 @@ class FindingPage:
             together: dict[tuple[str, str], list[tuple[str, int]]] = {}
             for run in recipe.seen:
                 together.setdefault((run.what, run.control_left), []).append((run.kafka, run.seconds))
-            for (outcome, control), runs in together.items():
+            for number, ((outcome, control), runs) in enumerate(together.items()):
                 seconds = sorted({seconds for _, seconds in runs})
                 yield (
-                    recipe.id,
+                    recipe.id if number else f"{recipe.id}: {recipe.title}",
                     self._span([kafka for kafka, _ in runs]),
                     outcome,
                     control,
@@ -95,8 +95,8 @@ class FindingPage:
         if self.warnings:
             audit = "`elrcheck audit --bootstrap HOST:PORT`"
             yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} on a live cluster that is one step away.")
-        if self.recipes:
-            yield from ("On brokers:", "", "```sh", *map(_reproduce, self.recipes), "```", "")
+        if untried := [recipe for recipe in self.recipes if not recipe.seen]:
+            yield from ("On brokers:", "", "```sh", *map(_reproduce, untried), "```", "")
         if finding.junit:
             yield from ("In Kafka's own classes:", "", "```sh")
             yield from (self._exported_test(run) for run in finding.junit)
