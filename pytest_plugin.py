@@ -237,7 +237,7 @@ class PropertyItem(pytest.Item):
 
 def _violation(outcome: PropertyReport, report: CheckReport) -> str:
     """The failing conjunct, the broker and the trace, as the command prints them."""
+    from elrcheck.report.documents.check_document import violation_blocks
     from elrcheck.report.terminal import plain_text
-    from elrcheck.report.text.text_check import print_violation
 
-    return plain_text(lambda page: print_violation(outcome, report, page)).rstrip("\n")
+    return plain_text(violation_blocks(outcome, report)).rstrip("\n")

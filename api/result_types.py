@@ -154,19 +154,10 @@ class SweepResult(Result, SweepReport, frozen=True):
 
     def render(self, form: str = "text") -> str:
         """As of every result, and `csv`; a page or Markdown shows a matrix."""
-        match form:
-            case "csv":
-                from elrcheck.report.sweep_table import to_csv
+        if form == "csv":
+            from elrcheck.report.sweep_table import to_csv
 
-                return to_csv(self)
-            case "markdown":
-                from elrcheck.report.sweep_matrix import to_markdown
-
-                return to_markdown(self)
-            case "html":
-                from elrcheck.report.html.sweep_html import to_html
-
-                return to_html(self)
+            return to_csv(self)
         return super().render(form)
 
 

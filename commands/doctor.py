@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal, TextIO, TypeAlias
@@ -16,7 +16,7 @@ from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault, ExitCode
 from elrcheck.base.roundtrip import Record, to_data
 from elrcheck.base.runner.processors import processors
-from elrcheck.report.terminal import Page
+from elrcheck.report.document import Block, Line, Table
 
 Status: TypeAlias = Literal["ok", "missing", "absent"]
 
@@ -66,12 +66,12 @@ class Diagnosis:
         data = {"schema": "elrcheck.doctor/1", "ok": self.ok, "items": to_data(self.items)}
         return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
 
-    def print(self, page: Page) -> None:
-        page.table(
+    def blocks(self) -> Iterator[Block]:
+        yield Table(
             ("what", "status", "found", "needed for"),
-            ((item.name, item.status, item.detail, item.needed_for) for item in self.items),
+            [(item.name, item.status, item.detail, item.needed_for) for item in self.items],
         )
-        page.line("`elrcheck check` can run" if self.ok else "`elrcheck check` cannot run")
+        yield Line("`elrcheck check` can run" if self.ok else "`elrcheck check` cannot run")
 
 
 def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:

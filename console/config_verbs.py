@@ -47,13 +47,16 @@ def config(
         document = {"command": command, "options": as_data(chosen), "model": as_data(values)}
         shell.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
         return ExitCode.HOLDS
-    page, with_defaults = shell.page(), shell.detail > 0
+    from elrcheck.report.document import Table
+
+    with_defaults = shell.detail > 0
     options = [
         one for one in chosen if with_defaults or one.source != "default" or one.name in ("--variant", "--scope")
     ]
-    page.table(("option", "value", "from"), ((one.name, _text(one.value), one.source) for one in options))
+    option_rows = [(one.name, _text(one.value), one.source) for one in options]
     settings = [value for value in values if with_defaults or value.source != "default"]
-    page.table(("setting", "value", "from"), ((one.name, _text(one.value), one.source) for one in settings))
+    rows = [(one.name, _text(one.value), one.source) for one in settings]
+    shell.page().show([Table(("option", "value", "from"), option_rows), Table(("setting", "value", "from"), rows)])
     hidden = len(chosen) - len(options) + len(values) - len(settings)
     if hidden:
         shell.note(f"{hidden} more have built-in values: `elrcheck -v config` shows them")

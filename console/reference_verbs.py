@@ -36,6 +36,7 @@ def _list_entries(shell: Shell, kind: str, form: str) -> ExitCode:
     import json
 
     from elrcheck.catalogue.lookup import entries
+    from elrcheck.report.document import Table
 
     rows = entries(kind)
     if form == "json":
@@ -43,7 +44,8 @@ def _list_entries(shell: Shell, kind: str, form: str) -> ExitCode:
     else:
         possible = ("id", "name", "summary", "compared")
         columns = [column for column in possible if any(column in row for row in rows)]
-        shell.page().table(columns, (tuple(str(row.get(column, "")) for column in columns) for row in rows))
+        cells = [[str(row.get(column, "")) for column in columns] for row in rows]
+        shell.page().show([Table(columns, cells)])
     return ExitCode.HOLDS
 
 
@@ -51,8 +53,8 @@ def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
     import json
 
     from elrcheck.catalogue.evidence.by_version import finding_table
+    from elrcheck.report.documents.catalogue_document import finding_table_blocks
     from elrcheck.report.json_report import as_data
-    from elrcheck.report.text.text_finding_table import print_finding_table
 
     if kind != "findings":
         raise UsageFault("usage-option", f"--by-version is about findings, not {kind}")
@@ -60,7 +62,7 @@ def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
     if form == "json":
         shell.write(json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
     else:
-        print_finding_table(table, shell.page())
+        shell.page().show(finding_table_blocks(table))
     return ExitCode.HOLDS
 
 
@@ -117,9 +119,9 @@ def _show_entry(shell: Shell, name: str, kind: str | None, run_dir: Path | None,
     if form == "json":
         shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
         return ExitCode.HOLDS
-    from elrcheck.report.text.text_entry import print_entry
+    from elrcheck.report.documents.catalogue_document import entry_blocks
 
-    print_entry(entry, shell.page())
+    shell.page().show(entry_blocks(entry))
     return ExitCode.HOLDS
 
 
@@ -156,7 +158,7 @@ def doctor(shell: Shell, form: Form = "text") -> ExitCode:
     if form == "json":
         shell.write(diagnosis.to_json())
     else:
-        diagnosis.print(shell.page())
+        shell.page().show(diagnosis.blocks())
     return diagnosis.exit_code
 
 

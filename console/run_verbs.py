@@ -42,8 +42,10 @@ def list_or_continue(shell: Shell, folder: Folder = RUNS, form: Form = "text") -
 
         shell.write(json.dumps([as_data(run) for run in stored], indent=2, ensure_ascii=False) + "\n")
     elif stored:
+        from elrcheck.report.document import Table
+
         columns = ("run", "variant", "scope", "what", "age", "size")
-        shell.page().table(columns, (_row(run) for run in stored), right=("age", "size"))
+        shell.page().show([Table(columns, [_row(run) for run in stored])])
     else:
         shell.note(f"there are no runs in {folder}")
     return ExitCode.HOLDS
@@ -110,7 +112,9 @@ runs.add_command(coverage)
 
 
 def _row(run: StoredRun) -> tuple[str, ...]:
-    return (run.path, run.variant or "", run.scope or "", _what(run), _age(run.age), _size(run.size))
+    from elrcheck.report.document import Number
+
+    return (run.path, run.variant or "", run.scope or "", _what(run), Number(_age(run.age)), Number(_size(run.size)))
 
 
 def _what(run: StoredRun) -> str:

@@ -32,10 +32,11 @@ from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFaul
 from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Progress, open_progress
-from elrcheck.report.terminal import Color, Page, open_console
+from elrcheck.report.line_breaks import Color
 
 if TYPE_CHECKING:
     from elrcheck.console.output import Output
+    from elrcheck.report.terminal import Page
     from elrcheck.results.any_report import Report
 
     Renderer: TypeAlias = Callable[[Report, str], str | bytes | None]
@@ -75,6 +76,8 @@ class Shell:
         return open_progress(_stderr(), os.environ, shown=shown, color=self.color)
 
     def page(self) -> Page:
+        from elrcheck.report.terminal import Page, open_console
+
         return Page(open_console(_stdout(), self.color))
 
     def write(self, text: str) -> None:
@@ -135,10 +138,10 @@ class Shell:
                 _add_step_summary(self.render(report, "markdown"))
             self.write(text)
         else:
-            from elrcheck.report.text.text_report import print_report
+            from elrcheck.report.formats import blocks
 
             try:
-                print_report(report, self.page(), self.detail)
+                self.page().show(blocks(report, self.detail))
                 with _to_stdout() as stream:
                     stream.flush()
             except BrokenPipeError:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elrcheck.base.printable import printable_report
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # help and completion read the names of the formats only
+    from elrcheck.report.document import Block
     from elrcheck.results.any_report import Report
+    from elrcheck.results.sweep_report import SweepReport
 
 PLAIN = ("text", "json", "jsonl")
 """Formats of every report."""
@@ -50,47 +52,69 @@ SUFFIXES: Mapping[str, str] = {
 }
 
 
+def blocks(report: Report, detail: int = 0) -> Sequence[Block]:
+    """Return what text shows of a report. detail: below 0 only findings and the verdict, above 0 all details."""
+    from elrcheck.report.kinds import document_of
+
+    return document_of(printable_report(report), detail).blocks
+
+
 def render(report: Report, form: str, detail: int = 0, workspace: Path = Path()) -> str:
-    """Renders the report in one format, without colours. workspace: for `github`, the job's repository."""
+    """Render the report in one format, without colours. workspace: for `github`, the job's repository."""
     match form:
-        case "json":
-            from elrcheck.report.json_report import to_json
+        case "json" | "jsonl":
+            from elrcheck.report.json_report import to_json, to_jsonl
 
-            return to_json(report)
-        case "jsonl":
-            from elrcheck.report.json_report import to_jsonl
-
-            return to_jsonl(report)
+            return to_json(report) if form == "json" else to_jsonl(report)
+        case "html" | "markdown" if (sweep := _sweep(report)) is not None:
+            return _render_sweep(sweep, form)
         case "html":
             from elrcheck.report.html.html_report import to_html
+            from elrcheck.report.kinds import page_of
 
-            return to_html(printable_report(report))
+            return to_html(page_of(printable_report(report)))
         case "junit" | "github" | "markdown" | "sarif":
-            return _render_sheet(report, form, workspace)
+            return _render_judgements(report, form, workspace)
     from elrcheck.report.terminal import plain_text
-    from elrcheck.report.text.text_report import print_report
 
-    return plain_text(lambda page: print_report(report, page, detail))
+    return plain_text(blocks(report, detail))
 
 
-def _render_sheet(report: Report, form: str, workspace: Path) -> str:
-    from elrcheck.report.ci.sheets import sheet_of
+def _sweep(report: Report) -> SweepReport | None:
+    from elrcheck.results.sweep_report import SweepReport
+
+    return printable_report(report) if isinstance(report, SweepReport) else None
+
+
+def _render_sweep(report: SweepReport, form: str) -> str:
+    """Render the matrix of a sweep, which takes the place of a list of judgements."""
+    if form == "html":
+        from elrcheck.report.html.sweep_html import sweep_page
+
+        return sweep_page(report)
+    from elrcheck.report.sweep_matrix import sweep_markdown
+
+    return sweep_markdown(report)
+
+
+def _render_judgements(report: Report, form: str, workspace: Path) -> str:
+    from elrcheck.report.kinds import judged
 
     # SARIF makes its document printable itself: a URI needs the name of a file as it is.
-    sheet = sheet_of(report if form == "sarif" else printable_report(report))
+    document = judged(report if form == "sarif" else printable_report(report))
     match form:
         case "junit":
             from elrcheck.report.ci.junit import to_junit
 
-            return to_junit(sheet)
+            return to_junit(document)
         case "github":
             from elrcheck.report.ci.github import to_github
 
-            return to_github(sheet, workspace)
+            return to_github(document, workspace)
         case "sarif":
             from elrcheck.report.ci.sarif import to_sarif
 
-            return to_sarif(sheet)
+            return to_sarif(document)
     from elrcheck.report.ci.markdown import to_markdown
 
-    return to_markdown(sheet)
+    return to_markdown(document)

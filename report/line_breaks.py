@@ -7,7 +7,10 @@ goes on after a backslash, so that it can still be copied.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
+Color: TypeAlias = Literal["auto", "always", "never"]
+"""When text on a terminal has colours."""
 NARROWEST = 20
 """Below this nothing is laid out."""
 GAP = 2

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView, Truth
 
 _LOG = re.compile(r"broker\[(\d+)\]\.log")
 _WATERMARK = re.compile(r"broker\[(\d+)\]\.high_watermark")
 
 
-@dataclass(frozen=True)
-class LogChange:
+class LogChange(Record, frozen=True):
     """The log of a broker before and after a step. lost: committed records that the step took from it."""
 
     broker: str
@@ -27,8 +26,7 @@ class LogChange:
     lost: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class StepNotes:
+class StepNotes(Record, frozen=True):
     """What one step did to records. at: the broker where they were committed, or CONTROLLER.
 
     gone: committed records that no log has from here on; broken: properties that become false.
@@ -42,8 +40,7 @@ class StepNotes:
     broken: tuple[Truth, ...] = ()
 
 
-@dataclass(frozen=True)
-class Loss:
+class Loss(Record, frozen=True):
     """A committed record that is missing after the last step.
 
     leader: who leads without it; None if no log has it, whoever leads. committed, lost: numbers of steps,

@@ -15,54 +15,19 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from msgspec import Struct
 
 from elrcheck.base.typed.field_texts import field_texts
+from elrcheck.report.kinds import KINDS
 from elrcheck.results.any_report import Report
-from elrcheck.results.audit_report import AuditReport, AuditStep
-from elrcheck.results.check_report import CheckReport, SearchReport
+from elrcheck.results.audit_report import AuditStep
+from elrcheck.results.check_report import SearchReport
 from elrcheck.results.conform_report import ConformReport
-from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
-from elrcheck.results.exploration_report import ExploreReport
-from elrcheck.results.gate_report import GateReport
-from elrcheck.results.mutation_report import MutateReport
-from elrcheck.results.prove_report import CertificateReport, ProveReport
-from elrcheck.results.reproduce_report import ReproduceReport
-from elrcheck.results.risk.risk_report import RiskReport
-from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
-from elrcheck.results.suite_report import SuiteReport
-from elrcheck.results.sweep_report import SweepReport
 from elrcheck.results.tlc_report import TlcReport
-from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import UNWRITTEN
 
 Schema: TypeAlias = dict[str, Any]
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-OF_COMMAND: Mapping[str, type[Any]] = {
-    "check": CheckReport,
-    "prove": ProveReport,
-    "prove --controller": ControllerReport,
-    "prove --check-certificate": CertificateReport,
-    "conform": ConformReport,
-    "audit": AuditReport,
-    "reproduce": ReproduceReport,
-    "risk": RiskReport,
-    "tlc": TlcReport,
-    "show E-1": ScenarioReport,
-    "mutate": MutateReport,
-    "simulate": SimulationReport,
-    "explore": ExploreReport,
-    "sweep": SweepReport,
-    "suite": SuiteReport,
-    "gate": GateReport,
-    "runs coverage": CoverageReport,
-    "replay": ReplayReport,
-    "trace show": TraceReport,
-    "trace diff": TraceDiffReport,
-    "explain": ExplainReport,
-}
-"""A command and what it reports; each report has one schema."""
 NARROWER: Mapping[tuple[type[Any], str], Schema] = {
     (TlcReport, "tlc_exit_code"): {"minimum": -(2**31)},
     (SearchReport, "collision_probability"): {"minimum": 0, "maximum": 1},
@@ -81,8 +46,8 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
 def report_schemas() -> dict[str, Schema]:
     """File name -> schema, of every report."""
     return {
-        file_name(identifier(kind)): document(kind, f"The result of `elrcheck {command} --format json`")
-        for command, kind in OF_COMMAND.items()
+        file_name(identifier(kind)): document(kind, f"The result of `elrcheck {described.command} --format json`")
+        for kind, described in KINDS.items()
     }
 
 
@@ -99,7 +64,7 @@ def identifier(kind: type[Any]) -> str:
 def document(kind: type[Any], title: str) -> Schema:
     """The schema of a whole document."""
     defs: dict[str, Schema] = {}
-    body = _object(kind, defs, frozenset(OF_COMMAND.values()) - {kind})
+    body = _object(kind, defs, frozenset(KINDS) - {kind})
     return {"$schema": DIALECT, "title": title, **body, **({"$defs": defs} if defs else {})}
 
 

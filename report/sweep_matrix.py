@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
-from elrcheck.base.printable import printable_report
+from elrcheck.base.roundtrip import Record
 from elrcheck.report.ci.markdown import escape
+from elrcheck.report.documents.sweep_document import named, shown
 from elrcheck.report.plain_words import several
-from elrcheck.report.text.text_sweep import named, shown
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
@@ -27,8 +26,7 @@ MEANINGS: dict[RowVerdict, str] = {
 }
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(Record, frozen=True):
     """One configuration of a matrix. sign, word: the verdict; detail: property and depth, or states."""
 
     verdict: RowVerdict
@@ -38,8 +36,7 @@ class Cell:
     number: int
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(Record, frozen=True):
     """One facet. cells: one tuple per row, None where the grid has no configuration."""
 
     facet: str
@@ -118,9 +115,8 @@ def smallest(report: SweepReport) -> str | None:
 # ------------------------------------------------------------------------------------- Markdown
 
 
-def to_markdown(report: SweepReport) -> str:
+def sweep_markdown(report: SweepReport) -> str:
     """Renders a summary, a legend, and one table per facet."""
-    report = printable_report(report)
     lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
     first = smallest(report)
     if first is not None:

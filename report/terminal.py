@@ -7,67 +7,32 @@ codes, is never wrapped, and does not depend on the environment.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TextIO, TypeAlias
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from elrcheck.base.printable import printable_line
-from elrcheck.report.line_breaks import column_widths, lines, stacked
+from elrcheck.report.document import THIN_SPACE, Block, Case, Cell, Labelled, Line, Number, Table, Verdict, grouped
+from elrcheck.report.line_breaks import Color, column_widths, lines, stacked
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-Color: TypeAlias = Literal["auto", "always", "never"]
-
 PLAIN_WIDTH = 160
-THIN_SPACE = "\u202f"
 
-STYLES: Mapping[str, str] = {
-    "fail": "bold red",
-    "violated": "bold red",
-    "refuted": "bold red",
-    "rejected": "bold red",
-    "different": "bold red",
-    "failed": "bold red",
-    "never fired": "bold red",
-    "missing": "bold red",
-    "not_found": "bold red",
-    "unnoticed": "bold yellow",
-    "inconclusive": "bold yellow",
-    "skipped": "yellow",
-    "unknown": "bold yellow",
-    "unreached": "bold yellow",
-    "vacuous": "bold yellow",
-    "expected": "green",
-    "counted": "green",
-    "unaffected": "bold yellow",
-    "undefined": "green",
-    "contradicted": "bold red",
-    "equivalent": "green",
-    "unexpected": "bold red",
-    "absent": "yellow",
-    "no_violation": "bold yellow",
-    "holds": "green",
-    "reached": "green",
-    "proved": "green",
-    "confirmed": "green",
-    "same": "green",
-    "found": "green",
-    "noticed": "green",
-    "surveyed": "green",
-    "ok": "green",
-    "drift": "bold red",
-    "tolerated": "yellow",
-    "updated": "green",
-    "accepted": "green",
-    "enabled": "green",
-    "refused": "bold yellow",
-    "complete": "green",
-    "gaps": "bold yellow",
+_WORDS: Mapping[str, str] = {
+    "bold red": "fail, violated, refuted, rejected, different, failed, never fired, missing, not_found, contradicted,"
+    " unexpected, drift",
+    "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps",
+    "yellow": "skipped, absent, tolerated",
+    "green": "expected, counted, undefined, equivalent, holds, reached, proved, confirmed, same, found, noticed,"
+    " surveyed, ok, updated, accepted, enabled, complete",
 }
+STYLES: Mapping[str, str] = {word: style for style, words in _WORDS.items() for word in words.split(", ")}
+"""The colour of a verdict, at the start of a line or in a table."""
 
 
 class Page:
-    """The output of a renderer: lines, labelled lines and tables, none interpreted as rich markup.
+    """Writes blocks to a console, none interpreted as rich markup.
 
     Whatever a text is made of, it stays on its line and is printable: some pages show no report.
     """
@@ -77,15 +42,27 @@ class Page:
         self._separator = THIN_SPACE if _can_encode(console.encoding, THIN_SPACE) else ","
         self._width = console.width if console.file.isatty() else None
 
-    def line(self, text: str = "", style: str = "", hang: int | None = None) -> None:
-        """Prints a line; on a terminal that is too narrow several, the later ones indented by `hang`."""
+    def show(self, blocks: Iterable[Block]) -> None:
+        """Print the blocks; on a terminal that is too narrow, a line becomes several."""
+        for block in blocks:
+            match block:
+                case Line(text, style, hang):
+                    self._print(text, style, hang)
+                case Verdict(word, text):
+                    self._verdict(word, text)
+                case Labelled(label, text, indent):
+                    if text:
+                        self._print(f"{'':{indent}}{label:<9} {text}", "", indent + 10)
+                case Table(columns, rows):
+                    self._table(columns, [[self._cell(cell) for cell in row] for row in rows], _numeric(rows))
+
+    def _print(self, text: str, style: str, hang: int | None) -> None:
         from rich.text import Text
 
         for part in self._lines(text, hang):
             self._console.print(Text(part, style=style), soft_wrap=True)
 
-    def verdict_line(self, word: str, rest: str) -> None:
-        """Prints a line that starts with a verdict in capitals and in its colour."""
+    def _verdict(self, word: str, rest: str) -> None:
         from rich.text import Text
 
         verdict = word.upper().replace("_", " ")
@@ -95,40 +72,39 @@ class Page:
                 text.stylize(STYLES.get(word, "bold"), 0, len(verdict))
             self._console.print(text, soft_wrap=True)
 
-    def labelled(self, label: str, text: str | None, indent: int = 6) -> None:
-        """Prints ``label     text``, or nothing if the text is empty."""
-        if text:
-            self.line(f"{'':{indent}}{label:<9} {text}", hang=indent + 10)
-
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> None:
-        """Prints a plain table, with the columns in `right` right-aligned; nothing if there are no rows."""
-        from rich.table import Table
+    def _table(self, columns: Sequence[str], rows: Sequence[Sequence[str]], numeric: Container[int]) -> None:
+        from rich.table import Table as RichTable
         from rich.text import Text
 
-        given = [tuple(map(printable_line, row)) for row in rows]
-        widths = column_widths([columns, *given], self._width) if given and self._width else [None] * len(columns)
+        if not rows:
+            return
+        widths = column_widths([columns, *rows], self._width) if self._width else [None] * len(columns)
         if widths is None and self._width is not None:
-            for text in stacked(columns, given, self._width):
+            for text in stacked(columns, rows, self._width):
                 self._console.print(Text(text), soft_wrap=True)
             self._console.print()
             return
-        table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-        for column, width in zip(columns, widths or (), strict=True):
-            justify: Literal["right", "left"] = "right" if column in right else "left"
+        table = RichTable(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+        for number, (column, width) in enumerate(zip(columns, widths or (), strict=True)):
+            justify: Literal["right", "left"] = "right" if number in numeric else "left"
             table.add_column(column, justify=justify, overflow="fold", width=width)
-        for row in given:
+        for row in rows:
             table.add_row(*(Text(cell, style=STYLES.get(cell, "")) for cell in row))
-        if table.row_count:
-            self._console.print(table)
-            self._console.print()
+        self._console.print(table)
+        self._console.print()
 
-    def _lines(self, text: str, hang: int | None = None) -> list[str]:
-        text = printable_line(text)
+    def _cell(self, cell: Cell) -> str:
+        text = "" if cell is None else grouped(cell) if isinstance(cell, int) else cell
+        return printable_line(text).replace(THIN_SPACE, self._separator)
+
+    def _lines(self, text: str, hang: int | None) -> list[str]:
+        text = printable_line(text).replace(THIN_SPACE, self._separator)
         return [text] if self._width is None else lines(text, self._width, hang)
 
-    def count(self, number: int) -> str:
-        """Formats an integer in groups of three digits."""
-        return f"{number:,}".replace(",", self._separator)
+
+def _numeric(rows: Sequence[Sequence[Cell]]) -> set[int]:
+    """Return the numbers of the columns that have a number in some row."""
+    return {place for row in rows for place, cell in enumerate(row) if isinstance(cell, int | Number)}
 
 
 def open_console(stream: TextIO, color: Color = "auto") -> Console:
@@ -153,11 +129,16 @@ def open_console(stream: TextIO, color: Color = "auto") -> Console:
     return console
 
 
-def plain_text(draw: Callable[[Page], None]) -> str:
-    """The output of a renderer as text without colours."""
+def plain_text(blocks: Iterable[Block]) -> str:
+    """Return the blocks as text without colours."""
     buffer = io.StringIO()
-    draw(Page(open_console(buffer, "never")))
+    Page(open_console(buffer, "never")).show(blocks)
     return buffer.getvalue()
+
+
+def full_text(case: Case) -> str:
+    """Return the full description of a case."""
+    return case.text if isinstance(case.text, str) else plain_text(case.text)
 
 
 def _can_encode(encoding: str, text: str) -> bool:

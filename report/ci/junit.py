@@ -1,4 +1,4 @@
-"""Renders a sheet as JUnit XML: one suite per configuration, one test case per case.
+"""Renders the judgements of a document as JUnit XML: one suite per configuration, one test case per case.
 
 A failed case is a `failure`. An undecided one is `skipped`, because JUnit has no better word; the exit code
 still shows that the run did not pass.
@@ -9,24 +9,25 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from elrcheck.report.ci.sheet import Case, Sheet, Suite, count, split_place
+from elrcheck.report.document import Case, Document, Suite, split_place
+from elrcheck.report.terminal import full_text
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_junit(sheet: Sheet) -> str:
+def to_junit(document: Document) -> str:
     """Renders the document, with a final newline."""
-    root = ET.Element("testsuites", name=f"elrcheck {sheet.command}")
+    root = ET.Element("testsuites", name=f"elrcheck {document.command}")
     totals = [0, 0, 0]
-    for suite in sheet.suites:
-        numbers = (len(suite.cases), count(suite.cases, "failed"), count(suite.cases, "undecided"))
+    for suite in document.sheet.suites:
+        numbers = (len(suite.cases), suite.count("failed"), suite.count("undecided"))
         totals = [a + b for a, b in zip(totals, numbers, strict=True)]
         root.append(_suite(suite, numbers))
     root.set("tests", str(totals[0]))
     root.set("failures", str(totals[1]))
     root.set("errors", "0")
     root.set("skipped", str(totals[2]))
-    root.set("time", f"{sum(suite.seconds for suite in sheet.suites):.3f}")
+    root.set("time", f"{sum(suite.seconds for suite in document.sheet.suites):.3f}")
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
@@ -60,11 +61,11 @@ def _case(suite: Suite, case: Case) -> ET.Element:
         element.set("line", str(line))
     if case.outcome == "failed":
         failure = ET.SubElement(element, "failure", message=legal(case.message), type=legal(case.verdict))
-        failure.text = legal(case.text or case.message)
+        failure.text = legal(full_text(case) or case.message)
     elif case.outcome == "undecided":
         ET.SubElement(element, "skipped", message=legal(case.message or case.verdict))
     elif case.text:
-        ET.SubElement(element, "system-out").text = legal(case.text)
+        ET.SubElement(element, "system-out").text = legal(full_text(case))
     return element
 
 

@@ -1,23 +1,24 @@
-"""Renders a sheet as GitHub-flavoured Markdown: verdict, one table per suite, one diagram per trace."""
+"""Renders judgements as GitHub-flavoured Markdown: verdict, one table per suite, one diagram per trace."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
-from elrcheck.report.ci.sheet import Case, Sheet, Suite, count
+from elrcheck.report.document import OUTCOMES, Case, Document, Suite
 from elrcheck.report.mermaid import mermaid
+from elrcheck.report.terminal import full_text
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
 _SHOWN = 200
 """Maximum number of cases in a table: a proof has thousands, and usually all pass."""
 
 
-def to_markdown(sheet: Sheet) -> str:
+def to_markdown(document: Document) -> str:
     """Renders the document, with a final newline."""
-    lines = [f"# elrcheck {sheet.command}: {sheet.verdict}", "", escape(sheet.summary), ""]
-    lines += [f"> {escape(note)}" for note in sheet.notes]
-    for suite in sheet.suites:
+    lines = [f"# elrcheck {document.command}: {document.verdict}", "", escape(document.sheet.summary), ""]
+    lines += [f"> {escape(note)}" for note in document.sheet.notes]
+    for suite in document.sheet.suites:
         lines += ["", *_suite(suite)]
     text = "\n".join(lines)
     return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
@@ -28,9 +29,7 @@ def _suite(suite: Suite) -> Iterator[str]:
     yield ""
     if suite.facts:
         yield from _table(("", ""), suite.facts)
-    judged = ", ".join(
-        f"{number} {word}" for word in ("passed", "failed", "undecided") if (number := count(suite.cases, word))
-    )
+    judged = ", ".join(f"{number} {word}" for word in OUTCOMES if (number := suite.count(word)))
     yield f"{judged or 'nothing judged'}."
     yield ""
     shown = suite.cases
@@ -53,7 +52,7 @@ def _failure(case: Case, brokers: int) -> Iterator[str]:
     yield escape(case.message)
     yield ""
     if case.text:
-        yield from _fenced("text", case.text)
+        yield from _fenced("text", full_text(case))
     if case.trace is not None and case.trace.steps:
         yield from _fenced("mermaid", mermaid(case.trace, brokers))
 

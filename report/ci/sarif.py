@@ -1,4 +1,4 @@
-"""Renders a sheet as SARIF 2.1.0: one result per failed case, with the counterexample as a code flow.
+"""Renders judgements as SARIF 2.1.0: one result per failed case, with the counterexample as a code flow.
 
 A result is located at the source of the broken rule, a step of its code flow at the source of its action, so
 code scanning shows the trace as steps through the model. Passed cases are omitted, because viewers show every
@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.printable import printable_report
 from elrcheck.base.version import __version__
-from elrcheck.report.ci.sheet import Case, Sheet, Suite, split_place
+from elrcheck.report.document import Case, Document, Suite, split_place
 from elrcheck.report.plain_words import several
 from elrcheck.results.trace_view import Step, TraceView
 
@@ -24,11 +24,11 @@ ROOT = "%SRCROOT%"
 Node = dict[str, Any]
 
 
-def to_sarif(sheet: Sheet) -> str:
+def to_sarif(document: Document) -> str:
     """Renders the log file, with a final newline."""
-    found = [(s, c) for s in sheet.suites for c in s.cases if c.outcome == "failed"]
+    failed = [(s, c) for s in document.sheet.suites for c in s.cases if c.outcome == "failed"]
     rules: dict[str, Case] = {}
-    for _, case in found:
+    for _, case in failed:
         rules.setdefault(case.rule or case.id, case)
     numbers = {rule: number for number, rule in enumerate(rules)}
     run: Node = {
@@ -40,14 +40,14 @@ def to_sarif(sheet: Sheet) -> str:
                 "rules": [_rule(name, case) for name, case in rules.items()],
             }
         },
-        "automationDetails": {"id": f"elrcheck/{sheet.command}/"},
+        "automationDetails": {"id": f"elrcheck/{document.command}/"},
         "originalUriBaseIds": {ROOT: {"description": {"text": "The package, for the model's files."}}},
-        "invocations": [_invocation(sheet)],
+        "invocations": [_invocation(document)],
         "columnKind": "unicodeCodePoints",
-        "results": [_result(sheet, suite, case, numbers) for suite, case in found],
+        "results": [_result(document, suite, case, numbers) for suite, case in failed],
     }
-    document = printable_report({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    log = printable_report({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return json.dumps(log, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _rule(name: str, case: Case) -> Node:
@@ -66,28 +66,28 @@ def _rule(name: str, case: Case) -> Node:
     }
 
 
-def _invocation(sheet: Sheet) -> Node:
+def _invocation(document: Document) -> Node:
     notes = [
         f"{case.title} ({suite.name}): {case.message or case.verdict}"
-        for suite in sheet.suites
+        for suite in document.sheet.suites
         for case in suite.cases
         if case.outcome == "undecided"
     ]
     return {
         "executionSuccessful": True,
-        "exitCode": int(sheet.exit_code),
-        "exitCodeDescription": ExitCode(sheet.exit_code).name.lower().replace("_", " "),
+        "exitCode": int(document.exit_code),
+        "exitCodeDescription": ExitCode(document.exit_code).name.lower().replace("_", " "),
         "toolExecutionNotifications": [
             {"level": level, "message": _message(text)}
-            for level, texts in (("warning", sheet.notes), ("note", notes))
+            for level, texts in (("warning", document.sheet.notes), ("note", notes))
             for text in texts
         ],
     }
 
 
-def _result(sheet: Sheet, suite: Suite, case: Case, numbers: dict[str, int]) -> Node:
+def _result(document: Document, suite: Suite, case: Case, numbers: dict[str, int]) -> Node:
     rule = case.rule or case.id
-    identity = f"{sheet.command}\0{suite.name}\0{case.id}".encode("utf-8", "backslashreplace")
+    identity = f"{document.command}\0{suite.name}\0{case.id}".encode("utf-8", "backslashreplace")
     result: Node = {
         "ruleId": rule,
         "ruleIndex": numbers[rule],

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from elrcheck.report.document import Document
 from elrcheck.report.html.html_lanes import lane_picture
 from elrcheck.report.html.html_part import Grid, Part
-from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
 MOST_ROWS = 500
@@ -15,16 +15,8 @@ NOW = ("partition", "severity", "rule", "finding", "what is so")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is so", "until", "file", "byte")
 
 
-def audit_summary(report: AuditReport) -> str:
-    partitions = several(report.partitions, "partition", shown=f"{report.partitions:,}")
-    flags = several(len(report.flags), "flag", shown=f"{len(report.flags):,}")
-    if report.cluster is not None:
-        return f"{partitions}, {flags}"
-    records = several(report.records, "record", shown=f"{report.records:,}")
-    return f"{records}, {partitions}, {flags}, {several(len(report.damage), 'damaged place')}"
-
-
-def audit_parts(report: AuditReport) -> tuple[Part, ...]:
+def audit_parts(report: AuditReport, document: Document) -> Iterable[Part]:
+    """Return a part for each log, or one for the cluster."""
     if report.cluster is not None:
         return (_cluster(report.cluster, report),)
     return tuple(_part(f"l{number}", log, report) for number, log in enumerate(report.logs, 1))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from elrcheck.base.roundtrip import Record
+from elrcheck.report.documents.risk_document import WORDS, reach_in_words
 from elrcheck.report.plain_sentence import sentence, shortest
-from elrcheck.report.risk.text_risk import WORDS, reach_in_words
 from elrcheck.report.sweep_matrix import smallest
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import WORST_FIRST, AuditReport
@@ -17,7 +17,7 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.suite_report import SuiteReport
-from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
+from elrcheck.results.sweep_report import SweepReport
 
 GATE_TONES = {"drift": "failed", "same": "passed", "tolerated": "undecided", "inconclusive": "undecided"}
 SWEEP_TONES = {"violated": "failed", "holds": "passed"}
@@ -37,8 +37,7 @@ NO_IDS = ("action", "arguments")
 """What stands in place of an id where a proof leaves out an action."""
 
 
-@dataclass(frozen=True)
-class Figure:
+class Figure(Record, frozen=True):
     """A number or a word with its label. tone: passed, failed, undecided, or empty."""
 
     value: str
@@ -46,8 +45,7 @@ class Figure:
     tone: str = ""
 
 
-@dataclass(frozen=True)
-class Card:
+class Card(Record, frozen=True):
     """sentences: plain words, the worst first; lines: a label and a text each."""
 
     sentences: tuple[str, ...] = ()
@@ -55,36 +53,30 @@ class Card:
     lines: tuple[tuple[str, str], ...] = ()
 
 
-def card_of(report: Report) -> Card:
-    """The card of a report; an empty one for a page that is about a single trace."""
-    match report:
-        case CheckReport():
-            return _check(report)
-        case GateReport():
-            return _gate(report)
-        case ProveReport():
-            return _prove(report)
-        case SuiteReport():
-            words = Counter("as expected" if run.as_expected else "not as expected" for run in report.runs)
-            return Card(figures=_counted(words, {"as expected": "passed", "not as expected": "failed"}))
-        case MutateReport():
-            kinds = (report.hazards, report.guards, report.rules)
-            words = Counter(each.verdict.replace("_", " ") for kind in kinds for each in kind)
-            return Card(figures=(*_counted(words, MUTATE_TONES), Figure(f"{report.seconds:.1f} s", "time")))
-        case SweepReport():
-            words = Counter({word: report.count(word) for word in ROW_VERDICTS if report.count(word)})
-            first = smallest(report)
-            said = () if first is None else (f"Smallest breaking configuration: {first}.",)
-            return Card(said, (*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
-        case AuditReport():
-            return _audit(report)
-        case RiskReport():
-            return _risk(report)
-        case _:
-            return Card()
+def no_card(report: Report) -> Card:
+    """Return an empty card, for a page that is about a single trace."""
+    return Card()
 
 
-def _check(report: CheckReport) -> Card:
+def suite_card(report: SuiteReport) -> Card:
+    words = Counter("as expected" if run.as_expected else "not as expected" for run in report.runs)
+    return Card(figures=_counted(words, {"as expected": "passed", "not as expected": "failed"}))
+
+
+def mutate_card(report: MutateReport) -> Card:
+    kinds = (report.hazards, report.guards, report.rules)
+    words = Counter(each.verdict.replace("_", " ") for kind in kinds for each in kind)
+    return Card(figures=(*_counted(words, MUTATE_TONES), Figure(f"{report.seconds:.1f} s", "time")))
+
+
+def sweep_card(report: SweepReport) -> Card:
+    words: Counter[str] = Counter(row.verdict for row in report.rows)
+    first = smallest(report)
+    sentences = () if first is None else (f"Smallest breaking configuration: {first}.",)
+    return Card(sentences, (*_counted(words, SWEEP_TONES), Figure(f"{report.seconds:.1f} s", "time")))
+
+
+def check_card(report: CheckReport) -> Card:
     verdicts = Counter(each.verdict for each in report.properties)
     search = report.search
     figures = [
@@ -108,7 +100,7 @@ def _check(report: CheckReport) -> Card:
     return Card(said, tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))
 
 
-def _gate(report: GateReport) -> Card:
+def gate_card(report: GateReport) -> Card:
     words: Counter[str] = Counter(part.verdict for part in report.parts)
     failing = [(part.name, one) for part in report.parts for one in part.differences if one.fails]
     said = [f"{name}: {one.what} is {one.found}, expected {one.expected}." for name, one in failing]
@@ -139,7 +131,7 @@ def _new_violation(report: GateReport) -> list[str]:
     return [min(found)[1]] if found else []
 
 
-def _prove(report: ProveReport) -> Card:
+def prove_card(report: ProveReport) -> Card:
     refuted = sum(phase.refuted for phase in report.phases)
     counts = (
         (refuted, _one(refuted, "obligation", "obligations", "refuted"), "failed"),
@@ -157,7 +149,7 @@ def _prove(report: ProveReport) -> Card:
     return Card(tuple(said), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
 
 
-def _audit(report: AuditReport) -> Card:
+def audit_card(report: AuditReport) -> Card:
     words = Counter(flag.severity for flag in report.flags)
     flags = tuple(
         _figure(words[word], f"{word} flag" if words[word] == 1 else f"{word} flags", _severe(word))
@@ -169,7 +161,7 @@ def _audit(report: AuditReport) -> Card:
     return Card(said, (*flags, _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")))
 
 
-def _risk(report: RiskReport) -> Card:
+def risk_card(report: RiskReport) -> Card:
     answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
     words: Counter[str] = Counter(answer.outcome for answer in answers)
     said = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]

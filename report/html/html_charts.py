@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.results.check_report import ActionReport, VariableReport
 from elrcheck.results.exploration_report import ExploredVariable
 
@@ -12,8 +12,7 @@ HEIGHT = 160
 WIDTH = 640
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(Record, frozen=True):
     """One bar of the growth chart, in SVG units; label: the depth, where there is room for it."""
 
     depth: int
@@ -25,16 +24,14 @@ class Column:
     label: bool
 
 
-@dataclass(frozen=True)
-class Growth:
+class Growth(Record, frozen=True):
     width: int
     height: int
     columns: tuple[Column, ...]
     peak: Column
 
 
-@dataclass(frozen=True)
-class Bar:
+class Bar(Record, frozen=True):
     """A table row with a bar. length: 0 to 100; remark: a note besides the number."""
 
     name: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.results.audit_report import AuditFlag, AuditStep, AuditTimeline
 
 LEFT, LANE, TOP = 96, 26, 42
@@ -27,8 +27,7 @@ HEAD = (
 )
 
 
-@dataclass(frozen=True)
-class LaneCell:
+class LaneCell(Record, frozen=True):
     """What a broker is during some columns, or a number. role: a class of the style sheet."""
 
     x: float
@@ -38,15 +37,13 @@ class LaneCell:
     text: str
 
 
-@dataclass(frozen=True)
-class BrokerLane:
+class BrokerLane(Record, frozen=True):
     name: str
     y: float
     cells: tuple[LaneCell, ...]
 
 
-@dataclass(frozen=True)
-class LaneColumn:
+class LaneColumn(Record, frozen=True):
     """A record. signs: the numbers of its flags."""
 
     x: float
@@ -54,16 +51,14 @@ class LaneColumn:
     signs: str
 
 
-@dataclass(frozen=True)
-class LaneSign:
+class LaneSign(Record, frozen=True):
     """A flag as a line of text."""
 
     number: int
     text: str
 
 
-@dataclass(frozen=True)
-class LanePicture:
+class LanePicture(Record, frozen=True):
     """The whole picture, with the same as a table."""
 
     key: str

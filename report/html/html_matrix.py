@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from elrcheck.base.roundtrip import Record
 from elrcheck.results.prove_report import CellReport, ProveReport
 
 SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 
 
-@dataclass(frozen=True)
-class Matrix:
+class Matrix(Record, frozen=True):
     """A proof matrix. rows: an action and its cell for each lemma, None if there is no such obligation."""
 
     lemmas: tuple[str, ...]

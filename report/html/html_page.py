@@ -3,49 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
-from elrcheck.report.ci.sheet import Case, Suite
-from elrcheck.report.ci.sheet_cases import broker_count
-from elrcheck.report.ci.sheets import sheet_of
-from elrcheck.report.html.html_card import card_of
+from msgspec.structs import replace
+
+from elrcheck.report.document import Case, Document, Labelled, Suite
+from elrcheck.report.documents.check_document import broker_count, number_blocks
+from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_exploration import not_drawn
 from elrcheck.report.html.html_matrix import matrix
-from elrcheck.report.html.html_own import TONES, own_page
-from elrcheck.report.html.html_part import Charts, HtmlPage, Part
+from elrcheck.report.html.html_part import Charts, HtmlPage, Part, labelled
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import from_store, several
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
 from elrcheck.results.prove_report import ProveReport
 
+TONES = {0: "passed", 1: "failed"}
 SHOWN = 200
 """Maximum number of cases in a table, and of counterexamples on a page: a proof has thousands."""
 
 
-def page_of(report: Report) -> HtmlPage:
-    """Builds the page of a report; UsageFault for a report that has none."""
-    if (own := own_page(report)) is not None:
-        return replace(own, card=card_of(report))
-    sheet = sheet_of(report)
-    match report:
-        case CheckReport():
-            parts: Iterable[Part] = [_check_part("c1", sheet.suites[0], report)]
-        case ProveReport():
-            parts = [_plain(f"p{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
-            parts = _with_matrix(list(parts), report)
-        case GateReport():
-            both = zip(report.parts, sheet.suites, strict=True)
-            parts = [_gate_part(f"e{n}", entry, suite) for n, (entry, suite) in enumerate(both, 1)]
-        case _:
-            parts = [_plain(f"s{n}", suite) for n, suite in enumerate(sheet.suites, 1)]
-    tone = TONES.get(int(sheet.exit_code), "undecided")
+def html_page(document: Document, parts: Iterable[Part], card: Card) -> HtmlPage:
+    """Return the page of a document."""
+    sheet, tone = document.sheet, TONES.get(int(document.exit_code), "undecided")
     ordered = _worst_first(tuple(parts))
-    return HtmlPage(sheet.command, sheet.verdict, tone, sheet.summary, sheet.notes, ordered, card_of(report))
+    return HtmlPage(document.command, document.verdict, tone, sheet.summary, sheet.notes, ordered, card)
+
+
+def case_parts(report: Report, document: Document) -> Iterable[Part]:
+    """Return a part for each suite: its cases, and the traces of those that failed."""
+    return (_plain(f"s{number}", suite) for number, suite in enumerate(document.sheet.suites, 1))
+
+
+def check_parts(report: CheckReport, document: Document) -> Iterable[Part]:
+    """Return the part of a search."""
+    return [_check_part("c1", document.sheet.suites[0], report)]
+
+
+def gate_parts(report: GateReport, document: Document) -> Iterable[Part]:
+    """Return a part for each entry of the baseline."""
+    pairs = zip(report.parts, document.sheet.suites, strict=True)
+    return (_gate_part(f"e{number}", entry, suite) for number, (entry, suite) in enumerate(pairs, 1))
 
 
 def _worst_first(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -59,7 +60,7 @@ def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
     return Part(
         key=key,
         name=suite.name,
-        facts=_facts(report),
+        facts=labelled((*number_blocks(report), Labelled("run", report.run_dir))),
         cases=suite.cases,
         charts=_charts(report),
         settings=tuple((name, str(value)) for name, value in report.config.items()),
@@ -69,33 +70,6 @@ def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
             report.small_graph, report.search.complete, report.search.distinct, report.search.stopped_by
         ),
     )
-
-
-def _facts(report: CheckReport) -> tuple[tuple[str, str], ...]:
-    search, engine = report.search, report.engine
-    reach = "complete within the budgets of the scope"
-    if not search.complete:
-        reach = f"bounded by {search.stopped_by or 'an unnamed limit'}"
-    exact = "exact states"
-    if search.fingerprint_bits is not None:
-        exact = f"{search.fingerprint_bits}-bit fingerprints, "
-        exact += f"collision probability at most {search.collision_probability:.1e}"
-    facts = [
-        ("search", reach),
-        ("distinct states", f"{search.distinct:,}"),
-        ("generated states", f"{search.generated:,}"),
-        ("diameter", str(search.diameter)),
-        ("steps beyond the budgets", f"{search.cut:,}"),
-        ("deadlocks", f"{search.deadlocks:,}"),
-        ("states compared", exact),
-        ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
-        ("engine", ", ".join(filter(None, (engine.name, several(engine.workers, "worker"), engine.detail)))),
-    ]
-    if (age := from_store(report.kept)) is not None:
-        facts.append(("kept", age))
-    if report.run_dir:
-        facts.append(("run", report.run_dir))
-    return tuple(facts)
 
 
 def _charts(report: CheckReport) -> Charts:
@@ -173,8 +147,8 @@ def _plain(key: str, suite: Suite) -> Part:
     return Part(key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces))
 
 
-def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
-    """Puts the matrix first: it is the main result of a proof."""
+def prove_parts(report: ProveReport, document: Document) -> Iterable[Part]:
+    """Return the matrix, which is the main result of a proof, and a part for each of its phases."""
     settings = tuple((name, str(value)) for name, value in report.config.items())
     solver = report.solver
     limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s per obligation"
@@ -184,7 +158,7 @@ def _with_matrix(parts: list[Part], report: ProveReport) -> list[Part]:
         for phase in report.phases
     )
     first = Part("m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings)
-    return [first, *parts]
+    return [first, *(_plain(f"p{number}", suite) for number, suite in enumerate(document.sheet.suites, 1))]
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
-from elrcheck.report.ci.sheet import Case
+from msgspec import field
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.report.document import THIN_SPACE, Block, Case, Document, Labelled, Verdict
 from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import Bar, Growth
 from elrcheck.report.html.html_lanes import LanePicture
@@ -15,8 +18,7 @@ from elrcheck.results.gate_report import Difference
 from elrcheck.results.trace_reports import Explained
 
 
-@dataclass(frozen=True)
-class Charts:
+class Charts(Record, frozen=True):
     """Results of a search besides verdicts. idle: actions that never fired.
 
     degrees: pairs of an out-degree and the number of states with it.
@@ -29,8 +31,7 @@ class Charts:
     degrees: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Grid:
+class Grid(Record, frozen=True):
     """A plain table: every row has one text per column in `head`. note: a sentence above the table."""
 
     title: str
@@ -39,8 +40,7 @@ class Grid:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(Record, frozen=True):
     """One part of a page. hidden: number of passed cases left out; no_states: why no graph is drawn.
 
     folded: nothing in it needs attention while other parts do.
@@ -112,8 +112,7 @@ class Part:
         return tuple((word, words.count(word)) for word in ("passed", "failed", "undecided") if word in words)
 
 
-@dataclass(frozen=True)
-class HtmlPage:
+class HtmlPage(Record, frozen=True):
     """A whole page. tone: passed, failed or undecided, according to the exit code of the command."""
 
     command: str
@@ -123,3 +122,15 @@ class HtmlPage:
     notes: tuple[str, ...]
     parts: tuple[Part, ...]
     card: Card = field(default_factory=Card)
+
+
+def labelled(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:
+    """Return the labelled lines among the blocks as (label, text), as a page shows facts."""
+    lines = (block for block in blocks if isinstance(block, Labelled))
+    return tuple((line.label, line.text.replace(THIN_SPACE, ",")) for line in lines if line.text)
+
+
+def facts_of(document: Document) -> tuple[tuple[str, str], ...]:
+    """Return the labelled lines below the verdict."""
+    last = max(place for place, block in enumerate(document.blocks) if isinstance(block, Verdict))
+    return labelled(document.blocks[last:])

@@ -1,13 +1,12 @@
-"""Renders a report as one self-contained HTML page: no network access, only its own script."""
+"""Renders a page as one self-contained HTML file: no network access, only its own script."""
 
 from __future__ import annotations
 
 from elrcheck.report.html.html_matrix import SIGNS
-from elrcheck.report.html.html_page import page_of
+from elrcheck.report.html.html_part import HtmlPage
 from elrcheck.report.html.page_template import whole_page
-from elrcheck.results.any_report import Report
 
 
-def to_html(report: Report) -> str:
-    """Renders the page with all texts escaped.  Raises UsageFault for a report that has no page."""
-    return whole_page("report.html.j2", page=page_of(report), signs=SIGNS)
+def to_html(page: HtmlPage) -> str:
+    """Render the page with all texts escaped."""
+    return whole_page("report.html.j2", page=page, signs=SIGNS)

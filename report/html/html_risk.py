@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from elrcheck.report.html.html_part import Grid, HtmlPage, Part
-from elrcheck.report.risk.text_risk import WORDS, causes_in_words, reach_in_words, settings_in_words, verdict_in_words
+from collections.abc import Iterable
+
+from elrcheck.report.document import Document
+from elrcheck.report.documents.risk_document import WORDS, causes_in_words, reach_in_words, settings_in_words
+from elrcheck.report.html.html_part import Grid, Part
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
-TONES = {0: "passed", 1: "failed"}
 ANSWERS = ("outcome", "events", "why", "shown in", "what to do")
 
 
-def risk_page(report: RiskReport) -> HtmlPage:
-    """The whole page."""
-    tone = TONES.get(int(report.exit_code), "undecided")
-    notes = tuple(f"Not read: {line}" for line in report.unread)
+def risk_parts(report: RiskReport, document: Document) -> Iterable[Part]:
+    """Return a part for each group of settings, then what differs and what was tried."""
     parts = [_part(f"k{number}", part) for number, part in enumerate(report.parts, 1)]
     if report.differences:
         rows = tuple((d.outcome, d.words, d.here, d.there) for d in report.differences)
@@ -28,7 +28,7 @@ def risk_page(report: RiskReport) -> HtmlPage:
             grids=(Grid("Events", ("event", "what happens"), tried), Grid("Not tried", ("what",), left)),
         )
     )
-    return HtmlPage("risk", report.verdict, tone, verdict_in_words(report), notes, tuple(parts))
+    return parts
 
 
 def _part(key: str, part: RiskPart) -> Part:

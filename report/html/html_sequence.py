@@ -7,8 +7,7 @@ with the records that were lost.  Text is monospaced, so its width is known.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from elrcheck.base.roundtrip import Record
 from elrcheck.report.log_notes import LogChange, StepNotes, name, notes
 from elrcheck.report.mermaid import important, place_of
 from elrcheck.results.trace_view import CONTROLLER, Step, TraceView
@@ -26,14 +25,12 @@ SHRINKS = (640, 880)
 """Widths between which a diagram shrinks to the column that it stands in; `report.css` has the least one."""
 
 
-@dataclass(frozen=True)
-class Lane:
+class Lane(Record, frozen=True):
     name: str
     x: float
 
 
-@dataclass(frozen=True)
-class Note:
+class Note(Record, frozen=True):
     """A line of text beside a step. tone: failed, passed, or empty."""
 
     y: float
@@ -41,8 +38,7 @@ class Note:
     tone: str = ""
 
 
-@dataclass(frozen=True)
-class Box:
+class Box(Record, frozen=True):
     """A record of a log. lost: it was committed, and the step took it away."""
 
     x: float
@@ -52,8 +48,7 @@ class Box:
     lost: bool = False
 
 
-@dataclass(frozen=True)
-class LogLine:
+class LogLine(Record, frozen=True):
     """The log of a broker before and after a step: boxes on both sides of an arrow, a word where it is empty.
 
     words: texts with their x. said: the same in a line.
@@ -66,8 +61,7 @@ class LogLine:
     said: str
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(Record, frozen=True):
     """One step. to: None if it sends no message; tip: end of the arrow, just before the lane.
 
     broken: a property becomes false here.
@@ -87,8 +81,7 @@ class Row:
     broken: bool
 
 
-@dataclass(frozen=True)
-class Diagram:
+class Diagram(Record, frozen=True):
     """The whole diagram. loop: top of the steps that repeat forever."""
 
     width: float

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.report.html.layered import layered
 from elrcheck.results.drawn_graph import DrawnPath, DrawnState, DrawnStep, SmallGraph
 
@@ -29,8 +29,7 @@ OTHERS, MIXED = "others", "several kinds"
 OTHER_STYLES = {OTHERS: KINDS, MIXED: KINDS + 1}
 
 
-@dataclass(frozen=True)
-class Spot:
+class Spot(Record, frozen=True):
     """One state. near: numbers of its predecessors and successors; lines: its description.
 
     box: x, y, width and height of a box for the description, beside the state and inside the picture.
@@ -48,8 +47,7 @@ class Spot:
     box: tuple[float, float, float, float]
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Record, frozen=True):
     """All steps from one state to another. style: number of the pattern; tip: path of the arrow head."""
 
     source: int
@@ -65,8 +63,7 @@ class Line:
     title: str
 
 
-@dataclass(frozen=True)
-class Key:
+class Key(Record, frozen=True):
     """A legend entry: a kind and its actions."""
 
     name: str
@@ -80,8 +77,7 @@ class Key:
         return len(self.name) + 2 + len(", ".join(self.actions))
 
 
-@dataclass(frozen=True)
-class Picture:
+class Picture(Record, frozen=True):
     """The whole picture. thick: caption of the highlighted path, or empty; notes: lines above the legend."""
 
     width: float

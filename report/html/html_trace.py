@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from elrcheck.base.roundtrip import Record
 from elrcheck.report.html.html_sequence import Diagram, diagram
 from elrcheck.report.plain_sentence import lost
 from elrcheck.results.trace_view import TraceView, Truth
@@ -14,8 +14,7 @@ from elrcheck.results.trace_view import TraceView, Truth
 _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 
-@dataclass(frozen=True)
-class Leaf:
+class Leaf(Record, frozen=True):
     """One cell of a state table, after the last step. changes: True if any step of the trace changes it.
 
     was: the value before the last step, if that changed it.
@@ -27,8 +26,7 @@ class Leaf:
     was: str | None = None
 
 
-@dataclass(frozen=True)
-class LeafRow:
+class LeafRow(Record, frozen=True):
     name: str
     cells: tuple[Leaf | None, ...]
 
@@ -37,8 +35,7 @@ class LeafRow:
         return any(cell is not None and cell.changes for cell in self.cells)
 
 
-@dataclass(frozen=True)
-class Group:
+class Group(Record, frozen=True):
     """A table of leaves: one column per broker (`columns`: their numbers), or a single column."""
 
     name: str
@@ -50,8 +47,7 @@ class Group:
         return any(row.changes for row in self.rows)
 
 
-@dataclass(frozen=True)
-class TruthRow:
+class TruthRow(Record, frozen=True):
     """A property that is hit somewhere. marks: True for each state that hits it, None if not evaluated."""
 
     id: str
@@ -60,8 +56,7 @@ class TruthRow:
     marks: tuple[bool | None, ...]
 
 
-@dataclass(frozen=True)
-class TraceBlock:
+class TraceBlock(Record, frozen=True):
     """A trace with everything the page shows of it. key: unique on the page; quiet: properties never hit.
 
     word: kind of trace; found: True if it shows a violation. plain: the same as `message` in plain words;

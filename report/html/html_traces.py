@@ -2,48 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-from elrcheck.report.ci.sheet import Case, Outcome
-from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.report.document import Case, Document, Outcome
+from elrcheck.report.documents.trace_document import hit_in_words
+from elrcheck.report.html.html_part import Grid, Part, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_words import several
-from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
-from elrcheck.results.trace_reports import Cycle, ExplainReport, Hit, Origin, Rejection, ReplayReport
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport
+from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport
 from elrcheck.results.trace_view import Scalar
 
 CLOSEST = 3
 _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
 
 
-def replay_part(key: str, report: ReplayReport) -> Part:
-    """Shows the refusal first, then the accepted prefix."""
-    found = report.rejection
+def replay_parts(report: ReplayReport, document: Document) -> Iterable[Part]:
+    """Show the refusal first, then the accepted prefix."""
     facts = [*_origin(report.origin), ("accepted", f"{report.accepted} of {report.states} states")]
     if report.beyond is not None:
         facts.append(("budgets", f"step {report.beyond} exceeds the budgets of the scope"))
-    facts += [("violates", _hit(hit)) for hit in report.violated]
+    facts += [("violates", hit_in_words(hit)) for hit in report.violated]
     summary = f"The model accepts {report.accepted} of {report.states} states."
-    traces: tuple[TraceBlock, ...] = ()
-    if report.accepted:
-        traces = (
-            trace_block(
-                f"{key}-t",
-                report.origin.source,
-                summary,
-                report.trace,
-                _brokers(report.origin.config),
-                word="Accepted prefix",
-                found=False,
-            ),
-        )
-    return Part(
-        key=key,
+    source, brokers = report.origin.source, _brokers(report.origin.config)
+    trace = trace_block("r1-t", source, summary, report.trace, brokers, word="Accepted prefix", found=False)
+    yield Part(
+        key="r1",
         name=f"{report.origin.variant}, {report.origin.scope}",
         facts=tuple(facts),
         settings=_settings(report.origin.config),
-        traces=traces,
-        grids=() if found is None else _refusal(found),
+        traces=(trace,) if report.accepted else (),
+        grids=() if report.rejection is None else _refusal(report.rejection),
     )
 
 
@@ -72,41 +61,21 @@ def _refusal(found: Rejection) -> tuple[Grid, ...]:
     return tuple(grid for number, grid in enumerate(grids) if grid.rows or number == 0)
 
 
-def simulation_part(key: str, report: SimulationReport) -> Part:
-    search = report.search
-    facts = [
-        ("seed", str(report.seed)),
-        ("walks", f"{search.walks:,} of up to {report.depth:,} steps, the deepest of {search.deepest:,}"),
-        ("steps", f"{search.steps:,}"),
-        ("states visited", f"{search.states:,}"),
-        ("distinct states", _distinct(search)),
-        ("walks that ended in a deadlock", f"{search.deadlocks:,}"),
-        ("walks that ended at the budgets", f"{search.blocked:,}"),
-        ("time", f"{search.seconds:.2f} s, {round(search.states_per_second):,} states/s"),
-        ("engine", several(report.workers, "worker") + (f", {report.detail}" if report.detail else "")),
-    ]
-    facts += [("stopped by", search.stopped_by)] if search.stopped_by else []
-    facts += [("run", report.run_dir)] if report.run_dir else []
+def simulation_parts(report: SimulationReport, document: Document) -> Iterable[Part]:
+    """Return the part of a simulation: the actions by how often they were taken, and the violating walks."""
     taken = sorted(report.actions, key=lambda action: (-action.taken, action.name))
     rows = tuple((a.name, f"{a.taken:,}", f"{a.enabled:,}", f"{a.cut:,}") for a in taken)
     head = ("action", "taken", "enabled", "beyond the budgets")
     violated = [found for found in report.properties if found.verdict == "violated" and found.counterexample]
-    return Part(
-        key=key,
+    yield Part(
+        key="s1",
         name=f"{report.variant}, {report.scope}",
-        facts=tuple(facts),
+        facts=facts_of(document),
         cases=tuple(_case(found) for found in report.properties),
         settings=_settings(report.config),
-        traces=tuple(_walk(f"{key}-t{n}", found, report) for n, found in enumerate(violated, 1)),
+        traces=tuple(_walk(f"s1-t{n}", found, report) for n, found in enumerate(violated, 1)),
         grids=(Grid("Actions", head, rows),) if rows else (),
     )
-
-
-def _distinct(search: WalksReport) -> str:
-    states = f"{round(search.distinct_estimate):,}"
-    if search.guided:
-        return f"{states} in {search.cells:,} cells"
-    return f"about {states}, standard error {round(search.distinct_error):,}"
 
 
 def _case(found: SeenProperty) -> Case:
@@ -135,10 +104,11 @@ def _walk(key: str, found: SeenProperty, report: SimulationReport) -> TraceBlock
     return trace_block(key, title, summary, found.counterexample, _brokers(report.config), place=place)
 
 
-def explain_part(key: str, report: ExplainReport) -> Part:
+def explain_parts(report: ExplainReport, document: Document) -> Iterable[Part]:
+    """Return the part of the explained state."""
     led = f", after {report.led}" if report.led else ""
-    return Part(
-        key=key,
+    yield Part(
+        key="w1",
         name=f"State {report.at} of {report.steps}{led}",
         facts=_origin(report.origin),
         settings=_settings(report.origin.config),
@@ -167,12 +137,6 @@ def _origin(origin: Origin) -> tuple[tuple[str, str], ...]:
     facts += [("format", origin.format)] if origin.format else []
     facts += [("recorded for", origin.property)] if origin.property else []
     return tuple(facts)
-
-
-def _hit(hit: Hit) -> str:
-    where = "in the first state" if hit.step == 0 else f"at step {hit.step}"
-    why = " ".join(filter(None, (hit.conjunct, hit.witness and f"for {hit.witness}")))
-    return f"{hit.id} {hit.name} {where}" + (f": {why}" if why else "")
 
 
 def _settings(config: Mapping[str, Scalar]) -> tuple[tuple[str, str], ...]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from elrcheck.base.printable import printable_report
-from elrcheck.report.html.html_card import SWEEP_TONES, card_of
+from elrcheck.report.documents.sweep_document import shown
+from elrcheck.report.html.html_card import SWEEP_TONES, sweep_card
 from elrcheck.report.html.page_template import whole_page
 from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, summary
-from elrcheck.report.text.text_sweep import shown
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport
 
 
-def to_html(report: SweepReport) -> str:
-    """Renders the page with all texts printable and escaped."""
-    report = printable_report(report)
+def sweep_page(report: SweepReport) -> str:
+    """Render the page with all texts escaped."""
     return whole_page(
         "sweep.html.j2",
         report=report,
-        card=card_of(report),
+        card=sweep_card(report),
         tone=SWEEP_TONES.get(report.verdict, "undecided"),
         matrices=matrices(report),
         legend=[(v, SIGNS[v], MEANINGS[v]) for v in ROW_VERDICTS if report.count(v)],

@@ -22,7 +22,7 @@ from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check, vacuous
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
-from elrcheck.report.ci.sheet_suite import suite_sheet
+from elrcheck.report.documents.suite_document import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
 from support.edits import replaced

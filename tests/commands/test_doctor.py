@@ -46,7 +46,7 @@ def test_what_only_other_commands_need_may_be_absent(tmp_path: Path) -> None:
     (java,) = [item for item in found.items if item.name == "Java for Spark"]
     assert java.status == "absent" and "--engine local" in java.detail
     text = io.StringIO()
-    found.print(Page(open_console(text)))
+    Page(open_console(text)).show(found.blocks())
     assert "`elrcheck check` can run" in text.getvalue()
     assert "JAVA_HOME" in text.getvalue()
 

@@ -29,7 +29,7 @@ from elrcheck.cli import cli
 from elrcheck.console.option_values import duration, size
 from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.report.ci.sheet import Case, Sheet, Suite
+from elrcheck.report.document import Case, Document, Sheet, Suite
 from support.processes import ended_in_time
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -219,9 +219,10 @@ def test_junit_lines_and_github_summaries(tmp_path: Path) -> None:
     from elrcheck.report.ci.junit import to_junit
 
     case = Case("t.json", "t.json", "failed", "rejected", place="t.json")
-    sheet = Sheet("replay", "rejected", "a\n::error::b", ExitCode.FINDING, (Suite("s", (case,)),))
-    assert 'file="t.json" line="1"' in to_junit(sheet)
-    assert to_github(sheet).splitlines()[-1] == "REJECTED  a\\n::error::b"
+    sheet = Sheet("a\n::error::b", (Suite("s", (case,)),))
+    document = Document("replay", "rejected", ExitCode.FINDING, (), sheet)
+    assert 'file="t.json" line="1"' in to_junit(document)
+    assert to_github(document).splitlines()[-1] == "REJECTED  a\\n::error::b"
 
 
 # ---------------------------------------------------------------------------------- signals

@@ -93,7 +93,7 @@ PHASES = [
     ("rebuilding traces", "elrcheck.traces.replay.replay_finding", ("check", *BROKEN)),
     ("writing traces", "elrcheck.base.atomic.os.replace", ("check", *BROKEN)),
     ("writing the report", "elrcheck.base.atomic.os.fsync", ("check", *BROKEN[:2], "-o", "report.json")),
-    ("printing", "elrcheck.report.text.text_report.print_report", ("check", *BROKEN[:2])),
+    ("printing", "elrcheck.report.formats.blocks", ("check", *BROKEN[:2])),
     ("walking", "elrcheck.commands.simulate._walk", ("simulate", *BROKEN[:2])),
     ("drawing", "elrcheck.commands.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
     ("recording", "elrcheck.base.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),

@@ -54,11 +54,12 @@ def words_of_reports() -> set[str]:
 
 
 def labels() -> Iterator[str]:
-    """What stands at the beginning of a line, or over a column, of a report as text."""
-    for path in sorted((ROOT / "report" / "text").glob("*.py")):
+    """Yield what stands at the beginning of a line, or over a column, of a report; `risk` has an operator's words."""
+    paths = set((ROOT / "report" / "documents").glob("*.py")) - {ROOT / "report" / "documents" / "risk_document.py"}
+    for path in sorted(paths):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             match node:
-                case ast.Call(func=ast.Attribute(attr="labelled" | "table"), args=[first, *_]):
+                case ast.Call(func=ast.Name(id="Labelled" | "Table"), args=[first, *_]):
                     parts = first.elts if isinstance(first, ast.Tuple) else [first]
                     for part in parts:
                         if isinstance(part, ast.Constant) and part.value:

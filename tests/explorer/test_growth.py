@@ -7,8 +7,9 @@ import math
 from elrcheck.base.progress import LevelDone
 from elrcheck.explorer.search.growth import growth_of, project
 from elrcheck.explorer.search.outcome import Outcome, projection_of
+from elrcheck.report.document import Line
+from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.terminal import plain_text
-from elrcheck.report.text.text_exploration import print_levels, projected
 from elrcheck.results.check_report import Projection
 
 
@@ -61,7 +62,7 @@ def test_only_incomplete_searches_have_a_projection() -> None:
 def test_what_is_shown() -> None:
     line = str(LevelDone(3, 60, 900, 100, 0.5, "", 1.5, 2_000))
     assert line.endswith("200 states/s, growth 1.50, projected 2,000 states")
-    table = plain_text(lambda page: print_levels((1, 4, 6), page)).split("\n")
+    table = plain_text(levels_blocks((1, 4, 6))).split("\n")
     assert [row.split() for row in table[1:4]] == [["0", "1"], ["1", "4", "4.00"], ["2", "6", "1.50"]]
-    shown = plain_text(lambda page: page.line(projected(Projection(2000, 9), page) or ""))
+    shown = plain_text([Line(projected(Projection(2000, 9)) or "")])
     assert "2" in shown and "in 9 levels" in shown and "an estimate, not a result" in shown

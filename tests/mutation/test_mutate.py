@@ -26,8 +26,8 @@ from elrcheck.mutation import hazard_run
 from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
 from elrcheck.mutation.hazard_run import run_hazard, run_hazards
 from elrcheck.mutation.mutation_run import Searches
+from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_report import print_report
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
@@ -115,7 +115,7 @@ def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
     assert hazard_run._verdict([hole], None, ()) == "not_found"
     assert hazard_run._verdict([seen], None, ()) == "found"
     text = io.StringIO()
-    print_report(MutateReport("not_found", 0.0, 1, (hole, seen)), Page(open_console(text)))
+    Page(open_console(text)).show(blocks(MutateReport("not_found", 0.0, 1, (hole, seen))))
     rows = [" ".join(line.split()) for line in text.getvalue().splitlines()]
     assert "F-1 a hole yes" in rows and "F-1 refuted Fence x P-1, 2 brokers without metadata" in rows
 

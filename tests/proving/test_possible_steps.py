@@ -26,8 +26,8 @@ from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.prove import Proof
+from elrcheck.report.documents.proof_document import prove_blocks
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_proof import print_prove
 from elrcheck.results.prove_report import PossibleReport, ProveReport
 from elrcheck.traces.replay import ReplayError
 from support.planted_rules import planted_rule
@@ -59,7 +59,7 @@ def proved(model: Model) -> ProveReport:
 
 def printed(report: ProveReport) -> str:
     text = io.StringIO()
-    print_prove(report, Page(open_console(text)))
+    Page(open_console(text)).show(prove_blocks(report))
     return text.getvalue()
 
 

@@ -27,8 +27,8 @@ from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.proving.covered import coverage, skipped
 from elrcheck.proving.prove import Proof, run_prove
 from elrcheck.proving.step_failure import step_failure
+from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_report import print_report
 from support.planted_rules import planted_rule
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
@@ -115,7 +115,7 @@ def test_kip_full_is_proved(scope: str, brokers: int) -> None:
         "metadata": ("LATEST", "LATEST"),
     }
     text = io.StringIO()
-    print_report(report, Page(open_console(text)))
+    Page(open_console(text)).show(blocks(report))
     said = text.getvalue()
     claim = f"34 of {covered.all_properties} properties, 29 of {covered.all_actions} actions, 3 assumptions"
     assert said.splitlines()[-1].startswith(f"PROVED  kip_full: {claim}")

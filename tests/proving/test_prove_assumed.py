@@ -28,9 +28,9 @@ from elrcheck.model.config import Config
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import ASSUMED
 from elrcheck.proving.prove import run_prove
-from elrcheck.report.ci.sheet_cases import prove_sheet
+from elrcheck.report.documents.proof_document import prove_sheet
+from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_report import print_report
 from support.edits import replaced
 from support.planted_rules import planted_rule
 
@@ -84,7 +84,7 @@ def test_the_headline_and_the_certificate_say_what_is_assumed(tmp_path: Path) ->
     assert assumption.name == "complete-winners" and "lemmas_recovery.py" in str(assumption.source)
     said = f"under the assumption that {assumption.statement}"
     text = io.StringIO()
-    print_report(report, Page(open_console(text)))
+    Page(open_console(text)).show(blocks(report))
     assert said in " ".join(text.getvalue().split())
     assert said in prove_sheet(report).summary
     assert read_manifest(folder).assumptions == NAMES

@@ -20,13 +20,14 @@ from msgspec.structs import replace
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.cli import cli
 from elrcheck.console.option_values import output_file
+from elrcheck.console.output import Output
 from elrcheck.console.shell import Shell
 from elrcheck.report.ci.github import message, value
 from elrcheck.report.ci.junit import legal
 from elrcheck.report.ci.markdown import escape, to_markdown
-from elrcheck.report.ci.sheet import Case, Sheet, Suite
-from elrcheck.report.ci.sheets import sheet_of
+from elrcheck.report.document import Case, Document, Sheet, Suite
 from elrcheck.report.formats import EVERY, FORMATS, LISTS, PLAIN, render
+from elrcheck.report.kinds import judged
 from elrcheck.report.log_notes import Loss, loss
 from elrcheck.report.mermaid import mermaid
 from elrcheck.results.any_report import Report
@@ -76,13 +77,13 @@ def test_a_proof_and_mutations_as_junit() -> None:
 def test_characters_that_xml_forbids_are_replaced() -> None:
     assert legal("a\x00b\x1bc\ud800d\te\n") == "a\ufffdb\ufffdc\ufffdd\te\n"
     case = Case("a", "a", "failed", "v", 'm\x01<&">', "t\x02]]>")
-    text = render_sheet(Sheet("check", "violated", "", ExitCode.FINDING, (Suite("s", (case,)),)))
+    text = render_document(Document("check", "violated", ExitCode.FINDING, (), Sheet("", (Suite("s", (case,)),))))
     (suite,) = JUnitXml.fromstring(text.encode())
     (failure,) = next(iter(suite)).result
     assert failure.message == 'm\ufffd<&">' and failure.text == "t\ufffd]]>"
 
 
-def render_sheet(sheet: Sheet) -> str:
+def render_document(sheet: Sheet) -> str:
     from elrcheck.report.ci.junit import to_junit
 
     return to_junit(sheet)
@@ -188,7 +189,7 @@ def test_markdown_shows_table_trace_and_diagram() -> None:
 def test_markdown_has_no_accidental_meaning() -> None:
     assert escape("a|b *c* <d> [e] `f`\n_g_") == r"a\|b \*c\* \<d\> \[e\] \`f\` \_g\_"
     case = Case("a", "a", "failed", "v", "", "```\nnot the end\n````")
-    text = to_markdown(Sheet("check", "violated", "", ExitCode.FINDING, (Suite("s", (case,)),)))
+    text = to_markdown(Document("check", "violated", ExitCode.FINDING, (), Sheet("", (Suite("s", (case,)),))))
     assert "`````text\n```\nnot the end\n````\n`````" in text
 
 
@@ -271,7 +272,7 @@ def test_lines_are_named_after_their_lists() -> None:
 def test_a_report_that_is_no_list_of_cases_is_refused() -> None:
     tlc = TlcReport("same", "Elr", "tla2tools.jar", "2.15", (), 0, 1.0)
     with pytest.raises(UsageFault, match="this format does not support"):
-        sheet_of(tlc)
+        judged(tlc)
 
 
 def test_the_step_summary_is_added_to(
@@ -280,9 +281,9 @@ def test_the_step_summary_is_added_to(
     summary = tmp_path / "summary.md"
     summary.write_text("earlier\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    Shell(progress=False).deliver(CHECK, "markdown")
+    Shell(progress=False).deliver(CHECK, Output("markdown"))
     assert summary.read_text() == "earlier\n"
-    assert Shell(progress=False).deliver(CHECK, "github") is ExitCode.FINDING
+    assert Shell(progress=False).deliver(CHECK, Output("github")) is ExitCode.FINDING
     assert summary.read_text().startswith("earlier\n# elrcheck check: violated\n")
     assert "::error file=" in capsys.readouterr().out
 

@@ -14,9 +14,10 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.printable import printable
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_matrix import matrix
-from elrcheck.report.html.html_page import SHOWN, page_of
+from elrcheck.report.html.html_page import SHOWN
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
+from elrcheck.report.kinds import page_of
 from elrcheck.results.check_report import ActionReport, CheckReport
 from elrcheck.results.exploration_report import (
     ComponentsReport,

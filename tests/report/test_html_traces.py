@@ -97,7 +97,7 @@ def test_the_page_of_a_trace_that_is_followed_or_not_at_all() -> None:
 
 def test_the_page_of_walks() -> None:
     text = assert_sound(SIMULATION).text()
-    assert "elrcheck simulate: ✗ violated" in text and "about 77, standard error 1" in text
+    assert "elrcheck simulate: ✗ violated" in text and "about 77 distinct (standard error 1)" in text
     assert "P-8 Kept violated after 4 steps of walk 3: kept for k=0" in text and "? not seen" in text
     assert "Counterexample: P-8 Kept" in text and "Stored in run/P-8.trace.json." in text
     assert text.index("Fetch 50 60 0") < text.index("Fence 5 9 1") and "written in" not in text

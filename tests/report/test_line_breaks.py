@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
-from typing import Any
 
 import pytest
 
 from elrcheck.base.progress import LevelDone, PointsDone, fitted
+from elrcheck.report.document import Table
+from elrcheck.report.formats import blocks
 from elrcheck.report.line_breaks import column_widths, lines
 from elrcheck.report.terminal import Page, open_console, plain_text
-from elrcheck.report.text.text_report import print_report
 from elrcheck.results.any_report import Report
 from support.page_samples import DRIFT, RISK, SEVERAL, SUITE
 from support.report_samples import MUTATE, PROVE
@@ -30,27 +29,21 @@ def shown(report: Report, width: int) -> str:
     stream = Terminal()
     console = open_console(stream, "never")
     console.width = width
-    print_report(report, Page(console), 1)
+    Page(console).show(blocks(report, 1))
     return re.sub(r"\x1b\[[0-9;]*m", "", stream.getvalue())
 
 
 def heads_of(report: Report) -> list[str]:
     """The words above the columns of its tables."""
-    heads: list[str] = []
-
-    class Recorded(Page):
-        def table(self, columns: Sequence[str], *rest: Any, **more: Any) -> None:
-            heads.extend(word for column in columns for word in column.split())
-
-    print_report(report, Recorded(open_console(io.StringIO(), "never")), 1)
-    return heads
+    tables = [block for block in blocks(report, 1) if isinstance(block, Table)]
+    return [word for table in tables for column in table.columns for word in column.split()]
 
 
 @pytest.mark.parametrize("name", REPORTS)
 def test_a_report_breaks_between_words(name: str) -> None:
     """Every word of the unwrapped report is there, no other, and a line is longer only for a single word."""
     report = REPORTS[name]
-    words, heads = set(plain_text(lambda page: print_report(report, page, 1)).split()), set(heads_of(report))
+    words, heads = set(plain_text(blocks(report, 1)).split()), set(heads_of(report))
     for width in WIDTHS if name == "check" else range(40, 201, 16):
         text = shown(report, width)
         found = {word.replace("\u202f", ",") for word in text.split()} - {"\\"}

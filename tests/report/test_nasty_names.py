@@ -19,8 +19,6 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from elrcheck.report.formats import LISTS, LOCATED, PLAIN, render
-from elrcheck.report.html.sweep_html import to_html
-from elrcheck.report.sweep_matrix import to_markdown
 from elrcheck.report.sweep_table import to_csv
 from elrcheck.results.any_report import Report
 from elrcheck.results.controller_report import (
@@ -187,7 +185,7 @@ def test_a_sweep_as_csv_markdown_and_html() -> None:
     report = SweepReport("inconclusive", axes, ("scope", "min_isr"), rows, 0, 1.0, SweepEngine("local", 1, 1), NASTY)
     table = list(csv.DictReader(io.StringIO(to_csv(report), newline="")))
     assert len(table) == 2 and table[0]["scope"] == f"{NASTY}1"
-    tokens = MarkdownIt("commonmark").enable("table").parse(to_markdown(report))
+    tokens = MarkdownIt("commonmark").enable("table").parse(render(report, "markdown"))
     assert not {t.type for o in tokens for t in (o, *(o.children or ()))} & {"html_block", "html_inline"}
     tags: list[str] = []
 
@@ -195,5 +193,5 @@ def test_a_sweep_as_csv_markdown_and_html() -> None:
         def handle_starttag(self, tag: str, attrs: Any) -> None:
             tags.append(tag)
 
-    Reader().feed(to_html(report))
+    Reader().feed(render(report, "html"))
     assert "table" in tags and "img" not in tags

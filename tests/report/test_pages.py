@@ -7,10 +7,9 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from elrcheck.report.html.html_card import card_of
-from elrcheck.report.html.html_page import page_of
+from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_sequence import diagram
-from elrcheck.report.html.sweep_html import to_html
+from elrcheck.report.kinds import kind_of, page_of
 from elrcheck.report.plain_sentence import sentence
 from elrcheck.results.any_report import Report
 from elrcheck.results.gate_report import Difference
@@ -26,6 +25,10 @@ def before(text: str, *marks: str) -> bool:
     """Whether all marks are there, in this order."""
     places = [text.index(mark) for mark in marks]
     return places == sorted(places)
+
+
+def card(report: Report) -> Card:
+    return kind_of(report).card(report)
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -122,14 +125,14 @@ def test_the_page_opens_with_the_state_after_the_last_step() -> None:
     ],
 )
 def test_the_figures_of_a_card(name: str, figures: list[tuple[str, str]]) -> None:
-    card = card_of(PAGES[name])
-    assert [(figure.value, figure.label) for figure in card.figures][: len(figures)] == figures
-    assert name != "risk" or card.sentences == ("After a crash, an acknowledged record can be lost.",)
-    assert ("not tried", "a reassignment, a fencing") in card.lines or name != "check"
+    shown = card(PAGES[name])
+    assert [(figure.value, figure.label) for figure in shown.figures][: len(figures)] == figures
+    assert name != "risk" or shown.sentences == ("After a crash, an acknowledged record can be lost.",)
+    assert ("not tried", "a reassignment, a fencing") in shown.lines or name != "check"
 
 
 def test_a_sweep_has_the_style_of_the_other_pages() -> None:
-    sweep, check = to_html(SWEEP), html(FULL)
+    sweep, check = html(SWEEP), html(FULL)
 
     def style(text: str) -> str:
         return text[text.index("<style>") : text.index("</style>")]
@@ -149,5 +152,5 @@ def test_the_card_of_a_proof_names_what_it_does_not_cover() -> None:
     left = tuple(Skipped(f"P-{number}", "Some", "not attempted") for number in range(8))
     action = Skipped("action", "Reassign", "not covered")
     proof = replace(PROVE, verdict="proved", cells=(), skipped=(*left, action))
-    assert card_of(proof).sentences == ("Not covered: P-0, P-1, P-2, P-3, P-4, P-5 and 3 more.",)
-    assert card_of(replace(proof, skipped=left[:1])).sentences == ("Not covered: P-0.",)
+    assert card(proof).sentences == ("Not covered: P-0, P-1, P-2, P-3, P-4, P-5 and 3 more.",)
+    assert card(replace(proof, skipped=left[:1])).sentences == ("Not covered: P-0.",)

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from elrcheck.report.formats import render
-from elrcheck.report.html.sweep_html import to_html
 from elrcheck.results.any_report import Report
 from support.axe import MISSING_AXE, violations
 from support.browser import MISSING, Browser
@@ -24,7 +23,7 @@ STATE = "c1-P-8"
 
 def written(folder: Path, name: str) -> Path:
     path = folder / f"{name}.html"
-    path.write_text(to_html(SWEEP) if name == "sweep" else render(KINDS[name], "html"), encoding="utf-8")
+    path.write_text(render(SWEEP if name == "sweep" else KINDS[name], "html"), encoding="utf-8")
     return path
 
 

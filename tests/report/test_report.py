@@ -11,9 +11,9 @@ import pytest
 from msgspec import structs
 
 from elrcheck.base.errors import ExitCode
+from elrcheck.report.formats import blocks
 from elrcheck.report.json_report import to_json
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_report import print_report
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import (
     ActionReport,
@@ -116,7 +116,7 @@ REPORTS = [pytest.param("report", CHECK), pytest.param("prove", PROVE), pytest.p
 
 def text_of(report: Report, detail: int = 0) -> str:
     buffer = io.StringIO()
-    print_report(report, Page(open_console(buffer)), detail)
+    Page(open_console(buffer)).show(blocks(report, detail))
     return "\n".join(line.rstrip() for line in buffer.getvalue().splitlines())
 
 
@@ -312,14 +312,14 @@ def test_text_off_a_terminal_has_no_escapes_and_no_markup() -> None:
 
 def test_color_can_be_forced() -> None:
     buffer = io.StringIO()
-    print_report(CHECK, Page(open_console(buffer, "always")))
+    Page(open_console(buffer, "always")).show(blocks(CHECK))
     assert "\x1b[" in buffer.getvalue()
 
 
 def test_an_ascii_stream_gets_ascii_numbers() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
-    print_report(CHECK, Page(open_console(stream)))
+    Page(open_console(stream)).show(blocks(CHECK))
     stream.flush()
     assert b"18,204 distinct" in raw.getvalue()
 

@@ -19,7 +19,8 @@ from referencing import Registry, Resource
 from elrcheck.cli import cli
 from elrcheck.console.help import SCHEMAS
 from elrcheck.console.shell import run
-from elrcheck.report.schema import DIALECT, OF_COMMAND, file_name, identifier
+from elrcheck.report.kinds import KINDS
+from elrcheck.report.schema import DIALECT, file_name, identifier
 from support.places import ROOT
 from support.places import SCHEMAS as FOLDER
 
@@ -71,7 +72,7 @@ def test_an_unknown_property_is_refused_everywhere(name: str) -> None:
 
 
 def test_every_report_has_a_schema_that_names_it() -> None:
-    for kind in OF_COMMAND.values():
+    for kind in KINDS:
         schema = COMMITTED[file_name(identifier(kind))]
         assert schema["properties"]["schema"] == {"const": identifier(kind)}
         assert schema["description"] and next(iter(schema["properties"])) == "schema"

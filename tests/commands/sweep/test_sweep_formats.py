@@ -16,12 +16,12 @@ import pytest
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.console.sweep_verbs import sweep
-from elrcheck.report.html.sweep_html import to_html
+from elrcheck.report.formats import blocks
+from elrcheck.report.html.sweep_html import sweep_page
 from elrcheck.report.json_report import to_json
-from elrcheck.report.sweep_matrix import matrices, to_markdown
+from elrcheck.report.sweep_matrix import matrices, sweep_markdown
 from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
-from elrcheck.report.text.text_report import print_report
 from elrcheck.results.sweep_report import (
     RowVerdict,
     SweepAxis,
@@ -113,7 +113,7 @@ def test_json_is_as_published() -> None:
 
 def test_text_has_a_line_for_each_and_the_smallest() -> None:
     buffer = io.StringIO()
-    print_report(REPORT, Page(open_console(buffer, "never")))
+    Page(open_console(buffer, "never")).show(blocks(REPORT))
     text = buffer.getvalue()
     assert "7 configurations: 3 violated, 1 failed, 1 inconclusive, 1 holds, 1 skipped" in text
     assert "smallest  number 7: variant=legacy, min_isr=4, strict_hwm=false" in text
@@ -148,7 +148,7 @@ def test_a_matrix_has_the_varied_keys() -> None:
 
 
 def test_markdown() -> None:
-    lines = to_markdown(REPORT).splitlines()
+    lines = sweep_markdown(REPORT).splitlines()
     assert r"| min\_isr \\ strict\_hwm | true | false |" in lines
     assert r"| **1** | ✓ holds: 2,500 states | – skipped: \<no\> \| such \& thing |" in lines
     broken = ("✗ violated: P-8 at depth 5, 1,200 states", "✗ violated: P-8 at depth 6, 90 states")
@@ -188,7 +188,7 @@ class Checker(HTMLParser):
 
 
 def test_html_is_well_formed_and_needs_nothing_else() -> None:
-    page = to_html(REPORT)
+    page = sweep_page(REPORT)
     checker = Checker()
     checker.feed(page)
     checker.close()

@@ -22,8 +22,8 @@ from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.settings_group import group_of, release_named
 from elrcheck.kafka.risk.story import TELLERS
 from elrcheck.model.variants import VARIANTS
+from elrcheck.report.documents.risk_document import reach_in_words
 from elrcheck.report.formats import render
-from elrcheck.report.risk.text_risk import reach_in_words
 from elrcheck.results.risk.risk_report import RiskReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

@@ -10,33 +10,40 @@ LOST  F-20/loss on Kafka 4.1.1, 95.2 s
 
 from __future__ import annotations
 
-from elrcheck.report.terminal import Page
-from elrcheck.results.reproduce_report import ControlReport, DoneStep, RepeatedRuns, ReproduceOutcome, ReproduceReport
+from collections.abc import Iterator
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Outcome, Sheet, Suite, Verdict
+from elrcheck.results.reproduce_report import (
+    SHOWN,
+    ControlReport,
+    DoneStep,
+    RepeatedRuns,
+    ReproduceOutcome,
+    ReproduceReport,
+)
 
 
-def print_reproduction(report: ReproduceReport, page: Page, detail: int = 0) -> None:
+def reproduction_blocks(report: ReproduceReport, detail: int = 0) -> Iterator[Block]:
     """detail: below 0 only results and the verdict, above 0 also the steps of the control."""
     if detail >= 0:
-        page.line(f"{report.finding}/{report.order} on Kafka {report.kafka}: {report.title}")
-        _print_steps(report.steps, page)
+        yield Line(f"{report.finding}/{report.order} on Kafka {report.kafka}: {report.title}")
+        yield from _steps(report.steps)
     if detail > 0 and report.control is not None:
-        page.line()
-        page.line(f"control, {report.control.title}")
-        _print_steps(report.control.steps, page)
+        yield Line()
+        yield Line(f"control, {report.control.title}")
+        yield from _steps(report.control.steps)
     if detail >= 0:
-        page.line()
-    page.labelled("run", side_in_words(report), indent=0)
+        yield Line()
+    yield Labelled("run", side_in_words(report), indent=0)
     if report.control is not None:
-        page.labelled("control", f"{report.control.title}: {side_in_words(report.control)}", indent=0)
+        yield Labelled("control", f"{report.control.title}: {side_in_words(report.control)}", indent=0)
     if report.repeated is not None:
-        page.labelled("rate", rate_in_words(report.repeated), indent=0)
+        yield Labelled("rate", rate_in_words(report.repeated), indent=0)
     for note in notes(report):
-        page.labelled("note", note, indent=0)
-    page.labelled("classes", ", ".join(report.classes) or None, indent=0)
-    page.labelled("kept", report.kept, indent=0)
-    page.verdict_line(
-        report.outcome, f"{report.finding}/{report.order} on Kafka {report.kafka}, {report.seconds:.1f} s"
-    )
+        yield Labelled("note", note, indent=0)
+    yield Labelled("classes", ", ".join(report.classes) or None, indent=0)
+    yield Labelled("kept", report.kept, indent=0)
+    yield Verdict(report.outcome, f"{report.finding}/{report.order} on Kafka {report.kafka}, {report.seconds:.1f} s")
 
 
 def side_in_words(side: ReproduceReport | ControlReport) -> str:
@@ -92,7 +99,31 @@ def notes(report: ReproduceReport) -> list[str]:
     return found
 
 
-def _print_steps(steps: tuple[DoneStep, ...], page: Page) -> None:
+def _steps(steps: tuple[DoneStep, ...]) -> Iterator[Block]:
     for step in steps:
         result = f"  ->  {step.result}" if step.result else ""
-        page.line(f"{step.seconds:6.1f} s  {step.text}{result}")
+        yield Line(f"{step.seconds:6.1f} s  {step.text}{result}")
+
+
+def reproduction_sheet(report: ReproduceReport) -> Sheet:
+    name = f"{report.finding}/{report.order}"
+    cases = [_case(name, report.title, report)]
+    if report.control is not None:
+        cases.append(_case(f"{name}/control", report.control.title, report.control))
+    facts = (("patch", patch_in_words(report)), ("classes", ", ".join(report.classes)))
+    told_facts = tuple((name, text) for name, text in facts if text)
+    suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds, facts=told_facts)
+    summary = f"{name} on Kafka {report.kafka}: {side_in_words(report)}"
+    told = [] if report.repeated is None else [rate_in_words(report.repeated)]
+    told += notes(report)
+    return Sheet(summary, (suite,), tuple(told))
+
+
+def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:
+    outcome: Outcome = "passed"
+    if side.outcome != "not-reproduced":
+        outcome = "failed" if side.outcome in SHOWN else "undecided"
+    said = side_in_words(side)
+    message = said.partition("\n")[0] if outcome != "passed" else ""
+    text = "\n".join([said, *(f"{step.text}: {step.result}" for step in side.steps)]) if message else ""
+    return Case(ident, name, outcome, side.outcome, message, text, seconds=side.seconds)

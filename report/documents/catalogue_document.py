@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elrcheck.report.terminal import Page
+from elrcheck.report.document import Block, Labelled, Line, Table
+from elrcheck.results.finding_table import LEVELS, FindingTable
 
 
-def print_entry(entry: Mapping[str, Any], page: Page) -> None:
+def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
     """Prints a whole entry; omits a doc that only repeats the summary."""
     for key, value in entry.items():
         if key == "doc" and value == entry.get("summary"):
             continue
         lines = _lines(value)
-        page.line(f"{key + ':':<12} {lines[0]}" if len(lines) == 1 else f"{key}:")
+        yield Line(f"{key + ':':<12} {lines[0]}" if len(lines) == 1 else f"{key}:")
         for line in lines if len(lines) > 1 else ():
-            page.line(f"    {line}")
+            yield Line(f"    {line}")
 
 
 def _lines(value: Any) -> list[str]:
@@ -33,3 +34,18 @@ def _word(value: Any) -> str:
     if value is None:
         return "none"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def finding_table_blocks(table: FindingTable) -> Iterator[Block]:
+    rows = [
+        (row.finding, level, *(row.words(level, release) for release in table.releases))
+        for row in table.rows
+        for level in LEVELS
+    ]
+    yield Table(("finding", "in", *table.releases), rows)
+    for row in table.rows:
+        yield Line(f"{row.finding}  {row.title}", style="bold")
+        for line in row.lines():
+            yield Line(f"  {line.level:<8} {', '.join(line.releases)}: {line.result}")
+            yield Labelled("", line.command, indent=1)
+        yield Line()

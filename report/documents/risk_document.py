@@ -10,10 +10,11 @@ UNAVAILABLE  a kill and a reassignment: F-20
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
 from elrcheck.base.kept.age import Kept
+from elrcheck.report.document import Block, Labelled, Line, Sheet, Table, Verdict
 from elrcheck.report.plain_words import from_store
-from elrcheck.report.terminal import Page
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
@@ -26,29 +27,29 @@ MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
 
-def print_risk(report: RiskReport, page: Page, detail: int = 0) -> None:
+def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
     """detail: below 0 only the verdict and what is lost, above 0 every story."""
     for number, part in enumerate(report.parts):
         if number:
-            page.line()
-        _print_part(part, page, detail)
+            yield Line()
+        yield from _part(part, detail)
     if report.differences:
-        page.line()
-        page.table(
+        yield Line()
+        yield Table(
             ("outcome", "events", "first", "other"), [(d.outcome, d.words, d.here, d.there) for d in report.differences]
         )
     for line in report.unread:
-        page.labelled("unread", line, indent=0)
+        yield Labelled("unread", line, indent=0)
     if detail > 0:
         for name, words in report.tried.items():
-            page.labelled("event", f"{name}: {words}", indent=0)
+            yield Labelled("event", f"{name}: {words}", indent=0)
     if detail >= 0:
-        _wrapped(page, "not tried", "; ".join(report.not_tried))
-        page.labelled("traces", report.run_dir, indent=0)
-        page.labelled("kept", from_store(Kept.oldest(part.kept for part in report.parts)), indent=0)
+        yield from _wrapped("not tried", "; ".join(report.not_tried))
+        yield Labelled("traces", report.run_dir, indent=0)
+        yield Labelled("kept", from_store(Kept.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
-        page.line()
-    page.verdict_line(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
+        yield Line()
+    yield Verdict(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
 
 
 def settings_in_words(settings: RiskSettings) -> str:
@@ -105,59 +106,64 @@ def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
     return "; and ".join(said)
 
 
-def _print_part(part: RiskPart, page: Page, detail: int) -> None:
-    page.line(settings_in_words(part.settings), style="bold")
+def _part(part: RiskPart, detail: int) -> Iterator[Block]:
+    yield Line(settings_in_words(part.settings), style="bold")
     if part.topics and detail >= 0:
-        _wrapped(page, "topics", ", ".join(part.topics))
+        yield from _wrapped("topics", ", ".join(part.topics))
     if detail >= 0:
         for note in part.notes:
-            _wrapped(page, "note", note)
+            yield from _wrapped("note", note)
     told: set[str] = set()
     for answer in part.answers:
         if answer.expected:
             continue
         full = detail > 0 or (detail == 0 and answer.outcome not in told)
         told.add(answer.outcome)
-        _print_answer(answer, page, full)
+        yield from _answer(answer, full)
     by_design = [answer for answer in part.answers if answer.expected]
     if detail >= 0:
         for answer in by_design:
-            _wrapped(page, "expected", f"{answer.words}: {causes_in_words(answer)}")
+            yield from _wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
         for outcome in part.safe_up_to:
-            _wrapped(page, "safe", reach_in_words(part, outcome))
+            yield from _wrapped("safe", reach_in_words(part, outcome))
         if part.safe_events:
             if any(reach.undecided for reach in part.safe_up_to.values()):
                 said = f"{', '.join(part.safe_events)}; but not every set with them is decided"
-                _wrapped(page, "in no answer", said)
+                yield from _wrapped("in no answer", said)
             else:
-                _wrapped(page, "harmless", f"{', '.join(part.safe_events)}: in no answer")
+                yield from _wrapped("harmless", f"{', '.join(part.safe_events)}: in no answer")
         if part.outside:
             names = [one.finding for one in part.outside]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             known = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
-            _wrapped(page, "also known", known)
+            yield from _wrapped("also known", known)
 
 
-def _print_answer(answer: RiskAnswer, page: Page, full: bool) -> None:
+def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
     label = "LOST" if answer.outcome == "lost" else "NO LEADER"
     if not full:
         causes = ", ".join(cause.finding or cause.text for cause in answer.causes)
-        _wrapped(page, label, f"{answer.words}: {causes}")
+        yield from _wrapped(label, f"{answer.words}: {causes}")
         return
-    _wrapped(page, label, f"{WORDS[answer.outcome]} after {answer.words}")
+    yield from _wrapped(label, f"{WORDS[answer.outcome]} after {answer.words}")
     for number, sentence in enumerate(answer.story, 1):
-        _wrapped(page, "", f"{number:2}. {sentence}", hanging=4)
-    _wrapped(page, "  why", causes_in_words(answer))
-    _wrapped(page, "  shown", answer.shown)
-    _wrapped(page, "  do", answer.remedy)
-    _wrapped(page, "  trace", answer.trace or "")
+        yield from _wrapped("", f"{number:2}. {sentence}", hanging=4)
+    yield from _wrapped("  why", causes_in_words(answer))
+    yield from _wrapped("  shown", answer.shown)
+    yield from _wrapped("  do", answer.remedy)
+    yield from _wrapped("  trace", answer.trace or "")
 
 
-def _wrapped(page: Page, label: str, text: str, hanging: int = 0) -> None:
+def _wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
     """A labelled text, of which every further line is indented."""
     if not text:
         return
     lines = textwrap.wrap(text, WIDTH - INDENT - hanging, break_long_words=False, break_on_hyphens=False)
     for number, line in enumerate(lines):
         start = f"{label:<{INDENT}}" if number == 0 else " " * (INDENT + hanging)
-        page.line(f"{start}{line}")
+        yield Line(f"{start}{line}")
+
+
+def risk_sheet(report: RiskReport) -> Sheet:
+    """Return a summary without judgements."""
+    return Sheet(verdict_in_words(report), notes=tuple(f"Not read: {line}" for line in report.unread), judges=False)

@@ -7,39 +7,40 @@ are not repeated.
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
-from elrcheck.report.terminal import Page
+from elrcheck.report.document import Block, Labelled, Line, Table, Verdict
 from elrcheck.results.scenario_report import Mismatch, RunReport, ScenarioReport, StoryReport
 
 WIDTH = 96
 _WORD = {"as_expected": "ok", "unexpected": "fail", "pending": "pending"}
 
 
-def print_scenario(report: ScenarioReport, page: Page, detail: int = 0) -> None:
+def scenario_blocks(report: ScenarioReport, detail: int = 0) -> Iterator[Block]:
     """detail: below 0 only the verdicts."""
-    page.line(f"{report.id}  {report.title}", style="bold")
-    page.line(f"source  {report.source}")
+    yield Line(f"{report.id}  {report.title}", style="bold")
+    yield Line(f"source  {report.source}")
     if report.about and detail >= 0:
-        page.line()
+        yield Line()
         for line in report.about.splitlines():
-            page.line(line)
-    page.line()
+            yield Line(line)
+    yield Line()
     if detail >= 0:
-        _print_stories(report.runs, page, detail)
-    page.table(
+        yield from _stories(report.runs, detail)
+    yield Table(
         ("run", "expected", "is", ""),
-        ((run.label, run.expected, run.actual, _WORD[run.verdict]) for run in report.runs),
+        [(run.label, run.expected, run.actual, _WORD[run.verdict]) for run in report.runs],
     )
     findings = {run.label: _findings(run, detail) for run in report.runs}
     for lines in dict.fromkeys(lines for lines in findings.values() if lines):
-        page.line(", ".join(label for label, found in findings.items() if found == lines))
+        yield Line(", ".join(label for label, found in findings.items() if found == lines))
         for line in lines:
-            page.line(f"      {line}")
+            yield Line(f"      {line}")
     if report.pending:
-        page.labelled("pending", report.pending)
+        yield Labelled("pending", report.pending)
     if report.run_dir:
-        page.labelled("run", report.run_dir)
-    page.verdict_line(_WORD[report.verdict], f"{report.id}: {_count(report.runs)}")
+        yield Labelled("run", report.run_dir)
+    yield Verdict(_WORD[report.verdict], f"{report.id}: {_count(report.runs)}")
 
 
 def _count(runs: tuple[RunReport, ...]) -> str:
@@ -48,22 +49,22 @@ def _count(runs: tuple[RunReport, ...]) -> str:
     return ", ".join(f"{number} of {len(runs)} runs {word}" for number, word in counts if number)
 
 
-def _print_stories(runs: tuple[RunReport, ...], page: Page, detail: int) -> None:
+def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
     shown: list[RunReport] = []
     for run in runs:
         if not run.steps or any(_same(run.steps, other.steps) == len(run.steps) for other in shown):
             continue
         alike = [other.label for other in runs if other.steps == run.steps]
-        page.line("Story of " + ", ".join(alike), style="bold")
+        yield Line("Story of " + ", ".join(alike), style="bold")
         skipped = max((_same(run.steps, other.steps) for other in shown), default=0) if detail == 0 else 0
         if skipped:
-            page.line(f"  1 to {skipped}: as above" if skipped > 1 else "  1: as above")
+            yield Line(f"  1 to {skipped}: as above" if skipped > 1 else "  1: as above")
         for step in run.steps[skipped:]:
-            page.line(f"  {step.index:<3} {step.note}" if step.note else f"  {step.index}")
+            yield Line(f"  {step.index:<3} {step.note}" if step.note else f"  {step.index}")
             for line in textwrap.wrap("  ".join(a.replace(" ", "\0") for a in step.actions), WIDTH):
-                page.line("        " + line.replace("\0", " "))
-            page.line(f"      = {step.state}")
-        page.line()
+                yield Line("        " + line.replace("\0", " "))
+            yield Line(f"      = {step.state}")
+        yield Line()
         shown.append(run)
 
 

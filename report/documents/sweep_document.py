@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from elrcheck.report.document import Block, Labelled, Number, Table, Verdict, grouped
 from elrcheck.report.plain_words import several
-from elrcheck.report.terminal import Page
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
 
-def print_sweep(report: SweepReport, page: Page, detail: int = 0) -> None:
+def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
     """detail: below 0 only violated rows, above 0 also all violated properties of each row."""
     rows = report.rows if detail >= 0 else [row for row in report.rows if row.verdict == "violated"]
-    page.table(
+    yield Table(
         ("no.", *report.keys, "verdict", "property", "depth", "states", "diameter", "s", ""),
-        (
+        [
             (
-                str(row.number),
+                row.number,
                 *(shown(row.settings[key]) for key in report.keys),
                 row.verdict,
                 _properties(row, detail),
-                "" if row.depth is None else str(row.depth),
-                "" if row.distinct is None else page.count(row.distinct),
-                "" if row.diameter is None else str(row.diameter),
-                "" if row.seconds is None else f"{row.seconds:.2f}",
+                row.depth,
+                row.distinct,
+                row.diameter,
+                "" if row.seconds is None else Number(f"{row.seconds:.2f}"),
                 row.reason or "",
             )
             for row in rows
-        ),
-        right=("no.", "depth", "states", "diameter", "s"),
+        ],
     )
-    _print_verdict(report, page)
+    yield from _verdict(report)
 
 
 def shown(value: Scalar) -> str:
@@ -54,29 +55,29 @@ def _properties(row: SweepRow, detail: int) -> str:
     return f"{row.property} +{len(others)}" if others else row.property
 
 
-def _print_verdict(report: SweepReport, page: Page) -> None:
+def _verdict(report: SweepReport) -> Iterator[Block]:
     counts = [f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict)]
     word = "inconclusive" if report.verdict == "nothing" else report.verdict
-    page.verdict_line(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
+    yield Verdict(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
     breaking = [row for row in report.rows if row.verdict == "violated"]
     if breaking:
         first = breaking[0]
-        page.labelled("smallest", f"number {first.number}: {named(first, report.keys)}")
+        yield Labelled("smallest", f"number {first.number}: {named(first, report.keys)}")
         if first.trace is not None and report.run_dir is not None:
-            page.labelled("trace", f"{report.run_dir}/{first.trace}")
+            yield Labelled("trace", f"{report.run_dir}/{first.trace}")
     if report.excluded:
-        page.labelled("excluded", f"{several(report.excluded, 'point')} of the grid")
+        yield Labelled("excluded", f"{several(report.excluded, 'point')} of the grid")
     if report.interrupted:
-        page.labelled("stopped", "interrupted before all configurations had run")
+        yield Labelled("stopped", "interrupted before all configurations had run")
     if report.resumed:
-        page.labelled("resumed", f"{several(report.resumed, 'configuration')} from an earlier run")
+        yield Labelled("resumed", f"{several(report.resumed, 'configuration')} from an earlier run")
     states = sum(row.distinct or 0 for row in report.rows)
-    page.labelled("states", page.count(states))
-    page.labelled("time", f"{report.seconds:.2f} s")
+    yield Labelled("states", grouped(states))
+    yield Labelled("time", f"{report.seconds:.2f} s")
     engine = report.engine
     what = "processes" if engine.name == "local" else "slots"
     more = f", {engine.detail}" if engine.detail else ""
-    page.labelled("engine", f"{engine.name}, {engine.workers} {what}{more}")
-    page.labelled("run", report.run_dir)
+    yield Labelled("engine", f"{engine.name}, {engine.workers} {what}{more}")
+    yield Labelled("run", report.run_dir)
     if report.run_dir is not None and (report.interrupted or report.count("failed")):
-        page.labelled("resume", f"elrcheck sweep --resume {report.run_dir}")
+        yield Labelled("resume", f"elrcheck sweep --resume {report.run_dir}")

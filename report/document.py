@@ -1,0 +1,146 @@
+"""A report as a document: blocks to read from top to bottom, and the judgements that CI formats list.
+
+`report.kinds` makes the document of every report. The renderers know documents only: text prints the blocks;
+JUnit, SARIF, GitHub annotations and Markdown list the cases of the suites.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.trace_view import TraceView
+
+THIN_SPACE = "\u202f"
+"""Separates the groups of three digits in the numbers of a document; a renderer may print another sign."""
+
+
+class Number(str):
+    """A number as text, for a column that is aligned on the right."""
+
+
+Cell: TypeAlias = str | int | None
+
+
+class Line(Record, frozen=True):
+    """A line of text. hang: indent of further lines, where a terminal is too narrow for one."""
+
+    text: str = ""
+    style: str = ""
+    hang: int | None = None
+
+
+class Verdict(Record, frozen=True):
+    """A line that begins with a verdict, in capitals and in its colour."""
+
+    word: str
+    text: str
+
+
+class Labelled(Record, frozen=True):
+    """A label and a text; nothing if the text is empty."""
+
+    label: str
+    text: str | None
+    indent: int = 6
+
+
+class Table(Record, frozen=True):
+    """A table with its heads; nothing if it has no rows. Columns with numbers are aligned on the right."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+
+
+Block: TypeAlias = Line | Verdict | Labelled | Table
+
+Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "undecided")
+Level: TypeAlias = Literal["error", "warning", "note"]
+
+
+class Case(Record, frozen=True):
+    """One judgement: a property, a proof obligation, a hazard, a difference from a baseline."""
+
+    id: str
+    """Unique in its suite, and stable: code scanning recognises a finding by it."""
+    name: str
+    outcome: Outcome
+    verdict: str
+    """A few words."""
+    message: str = ""
+    """One line about the failure; empty if there is none."""
+    text: str | Sequence[Block] = ""
+    """The full description, as lines or as blocks."""
+    source: str | None = None
+    """``folder/file.py:line`` in the package."""
+    place: str | None = None
+    """Likewise for a file of the user."""
+    trace: TraceView | None = None
+    seconds: float = 0.0
+    rule: str = ""
+    """The broken rule, if it does not follow from `id`."""
+    level: Level = "error"
+    """How bad a failure is."""
+    byte: int | None = None
+    """Position in a binary file, `place`."""
+    about: str = ""
+    """What the case is about, if that is no file."""
+    facts: tuple[tuple[str, str | int | None], ...] = ()
+    help: str = ""
+    """What to do about a failure of this rule."""
+
+    @property
+    def title(self) -> str:
+        return self.name if self.id == self.name else f"{self.id} {self.name}"
+
+
+class Suite(Record, frozen=True):
+    """The cases of one configuration."""
+
+    name: str
+    cases: tuple[Case, ...]
+    brokers: int = 0
+    seconds: float = 0.0
+    facts: tuple[tuple[str, str], ...] = ()
+    """Further information, as (label, text)."""
+
+    def count(self, outcome: Outcome) -> int:
+        return sum(case.outcome == outcome for case in self.cases)
+
+
+class Sheet(Record, frozen=True):
+    """The judgements of a report."""
+
+    summary: str
+    """The result in one line."""
+    suites: tuple[Suite, ...] = ()
+    notes: tuple[str, ...] = ()
+    """Reasons why the report is inconclusive."""
+    judges: bool = True
+    """False for a report that is not a list of judgements, and has only a summary."""
+
+
+class Document(Record, frozen=True):
+    """A whole report."""
+
+    command: str
+    """The command that produced it (`check`)."""
+    verdict: str
+    exit_code: ExitCode
+    blocks: Sequence[Block]
+    """What text shows, from top to bottom."""
+    sheet: Sheet
+
+
+def grouped(number: int) -> str:
+    """Return an integer in groups of three digits."""
+    return f"{number:,}".replace(",", THIN_SPACE)
+
+
+def split_place(place: str) -> tuple[str, int]:
+    """Split ``folder/file.py:12`` into file and line; line 1 if there is none."""
+    file, colon, line = place.rpartition(":")
+    return (file, int(line)) if colon and line.isdigit() else (place, 1)

@@ -1,0 +1,220 @@
+"""An audit of metadata logs as text: flags, the worst first, then damage and what was read, the verdict last.
+
+CRITICAL  elr-outside-replicas  F-20: 1 partition
+      c-1       ELR [0, 1] is not within the replicas [2]
+                offset 38, 2026-11-22T02:12:26.178Z, until 54, in 00000000000000000000.log
+      now       Do not stop, fence or unregister the leader ..
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elrcheck.report.document import Block, Case, Labelled, Level, Line, Sheet, Suite, Verdict, grouped
+from elrcheck.report.plain_words import several
+from elrcheck.results.audit_report import (
+    WORST_FIRST,
+    AuditedCluster,
+    AuditedLog,
+    AuditFlag,
+    AuditRepair,
+    AuditReport,
+    Severity,
+)
+
+SHOWN = 5
+"""Flags of a rule that are shown without --verbose."""
+STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
+
+
+def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
+    """detail: below 0 only flags, damage and the verdict, above 0 every flag."""
+    rules: dict[str, list[AuditFlag]] = {}
+    for flag in sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity)):
+        rules.setdefault(flag.rule, []).append(flag)
+    for flags in rules.values():
+        yield from _rule(flags, detail)
+        yield Line()
+    shown = len(report.damage) if detail > 0 else SHOWN
+    for damage in report.damage[:shown]:
+        yield Line(f"DAMAGE  {damage.path}, byte {damage.position}", style="bold yellow")
+        yield Labelled("", f"offset {damage.offset}: {damage.message}")
+    if len(report.damage) > shown:
+        yield Line(f"DAMAGE  {grouped(len(report.damage) - shown)} more places; --verbose shows all")
+    if report.strict and report.damage:
+        yield Line("--strict: a damaged file is an error")
+    if report.interrupted:
+        yield Line("interrupted: this is a partial report, of what was read until then")
+    if detail >= 0:
+        yield from _logs(report)
+    for repair in report.repaired:
+        yield Line(repair_in_words(repair))
+    if report.cluster is not None:
+        yield from _cluster(report.cluster, report, detail)
+        return
+    still = sum(1 for flag in report.flags if flag.until is None)
+    yield Verdict(
+        report.verdict,
+        f"{_several(report.records, 'record')}, {_several(report.partitions, 'partition')},"
+        f" {_several(len(report.flags), 'flag')} ({grouped(still)} not resolved),"
+        f" {_several(len(report.damage), 'damaged place')}, {report.seconds:.1f} s",
+    )
+
+
+def repair_in_words(repair: AuditRepair) -> str:
+    """What `--repaired` leaves out."""
+    if not repair.left_out:
+        return f"repaired: {repair.finding}; a build with its patch leaves no sign of it, so all are flagged"
+    verb = "is" if len(repair.left_out) == 1 else "are"
+    return f"repaired: {repair.finding}; {', '.join(repair.left_out)} {verb} not flagged"
+
+
+def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
+    first = flags[0]
+    partitions = len({(flag.path.rpartition("/")[0], flag.topic, flag.partition) for flag in flags})
+    number = "1 partition" if partitions == 1 else f"{grouped(partitions)} partitions"
+    hazard = "" if first.hazard is None else f"  {first.hazard}"
+    yield Line(f"{first.severity.upper()}  {first.rule}{hazard}: {number}", style=STYLES[first.severity])
+    shown = flags if detail > 0 else flags[:SHOWN]
+    for flag in shown:
+        yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
+        if flag.path == flag.log:  # a cluster that runs: all of it was seen at one time, which stands below
+            continue
+        until = "" if flag.until is None else f", until {flag.until}"
+        yield Labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
+    if len(flags) > len(shown):
+        yield Labelled("", f"{grouped(len(flags) - len(shown))} more; --verbose shows all")
+    yield Labelled("now", first.remedy)
+
+
+def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Iterator[Block]:
+    for text in cluster.unseen:
+        yield Line(f"NOT SEEN  {text}", style="bold yellow")
+    if detail >= 0:
+        fenced = f" (fenced: {', '.join(map(str, cluster.fenced))})" if cluster.fenced else ""
+        at = "" if cluster.offset < 0 else f", at offset {cluster.offset} of the metadata log"
+        elr = "ELR on" if cluster.elr_version else "ELR off"
+        release = f"Kafka {cluster.kafka}, metadata.version {cluster.metadata_version}"
+        yield Line(f"{cluster.name}: cluster {cluster.cluster_id}, {release}, {elr}")
+        yield Line(
+            f"brokers {', '.join(map(str, cluster.brokers))}{fenced}, reassignments under way:"
+            f" {grouped(cluster.reassignments)}; seen {cluster.time}{at}"
+        )
+    yield Verdict(
+        report.verdict,
+        f"{_several(cluster.topics, 'topic')}, {_several(report.partitions, 'partition')},"
+        f" {_several(len(report.flags), 'flag')}, {report.seconds:.1f} s",
+    )
+
+
+def _several(number: int, noun: str) -> str:
+    return several(number, noun, shown=grouped(number))
+
+
+def _logs(report: AuditReport) -> Iterator[Block]:
+    for log in report.logs:
+        span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
+        said = [_several(log.records, "record"), span, _several(log.partitions, "partition")]
+        asked = log.explained + log.unexplained
+        said.append(f"{grouped(log.explained)} of {grouped(asked)} changes explained")
+        if log.aborted_transactions:
+            said.append(f"aborted transactions: {log.aborted_transactions}")
+        if log.open_transaction:
+            said.append("ends within a transaction")
+        if log.incomplete_bytes:
+            said.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
+        yield Line(f"{log.name}: {', '.join(said)}")
+    unknown = [unread for unread in report.unread if not unread.known]
+    for unread in unknown:
+        what = f"{unread.name} of version {unread.version}"
+        yield Line(f"not read: {_several(unread.count, 'record')} of a kind that is not known, {what}")
+        yield Line(f"          the first at offset {unread.offset} in {unread.path}")
+
+
+LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+
+
+def audit_sheet(report: AuditReport) -> Sheet:
+    """A suite for each log."""
+    judged = f"{several(report.partitions, 'partition')}, {several(len(report.flags), 'flag')}"
+    damage = several(len(report.damage), "damaged place")
+    summary = f"{several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"
+    notes: tuple[str, ...] = ()
+    if report.interrupted:
+        notes = ("interrupted: a partial report, of what was read until then",)
+    suites = tuple(_suite(log, report) for log in report.logs)
+    if report.cluster is not None:
+        suites = (_cluster_suite(report.cluster, report),)
+        summary = f"{judged}, {report.seconds:.1f} s"
+        notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
+    notes += tuple(map(repair_in_words, report.repaired))
+    return Sheet(summary, suites, notes)
+
+
+def _suite(log: AuditedLog, report: AuditReport) -> Suite:
+    cases = [_case(flag) for flag in report.flags if flag.log == log.name]
+    if not cases:
+        cases.append(Case("no-flag", "no partition is flagged", "passed", "holds"))
+    for damage in report.damage:
+        if damage.path in log.files:
+            ident = f"damage {damage.offset} byte {damage.position}"
+            where = f"{damage.path}, byte {damage.position}"
+            cases.append(Case(ident, ident, "undecided", "damaged", f"{damage.message}, in {where}"))
+    facts = (
+        ("records", str(log.records)),
+        ("offsets", f"{log.first_offset} to {log.last_offset}"),
+        ("partitions", str(log.partitions)),
+        *_repairs(report),
+    )
+    return Suite(log.name, tuple(cases), facts=facts)
+
+
+def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
+    cases = tuple(_case(flag) for flag in report.flags)
+    facts = (
+        ("cluster", cluster.cluster_id),
+        ("kafka", cluster.kafka),
+        ("metadata.version", str(cluster.metadata_version)),
+        ("eligible.leader.replicas.version", str(cluster.elr_version)),
+        ("partitions", str(report.partitions)),
+        *_repairs(report),
+    )
+    none = Case("no-flag", "no partition is flagged", "passed", "holds")
+    return Suite(cluster.name, cases or (none,), facts=facts)
+
+
+def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
+    return tuple(("repaired", repair.finding) for repair in report.repaired)
+
+
+def _case(flag: AuditFlag) -> Case:
+    about = f"{flag.topic}-{flag.partition}"
+    until = "" if flag.until is None else f", until {flag.until}"
+    where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"
+    ident = f"{flag.rule} {about} {flag.offset}"
+    if flag.path == flag.log:  # a cluster that runs, in which a partition has a rule's flag only once
+        where, ident = f"seen {flag.time} in {flag.path}", f"{flag.rule} {about}"
+    return Case(
+        ident,
+        ident,
+        "failed",
+        flag.severity + ("" if flag.hazard is None else f", {flag.hazard}"),
+        f"{about}: {flag.message}",
+        f"{about}: {flag.message}\n{where}\nnow: {flag.remedy}\n",
+        place=flag.path,
+        rule=flag.rule,
+        level=LEVELS[flag.severity],
+        byte=flag.position,
+        about=about,
+        facts=(
+            ("offset", flag.offset),
+            ("until", flag.until),
+            ("time", flag.time),
+            ("topic", flag.topic),
+            ("partition", flag.partition),
+            ("severity", flag.severity),
+            ("finding", flag.hazard),
+            ("remedy", flag.remedy),
+        ),
+        help=flag.remedy,
+    )

@@ -1,0 +1,72 @@
+"""The document of a checked certificate: the texts that do not fit first, the verdict last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict
+from elrcheck.report.documents.proof_document import claim_blocks
+from elrcheck.results.prove_report import CertificateReport, ScriptReport
+
+_FIT = {"changed": "is another text now", "gone": "has no part in the proof now", "new": "is not in it"}
+
+
+def certificate_blocks(report: CertificateReport, detail: int = 0) -> Iterator[Block]:
+    for script in report.scripts:
+        if script.fit != "same" or script.unknown or script.refuted:
+            yield from script_blocks(script)
+    if detail >= 0:
+        for name in report.open:
+            yield Labelled("open", name)
+        yield Labelled("written by", report.written_by)
+        source = "the same" if report.same_source else "another"
+        yield Labelled("source", f"{source}; every text was made anew from the one of today and compared")
+        yield from claim_blocks(report.coverage)
+    if detail > 0:
+        rows = [
+            (script.subject, script.fit, script.questions, script.discharged, Number(f"{script.seconds:.2f}"))
+            for script in report.scripts
+        ]
+        yield Table(("script", "fits", "questions", "unsat", "seconds"), rows)
+    rest = f"{certificate_summary(report)}, {report.seconds:.1f} s"
+    yield Verdict(report.verdict, f"{report.variant}, {rest}")
+
+
+def certificate_summary(report: CertificateReport) -> str:
+    questions = sum(script.questions for script in report.scripts)
+    given = f", assuming {' and '.join(report.assumptions)}" if report.assumptions else ""
+    if report.solver is None:
+        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again{given}"
+    done = sum(script.discharged for script in report.scripts)
+    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations{given}"
+
+
+def script_blocks(script: ScriptReport) -> Iterator[Block]:
+    yield Line(f"{script.subject}  {script.file}".rstrip())
+    if script.fit != "same":
+        yield Labelled("text", _FIT[script.fit])
+    for word, names in (("refuted", script.refuted), ("unknown", script.unknown)):
+        if names:
+            yield Labelled(word, ", ".join(names))
+    yield Line()
+
+
+def certificate_sheet(report: CertificateReport) -> Sheet:
+    cases = [_script_case(script) for script in report.scripts]
+    cases += (Case(name, name, "undecided", "open", "the proof did not show it") for name in report.open)
+    suite = Suite(f"{report.variant}, certificate", tuple(cases), seconds=report.seconds)
+    said = f"{report.variant}: {certificate_summary(report)}"
+    return Sheet(said, (suite,))
+
+
+def _script_case(script: ScriptReport) -> Case:
+    outcome: Outcome = "passed"
+    if script.refuted or script.fit != "same":
+        outcome = "failed"
+    elif script.unknown:
+        outcome = "undecided"
+    text = "" if outcome == "passed" else tuple(script_blocks(script))
+    name = script.subject
+    verdict = script.fit if script.fit != "same" else f"{script.discharged} of {script.questions} discharged"
+    message = "" if outcome == "passed" else f"{name}: {verdict}"
+    return Case(name, name, outcome, verdict, message, text, seconds=script.seconds)

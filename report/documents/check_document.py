@@ -1,0 +1,290 @@
+"""A check report as text, in the order of need: the shortest counterexample, tables, and the verdict last.
+
+Of several violations the one with the shortest trace is printed, and one line for each of the others; with
+--all, or -v, every one. -q leaves out all but the lines that name them and the verdict. The block of a
+violated property::
+
+    FAIL  P-3 LeaderInIsr  violated at depth 2
+          means     After step 2 this is false: "The leader is a member of the ISR".
+          conjunct  leader_is_member
+          witness   leader=1
+          step 1    Fence(broker=2)
+                    because  broker 2 is registered and not fenced
+                    isr: {0,1,2} -> {0,1}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.documents.exploration_document import levels_blocks, projected
+from elrcheck.report.documents.trace_document import trace_blocks
+from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.plain_words import from_store, several
+from elrcheck.results.check_report import ActionReport, CheckReport, Extent, PropertyReport, SearchReport
+from elrcheck.results.prove_report import ProveReport
+
+PLAIN = str.maketrans("“”", '""')
+"""Quotation marks that every stream can print."""
+MOST_FINDINGS = 3
+"""Findings outside the scope that are named with their events; of the others only the ids."""
+
+
+def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
+    yield from violations_blocks([each for each in report.properties if each.verdict == "violated"], report, detail)
+    if detail >= 0:
+        yield from _properties(report)
+        yield from _actions(report, detail)
+    if detail > 0:
+        yield from _details(report)
+    yield from _verdict(report, detail)
+
+
+def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, detail: int) -> Iterator[Block]:
+    """The shortest counterexample whole, unless -q; the others in a line each, unless -v."""
+    found = sorted(violated, key=lambda each: (each.depth is None, each.depth))
+    shown = 0 if detail < 0 else len(found) if detail > 0 else 1
+    for each in found[:shown]:
+        yield from violation_blocks(each, report, detail)
+    for each in found[shown:]:
+        place = _place(each, report)
+        yield Verdict("fail", _headline(each, report) + (f"  {place}" if place else ""))
+    if 0 < shown < len(found):
+        yield Line(f"      -v prints all {len(found)}, and `elrcheck trace show PATH` one of them")
+        yield Line()
+
+
+def _headline(found: PropertyReport, report: CheckReport) -> str:
+    where = "" if found.depth is None else f" at depth {found.depth}"
+    return f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})"
+
+
+def _place(found: PropertyReport, report: CheckReport) -> str | None:
+    """The path of the stored trace."""
+    if found.trace is None:
+        return None
+    return f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+
+
+def violation_blocks(found: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
+    """Prints the block of one violated property, including its trace."""
+    yield Verdict("fail", _headline(found, report))
+    yield Labelled("means", sentence(found).translate(PLAIN))
+    yield Labelled("conjunct", found.conjunct)
+    yield Labelled("witness", found.witness)
+    if found.counterexample is not None:
+        yield from trace_blocks(found.counterexample, initial=detail > 0)
+        if found.counterexample.repro is not None:
+            yield Labelled("repro", found.counterexample.repro)
+    place = _place(found, report)
+    if place is not None:
+        yield Labelled("trace", place)
+        yield Labelled("next", f"elrcheck explain {place}")
+    yield Line()
+
+
+def _properties(report: CheckReport) -> Iterator[Block]:
+    columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
+    if any(found.waiting is not None for found in report.properties):
+        columns = (*columns, "waiting states")
+    yield Table(
+        columns,
+        [
+            (
+                found.id,
+                found.name,
+                found.kind,
+                found.verdict,
+                found.depth,
+                *([] if found.waiting is None else [found.waiting or Number("never")]),
+            )
+            for found in report.properties
+        ],
+    )
+
+
+def _actions(report: CheckReport, detail: int) -> Iterator[Block]:
+    """Those that fired; with -v every one. What the budgets leave out is below the verdict, in words."""
+    yield Table(
+        ("action", "fired", "new states", ""),
+        [
+            (action.name, action.fired, action.new_states, _idleness(action))
+            for action in report.actions
+            if detail > 0 or not action.idle
+        ],
+    )
+
+
+def _idleness(action: ActionReport) -> str:
+    if not action.idle:
+        return ""
+    return "beyond the budgets" if action.fired else "never fired"
+
+
+def _details(report: CheckReport) -> Iterator[Block]:
+    yield Table(("variable", "distinct values"), [(variable.name, variable.distinct) for variable in report.variables])
+    yield from levels_blocks(report.search.levels)
+    yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+
+
+def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
+    search = report.search
+    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    unreached = [found.id for found in report.properties if found.verdict == "unreached"]
+    for failure in report.failures:
+        yield Verdict("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
+    yield Verdict(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+    if report.vacuous is not None:
+        yield Verdict("vacuous", report.vacuous)
+    yield Labelled("violated", ", ".join(violated))
+    yield Labelled("unreached", ", ".join(unreached))
+    for overflow in search.overflows:
+        where = f"in {grouped(overflow.count)} steps"
+        yield Labelled("overflow", f"{overflow.leaf} exceeded its bit width {where}")
+    if report.extent is not None:
+        yield from _extent(report.extent)
+    if detail >= 0:
+        yield from number_blocks(report)
+    yield Labelled("run", report.run_dir)
+    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
+    if stored and detail >= 0:
+        yield Labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
+    yield Labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
+
+
+def _extent(extent: Extent) -> Iterator[Block]:
+    """What was tried and what was not: a verdict is about nothing else."""
+    yield Labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
+    yield Labelled("not tried", ", ".join(extent.not_tried))
+    for found in extent.findings[:MOST_FINDINGS]:
+        yield Labelled("known", f"{found.finding} needs {' and '.join(found.needs)}: {found.title}")
+    more = [found.finding for found in extent.findings[MOST_FINDINGS:]]
+    if more:
+        yield Labelled("", f"and outside this scope as well: {', '.join(more)} (`elrcheck show {more[0]}`)")
+    for setting in extent.no_effect:
+        yield Labelled("no effect", f"{setting}: the search is the same without it")
+
+
+def number_blocks(report: CheckReport) -> Iterator[Block]:
+    search, engine = report.search, report.engine
+    idle = ", ".join(action.name for action in report.actions if action.possible and not action.fired)
+    yield Labelled("actions", f"never fired, although the scope allows them: {idle}" if idle else None)
+    states = f"{grouped(search.distinct)} distinct, {grouped(search.generated)} generated, diameter {search.diameter}"
+    if search.cut:
+        states += f", {grouped(search.cut)} steps beyond the budgets"
+    if search.deadlocks:
+        states += f", {grouped(search.deadlocks)} deadlocks"
+    yield Labelled("states", states)
+    yield Labelled("projected", projected(search.projection))
+    age = from_store(report.kept)
+    yield Labelled("kept", age and f"{age}; --fresh searches again")
+    yield Labelled("time", f"{search.seconds:.2f} s, {grouped(round(search.states_per_second))} states/s")
+    detail = f", {engine.detail}" if engine.detail else ""
+    yield Labelled("engine", f"{engine.name}, {several(engine.workers, 'worker')}{detail}")
+    yield Labelled("memory", f"{search.bytes_per_state} bytes/state, {_identity(search)}{_peak(search)}")
+
+
+def _reach(search: SearchReport) -> str:
+    if search.complete:
+        return "complete within the budgets of the scope"
+    return f"bounded by {search.stopped_by or 'an unnamed limit'}"
+
+
+def _identity(search: SearchReport) -> str:
+    if search.fingerprint_bits is None:
+        return "exact states"
+    chance = f"collision probability {search.collision_probability:.1e}"
+    return f"{search.fingerprint_bits}-bit fingerprints, {chance}"
+
+
+def _peak(search: SearchReport) -> str:
+    where = ", spilled to disk" if search.spilled else ""
+    peak = search.peak_memory_bytes
+    return f"{where}, peak {peak / 2**20:,.0f} MiB" if peak else where
+
+
+_UNDECIDED = {"unreached": "no state of this search shows it", "inconclusive": "the search stopped before deciding it"}
+_PROPERTY: dict[str, Outcome] = {"holds": "passed", "reached": "passed", "violated": "failed"}
+
+
+def check_sheet(report: CheckReport) -> Sheet:
+    suite = Suite(
+        f"{report.variant}, {report.scope}",
+        (*(property_case(found, report) for found in report.properties), *_idle_cases(report)),
+        broker_count(report),
+        report.search.seconds,
+        search_facts(report.search),
+    )
+    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    reach = "complete within the budgets of the scope"
+    if not report.search.complete:
+        reach = f"bounded by {report.search.stopped_by or 'an unnamed limit'}"
+    summary = f"{suite.name}: {reach}" + (f"; violated: {', '.join(violated)}" if violated else "")
+    if report.failures:
+        summary += f"; fails by --fail-on {','.join(failure.word for failure in report.failures)}"
+    return Sheet(summary, (suite,), check_notes(report))
+
+
+def _idle_cases(report: CheckReport) -> list[Case]:
+    """Cases for actions that never fire, if `--fail-on` makes them failures."""
+    return [
+        Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
+        for failure in report.failures
+        if failure.word == "unreached-action"
+        for name in failure.subjects
+    ]
+
+
+def check_notes(report: CheckReport) -> tuple[str, ...]:
+    """Reasons why a search is less conclusive than it seems."""
+    search, notes = report.search, []
+    if report.vacuous is not None:
+        notes.append(f"vacuous: {report.vacuous}")
+    if not search.complete:
+        notes.append(f"the search is incomplete: it was stopped by {search.stopped_by or 'a limit'}")
+    notes += [f"{o.leaf} exceeded its bit width in {o.count} steps" for o in search.overflows]
+    return tuple(notes)
+
+
+def property_case(found: PropertyReport, report: CheckReport) -> Case:
+    """The case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
+    outcome = _PROPERTY.get(found.verdict, "undecided")
+    if any(found.id in failure.subjects for failure in report.failures):
+        outcome = "failed"
+    where = "" if found.depth is None else f" at depth {found.depth}"
+    message, blocks = "", tuple[Block, ...]()
+    if found.verdict == "violated":
+        named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
+        why = [": " + " ".join(filter(None, named))] if any(named) else []
+        message = " ".join(["violated" + where, *why])
+        message = f"{found.id} {found.name} {message}".replace(" : ", ": ")
+        blocks = tuple(violation_blocks(found, report))
+    elif found.verdict not in _PROPERTY:
+        message = _UNDECIDED.get(found.verdict, found.verdict)
+        if outcome == "failed":
+            message = f"{found.id} {found.name}: {message}"
+    return Case(
+        id=found.id,
+        name=found.name,
+        outcome=outcome,
+        verdict=found.verdict + where,
+        message=message,
+        text=blocks,
+        source=found.source,
+        trace=found.counterexample,
+    )
+
+
+def search_facts(search: SearchReport) -> tuple[tuple[str, str], ...]:
+    return (
+        ("distinct states", str(search.distinct)),
+        ("generated states", str(search.generated)),
+        ("diameter", str(search.diameter)),
+        ("seconds", f"{search.seconds:.3f}"),
+    )
+
+
+def broker_count(report: CheckReport | ProveReport) -> int:
+    number = report.config.get("broker_count")
+    return number if isinstance(number, int) else 0

@@ -1,0 +1,136 @@
+"""A comparison with Kafka's classes as text: differences side by side, then the counts, the verdict last.
+
+UNEXPLAINED  4.1.2  Unfence: leader, leader_epoch, partition_epoch  (13 times)
+      topic    partition: replicas [0, 1], ISR [0, 1], leader 0, ..
+      event    Fence broker 0
+      before   replicas [0, 1], ISR [], no leader, ..
+      field    Kafka | model
+      leader   0     | none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.results.conform_report import ConformReport, DisagreementReport, VersionReport
+
+
+def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
+    """detail: below 0 only unexplained differences and the verdict, above 0 the explained ones in full."""
+    for found in report.disagreements:
+        if not found.explained or detail > 0:
+            yield from disagreement_blocks(found)
+            yield Line()
+    explained = [found for found in report.disagreements if found.explained]
+    if detail >= 0 and explained:
+        yield Line("Explained differences", style="bold")
+        yield Table(
+            ("class", "Kafka", "count", "what", "why"),
+            [(d.class_, d.kafka, d.count, d.what, d.why or "") for d in explained],
+        )
+    if detail > 0:
+        yield from _spaces(report)
+        yield Line("Compared in part", style="bold")
+        yield Table(("what", "why"), [(p.what, p.why) for p in report.projections])
+    if detail >= 0:
+        yield from _versions(report)
+    for setting in report.settings:
+        yield Line(f"the model has {setting}")
+    if report.stopped_by is not None:
+        yield Line(f"stopped by {report.stopped_by}; the report has what was compared until then")
+    minute = 60 * report.compared / report.seconds if report.seconds else 0.0
+    yield Verdict(
+        report.verdict,
+        f"{grouped(report.compared)} comparisons, {grouped(report.unexplained)} differ without an"
+        f" explanation, seed {report.seed}, {report.seconds:.1f} s, {grouped(round(minute))} a minute",
+    )
+
+
+def disagreement_blocks(found: DisagreementReport) -> Iterator[Block]:
+    """One group of differences with its shortest example, field by field."""
+    example = found.example
+    times = "once" if found.count == 1 else f"{grouped(found.count)} times"
+    title = "" if not found.explained else f": {found.what}"
+    word = "explained" if found.explained else "UNEXPLAINED"
+    yield Line(f"{word}  {found.kafka}  {found.class_}{title}  ({times})", style="bold")
+    for line in example.setup:
+        yield Labelled("start", line)
+    for event in example.events:
+        yield Labelled("event", event)
+    yield Labelled("before", example.before)
+    names = max((len(pair.name) for pair in example.fields), default=0)
+    width = max((len(pair.kafka) for pair in example.fields), default=0)
+    yield Labelled("field", f"{'':{names}}  {'Kafka':{max(width, 5)}} | model")
+    for pair in example.fields:
+        yield Labelled("", f"{pair.name:{names}}  {pair.kafka:{max(width, 5)}} | {pair.model}")
+    if found.why is not None:
+        yield Labelled("why", found.why)
+    yield Labelled("again", example.command)
+    if example.what_if is not None:
+        yield Labelled("what-if", f"echo '{example.what_if}' | elrcheck what-if")
+
+
+def _versions(report: ConformReport) -> Iterator[Block]:
+    yield Table(
+        ("Kafka", "variant", "compared", "builder", "controller", "ISR order", "not held", "explained", "unexplained"),
+        [
+            (v.kafka, v.variant, v.compared, v.builder, v.controller, v.isr_order, v.unheld, v.explained, v.unexplained)
+            for v in report.versions
+        ],
+    )
+
+
+def _spaces(report: ConformReport) -> Iterator[Block]:
+    yield Line("Finite sets of questions", style="bold")
+    yield Table(
+        ("Kafka", "set", "points", "asked", ""),
+        [
+            (v.kafka, s.name, s.points, s.asked, "all" if s.asked == s.points else "")
+            for v in report.versions
+            for s in v.spaces
+        ],
+    )
+
+
+def conform_sheet(report: ConformReport) -> Sheet:
+    """A suite for each version. Explained differences pass; they are cases, so that a change is noticed."""
+    suites = tuple(_suite(version, report) for version in report.versions)
+    summary = (
+        f"Kafka {report.kafka}: {report.compared} comparisons,"
+        f" {report.unexplained} differ without an explanation, {report.seconds:.1f} s"
+    )
+    notes = () if report.stopped_by is None else (f"stopped by {report.stopped_by}",)
+    return Sheet(summary, suites, notes)
+
+
+def _suite(version: VersionReport, report: ConformReport) -> Suite:
+    same = Case(
+        f"kafka-{version.kafka}",
+        f"{version.variant} answers as Kafka {version.kafka} does",
+        "failed" if version.unexplained else "passed" if version.compared else "undecided",
+        f"{version.compared} comparisons, {version.unexplained} unexplained",
+        f"{version.unexplained} answers differ without an explanation" if version.unexplained else "",
+    )
+    groups = (_case(found) for found in report.disagreements if found.kafka == version.kafka)
+    facts = (
+        ("builder", str(version.builder)),
+        ("controller", str(version.controller)),
+        ("ISR order", str(version.isr_order)),
+        ("not held by the model", str(version.unheld)),
+    )
+    return Suite(f"Kafka {version.kafka}, {version.variant}", (same, *groups), facts=facts)
+
+
+def _case(found: DisagreementReport) -> Case:
+    verdict = f"{'explained' if found.explained else 'unexplained'}, {found.count} times"
+    text = tuple(disagreement_blocks(found))
+    message = "" if found.explained else f"{found.class_} differs from Kafka {found.kafka}"
+    return Case(
+        f"{found.kafka} {found.class_}",
+        found.what if found.explained else found.class_,
+        "passed" if found.explained else "failed",
+        verdict,
+        message,
+        text,
+    )

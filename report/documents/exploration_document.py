@@ -1,0 +1,102 @@
+"""The description of a scope as text."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from elrcheck.report.document import Block, Labelled, Number, Sheet, Table, Verdict, grouped
+from elrcheck.report.plain_words import several
+from elrcheck.results.check_report import Projection
+
+if TYPE_CHECKING:  # `check` prints levels with this module, and knows no other part of that report
+    from elrcheck.results.exploration_report import ExploreReport, SpaceReport
+
+
+def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block]:
+    if detail >= 0:
+        yield from _tables(report)
+    if detail > 0:
+        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+    yield from _summary(report)
+
+
+def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
+    """Prints the new states per depth, and the growth factor from the depth before."""
+    grown = ["", *(Number(f"{after / before:.2f}") for before, after in itertools.pairwise(levels))]
+    yield Table(
+        ("depth", "new states", "growth"), [(depth, states, grown[depth]) for depth, states in enumerate(levels)]
+    )
+
+
+def projected(guess: Projection | None) -> str | None:
+    """The projected size of an incomplete search, clearly marked as an estimate."""
+    if guess is None:
+        return None
+    size = f"{grouped(guess.states)} states in {guess.levels} levels"
+    return f"{size}, extrapolated from the declining growth; an estimate, not a result"
+
+
+def _tables(report: ExploreReport) -> Iterator[Block]:
+    yield from levels_blocks(report.space.levels)
+    yield Table(("steps from a state", "states"), [(row.degree, row.states) for row in report.degrees])
+    yield Table(
+        ("action", "fired", "new states", "beyond the budgets"),
+        [(action.name, action.fired, action.new_states, action.cut) for action in report.actions],
+    )
+    yield Table(("variable", "distinct values"), [(variable.name, variable.distinct) for variable in report.variables])
+
+
+def _summary(report: ExploreReport) -> Iterator[Block]:
+    space = report.space
+    yield Verdict(report.verdict, exploration_sheet(report).summary)
+    for leaf, count in (space.overflows or {}).items():
+        yield Labelled("overflow", f"{leaf} exceeded its bit width in {grouped(count)} steps")
+    yield Labelled("states", _states(space))
+    yield Labelled("projected", projected(space.projection))
+    yield Labelled(
+        "steps",
+        f"{grouped(space.steps)} within the budgets, {grouped(space.cut)} beyond, "
+        f"{report.mean_degree:.2f} per state on average",
+    )
+    yield Labelled("parts", _components(report))
+    if report.graph is not None:
+        graph = report.graph
+        size = f"{grouped(graph.nodes)} nodes, {grouped(graph.edges)} edges"
+        yield Labelled("graph", f"{graph.path} ({graph.format}): {size}")
+        if graph.violating or graph.violating_steps:
+            yield Labelled(
+                "violating",
+                f"{grouped(graph.violating)} states, {grouped(graph.violating_steps)} steps; "
+                "each carries the ids of its properties",
+            )
+    yield Labelled("engine", ", ".join(filter(None, (several(report.workers, "worker"), report.detail))))
+    yield Labelled("time", f"{space.seconds:.2f} s")
+
+
+def _states(space: SpaceReport) -> str:
+    deadlocks = f", {grouped(space.deadlocks)} deadlocks" if space.deadlocks else ", no deadlock"
+    return f"{grouped(space.distinct)} distinct, diameter {space.diameter}{deadlocks}"
+
+
+def _components(report: ExploreReport) -> str:
+    found = report.components
+    if found is None:
+        if not report.space.complete:
+            return "strongly connected components need all states"
+        limit = grouped(report.components_limit)
+        return f"strongly connected components are only computed up to {limit} states"
+    text = f"{grouped(found.count)} strongly connected components"
+    if not found.cyclic:
+        return f"{text}, each a single state"
+    largest = grouped(found.largest)
+    return f"{text}, {grouped(found.cyclic)} with more than one state, the largest with {largest}"
+
+
+def exploration_sheet(report: ExploreReport) -> Sheet:
+    """Return a summary without judgements."""
+    reach = "all states within the budgets of the scope"
+    if not report.space.complete:
+        reach = f"bounded by {report.space.stopped_by or 'an unnamed limit'}"
+    return Sheet(f"{report.variant}, {report.scope}: {reach}", judges=False)

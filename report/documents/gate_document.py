@@ -1,0 +1,310 @@
+"""A gate report as text: the differences of each entry, the traces of new violations, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.documents.check_document import check_notes, property_case, search_facts, violations_blocks
+from elrcheck.report.documents.proof_document import cell_blocks, cell_case, obligation_blocks, obligation_case
+from elrcheck.report.documents.suite_document import run_case
+from elrcheck.report.plain_words import from_store, several
+from elrcheck.results.check_report import PropertyReport
+from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
+
+COUNTS_SHOWN = 8
+"""Maximum number of count differences shown without -v: one changed rule changes most counts."""
+
+
+def gate_blocks(report: GateReport, detail: int = 0) -> Iterator[Block]:
+    """detail: below 0 only entries that differ; above 0 all differences."""
+    for entry in report.entries:
+        if entry.differences or detail >= 0:
+            yield from _entry(entry, report, detail)
+        yield from _renamed(entry, report)
+    for suite in report.suites:
+        if suite.differences or detail >= 0:
+            yield from _suite(suite, report, detail)
+    yield from _verdict(report)
+
+
+def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
+    """A notice: the old names are accepted by this release only."""
+    if entry.renamed and report.verdict != "updated":
+        number = len(entry.renamed)
+        have = "has a new name" if number == 1 else "have new names"
+        said = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
+        yield Labelled("notice", f"{said}; the next release will not know the old ones")
+        yield Labelled("next", f"elrcheck gate --baseline {report.baseline} --update-baseline")
+
+
+def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Block]:
+    check = entry.check
+    where = f"{check.variant}, {check.scope}; {entry.place}"
+    if not entry.differences:
+        proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
+        yield Verdict(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}")
+        return
+    number = len(entry.differences)
+    word = entry.verdict if report.verdict != "updated" else "updated"
+    yield Verdict(word, f"{entry.name}: {differences(number)}  ({where})")
+    shown, left = _shown(entry.differences, detail)
+    yield Table(
+        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in shown]
+    )
+    if left:
+        yield Line(f"      and {left} more counts (-v shows them)")
+        yield Line()
+    yield from _findings(entry, detail)
+
+
+def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block]:
+    runs = suite.suite.runs
+    if not suite.differences:
+        states = grouped(sum(run.distinct for run in runs))
+        searched = several(len(runs), "configuration")
+        yield Verdict(suite.verdict, f"{suite.name}: {searched}, {states} states")
+        return
+    word = suite.verdict if report.verdict != "updated" else "updated"
+    yield Verdict(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
+    shown, left = _shown(suite.differences, detail)
+    yield Table(
+        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in shown]
+    )
+    if left:
+        yield Line(f"      and {left} more counts (-v shows them)")
+        yield Line()
+    subjects = {one.subject for one in suite.differences if one.kind != "count"}
+    for run in runs:
+        if run.name in subjects:
+            yield Labelled("repeat", run.command)
+    yield Labelled("run", suite.suite.run_dir)
+
+
+def differences(number: int) -> str:
+    return f"{number} difference{'' if number == 1 else 's'}"
+
+
+def _remark(one: Difference, report: GateReport) -> str:
+    if report.verdict == "updated":
+        return ""
+    return ("worse" if one.worse else "") + ("" if one.fails else " tolerated")
+
+
+def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
+    """Returns the differences to show, and the number of counts left out (those of actions first)."""
+    if detail > 0:
+        return list(every), 0
+    counts = [one for one in every if one.kind == "count"]
+    counts.sort(key=lambda one: one.what.startswith("action "))
+    rest = [one for one in every if one.kind != "count"]
+    return [*rest, *counts[:COUNTS_SHOWN]], max(0, len(counts) - COUNTS_SHOWN)
+
+
+def _findings(entry: EntryReport, detail: int) -> Iterator[Block]:
+    """Prints the trace of each differing violation, and the step of each differing refuted obligation."""
+    subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
+    every = detail > 0 or "entry" in subjects
+    violated = [found for found in entry.check.properties if found.verdict == "violated"]
+    differing = [found for found in violated if every or found.id in subjects]
+    yield from violations_blocks(differing, entry.check, detail)
+    if entry.proof is None:
+        return
+    for cell in entry.proof.cells:
+        if cell.verdict != "proved" and f"{cell.action} x {cell.lemma}" in subjects:
+            yield from cell_blocks(cell)
+    for obligation in (*entry.proof.initiation, *entry.proof.implication):
+        names = {f"initially {obligation.name}", f"implied {obligation.id or obligation.name}"}
+        if obligation.verdict != "proved" and names & subjects:
+            yield from obligation_blocks(obligation)
+
+
+def _verdict(report: GateReport) -> Iterator[Block]:
+    differing = [entry for entry in report.parts if entry.differences]
+    yield Labelled("kept", from_store(report.kept))
+    yield Verdict(report.verdict, gate_summary(report))
+    if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
+        names = "".join(f" --only {entry.name}" for entry in differing)
+        command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"
+        yield Labelled("next", f"if this is intended: {command}")
+
+
+def gate_summary(report: GateReport) -> str:
+    """One-line summary: how many entries differ from the baseline."""
+    number, of = sum(bool(entry.differences) for entry in report.parts), len(report.parts)
+    took = f"{report.seconds:.1f} s"
+    if report.verdict == "updated":
+        what = "was written" if report.written else "is unchanged"
+        return f"{report.baseline} {what}: {number} of {of} entries changed, {took}"
+    if not number:
+        return f"{of} entr{'y matches' if of == 1 else 'ies match'} {report.baseline}, {took}"
+    return f"{number} of {of} entries differ from {report.baseline}, {took}"
+
+
+_GROUPS: tuple[tuple[DifferenceKind, str], ...] = (
+    ("coverage", "coverage"),
+    ("guard", "guards"),
+    ("teeth", "teeth"),
+    ("count", "counts"),
+)
+
+
+def gate_sheet(report: GateReport) -> Sheet:
+    suites = (*(_entry_suite(entry) for entry in report.entries), *(_gated(suite) for suite in report.suites))
+    notes = tuple(
+        f"{entry.name}: {note}"
+        for entry in report.entries
+        if entry.verdict == "inconclusive"
+        for note in check_notes(entry.check)
+    )
+    return Sheet(gate_summary(report), suites, notes)
+
+
+def _entry_suite(entry: EntryReport) -> Suite:
+    check = entry.check
+    brokers = check.config.get("broker_count")
+    seconds = check.search.seconds + (entry.proof.seconds if entry.proof else 0.0)
+    return Suite(
+        f"{entry.name}: {check.variant}, {check.scope}",
+        (*_properties(entry), *_others(entry), *_groups(entry), *_proof(entry)),
+        brokers if isinstance(brokers, int) else 0,
+        seconds,
+        search_facts(check.search),
+    )
+
+
+def _gated(entry: GatedSuite) -> Suite:
+    """One case for each configuration, and one for each that is missing."""
+    runs = {run.name: run for run in entry.suite.runs}
+    missing = [one for one in entry.differences if one.subject not in runs]
+    cases = [
+        _configuration(entry, name, [one for one in entry.differences if one.subject == name])
+        for name in dict.fromkeys([*runs, *(one.subject for one in missing)])
+    ]
+    return Suite(entry.name, tuple(cases), seconds=sum(run.seconds for run in runs.values()))
+
+
+def _configuration(entry: GatedSuite, name: str, found: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in found)
+    undecided = any(one.kind == "inconclusive" and one.worse for one in found)
+    run = next((run for run in entry.suite.runs if run.name == name), None)
+    plain = None if run is None else run_case(run)
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    return Case(
+        id=name,
+        name=name,
+        outcome="failed" if fails else "undecided" if undecided else "passed",
+        verdict=lines[0] if fails else plain.verdict if plain is not None else differences(len(found)),
+        message="; ".join(lines) if fails or undecided else "",
+        text="\n".join([*lines, *([] if run is None else [run.command])]) if found else "",
+        place=entry.place,
+        rule="gate-suite",
+    )
+
+
+def _properties(entry: EntryReport) -> list[Case]:
+    by_subject = {one.subject: one for one in entry.differences if one.kind not in ("proof", "count")}
+    return [_property(entry, found, by_subject.get(found.id)) for found in entry.check.properties]
+
+
+def _property(entry: EntryReport, found: PropertyReport, one: Difference | None) -> Case:
+    plain = property_case(found, entry.check)
+    fails = one is not None and one.fails
+    verdict = plain.verdict
+    if one is not None and one.expected != one.found:
+        verdict += f", expected {one.expected}"
+    elif found.verdict == "violated":
+        verdict += ", as expected"
+    message = ""
+    if fails:
+        message = plain.message or f"{found.id} {found.name}: {plain.verdict}"
+        message += "" if one is None or one.expected == one.found else f"; expected: {one.expected}"
+    return Case(
+        id=found.id,
+        name=found.name,
+        outcome="failed" if fails else "passed",
+        verdict=verdict,
+        message=message,
+        text=plain.text if fails else "",
+        source=found.source,
+        place=entry.place,
+        trace=found.counterexample if fails else None,
+    )
+
+
+def _others(entry: EntryReport) -> list[Case]:
+    """Cases for a missing property, a new entry and an inconclusive run."""
+    known = {found.id for found in entry.check.properties}
+    grouped = {kind for kind, _ in _GROUPS}
+    rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
+    return [
+        Case(
+            one.subject,
+            one.what,
+            "failed" if one.fails else "undecided" if one.kind == "inconclusive" else "passed",
+            f"{one.found}, expected {one.expected}",
+            f"{one.what}: {one.found}; expected: {one.expected}",
+            place=entry.place,
+            rule=f"gate-{one.kind}",
+        )
+        for one in rest
+    ]
+
+
+def _groups(entry: EntryReport) -> list[Case]:
+    return [
+        _group(entry, name, [d for d in entry.differences if d.kind == kind])
+        for kind, name in _GROUPS
+        if kind != "teeth" or entry.mutations is not None
+    ]
+
+
+def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in found)
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
+    return Case(
+        id=name,
+        name=name,
+        outcome="failed" if fails else "passed",
+        verdict=differences(len(found)) if found else "same",
+        message=lines[0] + more if fails else "",
+        text="".join(f"{line}\n" for line in lines),
+        place=entry.place,
+        rule=f"gate-{name}",
+    )
+
+
+def _proof(entry: EntryReport) -> list[Case]:
+    """One case per differing obligation, or a single case if none differs."""
+    if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
+        return []
+    known = {} if entry.proof is None else _obligations(entry)
+    found = [one for one in entry.differences if one.kind == "proof"]
+    cases = []
+    for one in found:
+        plain = known.get(one.subject)
+        message = f"{one.what}: {one.found}; expected: {one.expected}"
+        cases.append(
+            Case(
+                id=one.subject,
+                name=one.what,
+                outcome="failed" if one.fails else "passed",
+                verdict=f"{one.found}, expected {one.expected}",
+                message=message if one.fails else "",
+                text=plain.text if plain and one.fails else "",
+                source=plain.source if plain else None,
+                place=entry.place,
+                trace=plain.trace if plain else None,
+                rule=(plain.rule or plain.id) if plain else "gate-proof",
+            )
+        )
+    number = len(known)
+    return cases or [Case("proof", "proof", "passed", f"{number} obligations as expected", place=entry.place)]
+
+
+def _obligations(entry: EntryReport) -> dict[str, Case]:
+    assert entry.proof is not None
+    cases = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
+    cases |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
+    return cases | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}

@@ -1,0 +1,290 @@
+"""Reports of proofs, certificates and TLC as text: failures first, then the totals, and the verdict last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.documents.check_document import broker_count
+from elrcheck.report.plain_words import from_store, several
+from elrcheck.results.prove_report import (
+    CellReport,
+    CellVerdict,
+    Coverage,
+    LemmaNeed,
+    ObligationReport,
+    PossibleReport,
+    ProveReport,
+    SecondSolver,
+    Skipped,
+    Surviving,
+)
+from elrcheck.results.trace_view import Step, TraceView
+
+_PROOF: dict[CellVerdict, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
+
+
+def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
+    for obligation in (*report.initiation, *report.implication):
+        if obligation.verdict != "proved":
+            yield from obligation_blocks(obligation)
+    for cell in report.cells:
+        if cell.verdict != "proved":
+            yield from cell_blocks(cell)
+    for one in report.possible.impossible if report.possible is not None else ():
+        yield Verdict("inconclusive", one.statement)
+        yield Labelled("source", one.source)
+    if detail >= 0:
+        yield from _implications(report)
+        yield from _phases(report)
+    if detail > 0:
+        yield Table(
+            ("action", "lemma", "verdict", "seconds", "needed"),
+            [
+                (cell.action, cell.lemma, cell.verdict, Number(f"{cell.seconds:.2f}"), ", ".join(cell.core))
+                for cell in report.cells
+            ],
+        )
+        yield Table(
+            ("subject", "verdict", "seconds", "needed"),
+            [(_subject(o), o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.initiation],
+        )
+        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+    if detail >= 0:
+        yield from claim_blocks(report.coverage)
+        yield from _possible(report.possible)
+    if report.surviving is not None and report.surviving.dropped:
+        yield from _surviving(report.surviving)
+    if report.needs is not None:
+        yield Table(
+            ("lemma", "needed", "open without it"), [(one.lemma, _needed(one), _open(one)) for one in report.needs]
+        )
+    if report.second is not None:
+        yield from _second(report.second)
+    rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
+    yield Labelled("kept", from_store(report.kept))
+    yield Verdict(report.verdict, f"{report.variant}{claim(report)}, {rest}")
+
+
+def claim(report: ProveReport) -> str:
+    """How much of the model the verdict is about."""
+    covered = report.coverage
+    if report.verdict != "proved":
+        verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
+        verdicts += [cell.verdict for cell in report.cells]
+        left = len(verdicts) - verdicts.count("proved")
+        number = 0 if report.possible is None else len(report.possible.impossible)
+        more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
+        return f": {left} of {len(verdicts)} obligations open{more}{given(report)}"
+    if covered is None:
+        return given(report)
+    said = (
+        f": {covered.properties} of {covered.all_properties} properties,"
+        f" {covered.actions} of {covered.all_actions} actions"
+    )
+    chosen = [one.statement for one in report.assumptions]
+    number = len([one for one in covered.assumed if one not in chosen])
+    always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
+    return f"{said}{always}{given(report)}, with {bounds(covered, report.config)}"
+
+
+def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
+    """What bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
+    records = several(covered.log_slots, "record")
+    parts = [several(covered.brokers, "broker"), f"at most {records} ever committed"]
+    if not config.get("late_fetches"):
+        parts.append("atomic fetches")
+    if config.get("metadata") == "LATEST":
+        parts.append("newest metadata")
+    return ", ".join(parts)
+
+
+def given(report: ProveReport) -> str:
+    """What the verdict depends on, beside the rules; it stands in every headline."""
+    return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
+
+
+def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
+    """What the claim covers: the sizes, and the one value of each knob that matters."""
+    if covered is None:
+        return
+    replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
+    if covered.any_order:
+        replicas = "in any order, the same throughout"
+    yield Labelled(
+        "sizes",
+        f"{several(covered.brokers, 'broker')}, replica list {replicas}, min ISR {covered.min_isr},"
+        f" logs of up to {several(covered.log_slots, 'record')}, so that no run ever commits more;"
+        " epochs and disturbances without bound",
+    )
+    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
+    if covered.renamed:
+        steps += f", {covered.renamed} of them by renaming the brokers of others"
+    yield Labelled("steps", steps)
+    for assumption in covered.assumed:
+        yield Labelled("assumed", assumption)
+    for one in covered.settings:
+        others = [value for value in one.values if value != one.value]
+        less = f", not {' or '.join(others)}" if others else ""
+        own = "" if one.value == one.variant else f" (the variant has {one.variant})"
+        yield Labelled("setting", f"{one.name} is {one.value}{less}{own}")
+
+
+def _possible(possible: PossibleReport | None) -> Iterator[Block]:
+    if possible is not None:
+        number = possible.asked - len(possible.impossible)
+        yield Labelled(
+            "possible",
+            f"{number} of {possible.asked} steps and states that the proof must not exclude;"
+            f" {grouped(possible.replayed)} steps of the solver replayed in plain Python",
+        )
+
+
+def _surviving(found: Surviving) -> Iterator[Block]:
+    """The properties that the lemmas which every step preserves prove, and those that they do not."""
+    yield Table(
+        ("dropped", "action"),
+        [(one.lemma, f"{one.action or 'Init'}{' (unknown)' * one.unknown}") for one in found.dropped],
+    )
+    for one in found.void:
+        yield Labelled("void", f"{one.action} may break {one.lemma} without them, so nothing is proved")
+    yield Labelled("survive", f"{len(found.lemmas)} lemmas, which prove what follows")
+    for word, proved in (("proved", True), ("open", False)):
+        yield Labelled(word, ", ".join(each.id for each in found.properties if each.proved is proved))
+
+
+def _open(one: LemmaNeed) -> str:
+    return " x ".join(filter(None, (one.action, one.goal)))
+
+
+def _needed(one: LemmaNeed) -> str:
+    return "unknown" if one.needed is None else "yes" if one.needed else "no"
+
+
+def _second(second: SecondSolver) -> Iterator[Block]:
+    for word, names in (("refuted", second.refuted), ("unknown", second.unknown)):
+        for name in names:
+            yield Labelled(word, f"{name}, by {second.solver.name}")
+    solver = f"{second.solver.name} {second.solver.version}"
+    yield Line(f"{solver} discharged {second.discharged} of {second.questions} again, {second.seconds:.1f} s")
+
+
+def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
+    yield Verdict(obligation.verdict, _subject(obligation))
+    yield Labelled("reason", obligation.reason)
+    for path, value in (obligation.witness or {}).items():
+        yield Labelled("state", f"{path} = {value}")
+    yield Line()
+
+
+def cell_blocks(cell: CellReport) -> Iterator[Block]:
+    yield Verdict(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
+    yield Labelled("reason", cell.reason)
+    failure = cell.failure
+    if failure is not None:
+        yield Labelled("conjunct", failure.conjunct)
+        for path, value in failure.before.items():
+            yield Labelled("before", f"{path} = {value}")
+        yield Labelled("step", f"{cell.action}({', '.join(f'{a.name}={a.value}' for a in failure.arguments)})")
+        for change in failure.changes:
+            yield Labelled("", f"{change.path}: {change.old} -> {change.new}")
+        yield Labelled("replayed", "yes, in plain Python" if failure.replayed else "no")
+    yield Line()
+
+
+def _implications(report: ProveReport) -> Iterator[Block]:
+    yield Table(
+        ("id", "property", "verdict", "seconds", "needed"),
+        [(o.id or "", o.name, o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.implication],
+    )
+    for one in report.implication:
+        yield Labelled(one.id or one.name, one.condition and f"proved where {one.condition}")
+    yield Table(
+        ("id", "not covered", "reason"), [(skipped.id, skipped.name, skipped.reason) for skipped in report.skipped]
+    )
+
+
+def _phases(report: ProveReport) -> Iterator[Block]:
+    yield Table(
+        ("phase", "proved", "kept", "refuted", "unknown", "seconds"),
+        [
+            (phase.name, phase.proved, phase.kept or None, phase.refuted, phase.unknown, Number(f"{phase.seconds:.1f}"))
+            for phase in report.phases
+        ],
+    )
+
+
+def _subject(obligation: ObligationReport) -> str:
+    return f"{obligation.id} {obligation.name}" if obligation.id else obligation.name
+
+
+def prove_sheet(report: ProveReport) -> Sheet:
+    brokers = broker_count(report)
+    named = {
+        "initiation": tuple(obligation_case(o) for o in report.initiation),
+        "consecution": tuple(cell_case(cell) for cell in report.cells),
+        "implication": tuple(obligation_case(o) for o in report.implication),
+        "not covered": tuple(_skipped_case(skipped) for skipped in report.skipped),
+    }
+    suites = tuple(
+        Suite(f"{report.variant}, {name}", cases, brokers, sum(case.seconds for case in cases))
+        for name, cases in named.items()
+        if cases
+    )
+    total = len(report.initiation) + len(report.cells) + len(report.implication)
+    proved = sum(phase.proved for phase in report.phases)
+    about, covered = "", report.coverage
+    if covered is not None:
+        about = f" about {covered.properties} of {covered.all_properties} properties"
+        about += f" and {covered.actions} of {covered.all_actions} actions"
+    summary = f"{report.variant}: {proved} of {total} obligations{about} proved, {report.seconds:.1f} s"
+    summary += given(report)
+    return Sheet(summary, suites)
+
+
+def cell_case(cell: CellReport) -> Case:
+    trace, message = None, ""
+    if cell.verdict != "proved":
+        message = f"{cell.action} does not preserve {cell.lemma}: {cell.verdict}"
+    if cell.failure is not None:
+        message += f" ({cell.failure.conjunct})" if cell.failure.conjunct else ""
+        failure = cell.failure
+        where = failure.source or ""
+        step = Step(1, cell.action, failure.arguments, "", failure.changes, where, failure.talk)
+        trace = TraceView(failure.before, (step,))
+    text = tuple(cell_blocks(cell)) if message else ""
+    return Case(
+        f"{cell.action} x {cell.lemma}",
+        f"{cell.action} preserves {cell.lemma}",
+        _PROOF[cell.verdict],
+        cell.verdict,
+        message,
+        text,
+        cell.source,
+        None,
+        trace,
+        cell.seconds,
+        cell.lemma,
+    )
+
+
+def obligation_case(found: ObligationReport) -> Case:
+    proved = found.verdict == "proved"
+    message = "" if proved else f"{found.name}: {found.verdict}"
+    text = "" if proved else tuple(obligation_blocks(found))
+    return Case(
+        found.id or found.name,
+        found.name,
+        _PROOF[found.verdict],
+        found.verdict,
+        message,
+        text,
+        found.source,
+        seconds=found.seconds,
+    )
+
+
+def _skipped_case(skipped: Skipped) -> Case:
+    """The case of what the proof does not cover: a property, an action, or arguments of one."""
+    ident = skipped.name if skipped.id in ("action", "arguments") else skipped.id
+    return Case(ident, skipped.name, "undecided", "not covered", skipped.reason)

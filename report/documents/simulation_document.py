@@ -1,0 +1,102 @@
+"""The report of random walks as text: violations with their walks, tables, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elrcheck.report.document import Block, Labelled, Line, Sheet, Table, Verdict, grouped
+from elrcheck.report.documents.trace_document import trace_blocks
+from elrcheck.report.plain_words import several
+from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
+
+
+def simulation_blocks(report: SimulationReport, detail: int = 0) -> Iterator[Block]:
+    for found in report.properties:
+        if found.verdict == "violated":
+            yield from _violation(found, report, detail)
+    if detail >= 0:
+        yield from _tables(report)
+    if detail > 0:
+        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+    yield from _verdict(report)
+
+
+def _violation(found: SeenProperty, report: SimulationReport, detail: int) -> Iterator[Block]:
+    yield Verdict(
+        "fail",
+        f"{found.id} {found.name}  violated after {several(found.steps or 0, 'step')} of walk {found.walk}"
+        f"  ({report.variant}, {report.scope})",
+    )
+    yield Labelled("conjunct", found.conjunct)
+    yield Labelled("witness", found.witness)
+    if found.counterexample is not None:
+        yield from trace_blocks(found.counterexample, initial=detail > 0)
+        yield Labelled("repro", found.counterexample.repro)
+    yield Labelled("length", f"{several(found.steps or 0, 'step')}, the walk itself; not a shortest trace")
+    yield Labelled("after", f"{grouped(found.states)} states" if found.states is not None else None)
+    if found.trace is not None:
+        place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+        yield Labelled("trace", place)
+        yield Labelled("next", f"elrcheck trace minimise {place}")
+    yield Line()
+
+
+def _tables(report: SimulationReport) -> Iterator[Block]:
+    yield Table(
+        ("id", "property", "kind", "verdict", "steps", "walk"),
+        [
+            (
+                found.id,
+                found.name,
+                found.kind,
+                found.verdict if found.verdict != "inconclusive" else "not seen",
+                found.steps,
+                found.walk,
+            )
+            for found in report.properties
+        ],
+    )
+    yield Table(
+        ("action", "taken", "enabled", "beyond the budgets"),
+        [(action.name, action.taken, action.enabled, action.cut) for action in report.actions],
+    )
+
+
+def _states(search: WalksReport) -> str:
+    visited, distinct = grouped(search.states), grouped(round(search.distinct_estimate))
+    if search.guided:
+        return f"{visited} visited, {distinct} distinct in {grouped(search.cells or 0)} cells"
+    return f"{visited} visited, about {distinct} distinct (standard error {grouped(round(search.distinct_error))})"
+
+
+def _verdict(report: SimulationReport) -> Iterator[Block]:
+    search = report.search
+    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    outcome = "a violation" if violated else "no violation"
+    walks = several(search.walks, "walk", shown=grouped(search.walks))
+    steps = several(report.depth, "step", shown=grouped(report.depth))
+    yield Verdict(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
+    yield Labelled("violated", ", ".join(violated))
+    missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]
+    yield Labelled("not seen", ", ".join(missed))
+    idle = [action.name for action in report.actions if not action.taken]
+    yield Labelled("actions", f"never taken: {', '.join(idle)}" if idle else None)
+    for leaf, count in (search.overflows or {}).items():
+        yield Labelled("overflow", f"{leaf} exceeded its bit width in {grouped(count)} steps")
+    yield Labelled("seed", str(report.seed))
+    ends = f"{grouped(search.steps)} steps, deepest {grouped(search.deepest)}"
+    if search.deadlocks:
+        ends += f", {grouped(search.deadlocks)} walks ended in a deadlock"
+    if search.blocked:
+        ends += f", {grouped(search.blocked)} where every step leaves the budgets"
+    yield Labelled("walks", ends)
+    yield Labelled("states", _states(search))
+    yield Labelled("time", f"{search.seconds:.2f} s, {grouped(round(search.states_per_second))} states/s")
+    yield Labelled("stopped", f"by {search.stopped_by}" if search.stopped_by else None)
+    yield Labelled("engine", ", ".join(filter(None, (several(report.workers, "worker"), report.detail))))
+    yield Labelled("run", report.run_dir)
+
+
+def simulation_sheet(report: SimulationReport) -> Sheet:
+    """Return a summary without judgements: no walk decides a property."""
+    return Sheet(f"{report.variant}, {report.scope}: {report.search.walks:,} random walks", judges=False)

@@ -1,0 +1,209 @@
+"""The reports of `trace` and `replay` as text; the verdict, or the violated properties, come last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.plain_words import several, unbound
+from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
+from elrcheck.results.trace_view import Change, Step, TraceView
+
+CLOSEST = 3
+LEAVES = 6
+
+
+def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
+    """detail: below 0 only the verdict, above 0 the accepted steps and every candidate."""
+    if detail > 0:
+        yield from trace_blocks(report.trace)
+        yield Line()
+    if report.rejection is not None:
+        yield from _rejection(report.rejection, detail)
+    where = f"{report.origin.variant}, {report.origin.scope}"
+    yield Verdict(
+        report.verdict,
+        f"{where}: the model accepts {report.accepted} of {several(report.states, 'state')} ({report.origin.format})",
+    )
+    yield Labelled("file", report.origin.source)
+    yield Labelled("repro", report.trace.repro)
+    if report.beyond is not None:
+        yield Labelled("budgets", f"step {report.beyond} exceeds the budgets of the scope")
+    yield from _hits("violates", report.violated)
+
+
+def _rejection(found: Rejection, detail: int) -> Iterator[Block]:
+    name = f"step {found.step}" if found.step else "start"
+    yield Labelled(name, found.recorded or ("unnamed" if found.step else "the first state"))
+    yield Labelled("", found.reason)
+    if found.changed:
+        yield Labelled("", "recorded:" if found.step else "initial -> recorded:")
+        yield from _leaves(found.changed, detail)
+    possible = [one for one in found.candidates if one.guard is None]
+    shown = possible if detail > 0 else [one for one in possible if one.named] or possible[:CLOSEST]
+    for one in shown:
+        if one.differs:
+            label = "nearest" if one is shown[0] else ""
+            yield Labelled(label, f"{one.label} leads to another state (model -> recorded):")
+            yield from _leaves(one.differs, detail)
+        else:
+            yield Labelled("matches", one.label)
+    refused = [one for one in found.candidates if one.guard is not None]
+    if refused:
+        yield Line()
+        rows = _grouped(refused) if detail <= 0 else [(o.label, unbound(o.guard or ""), "") for o in refused]
+        yield Table(("refused", "by guard", "choices"), rows)
+
+
+def _grouped(refused: Sequence[Candidate]) -> list[tuple[str, str, str]]:
+    """One row per action and guard; spells out a single choice of arguments."""
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for one in refused:
+        groups.setdefault((one.action, one.guard or ""), []).append(one)
+    return [
+        (found[0].label if len(found) == 1 or found[0].named else action, unbound(guard), str(len(found)))
+        for (action, guard), found in groups.items()
+    ]
+
+
+def _leaves(leaves: Sequence[Change], detail: int) -> Iterator[Block]:
+    shown = leaves if detail > 0 else leaves[:LEAVES]
+    for leaf in shown:
+        yield Labelled("", f"  {leaf.path}: {leaf.old} -> {leaf.new}")
+    if len(shown) < len(leaves):
+        yield Labelled("", f"  and {len(leaves) - len(shown)} more (-v)")
+
+
+def _hits(label: str, hits: Sequence[Hit]) -> Iterator[Block]:
+    for number, hit in enumerate(hits):
+        yield Labelled(label if number == 0 else "", hit_in_words(hit))
+
+
+def hit_in_words(hit: Hit) -> str:
+    """Return the property, the step, and why it is hit there."""
+    step = "in the initial state" if hit.step == 0 else f"at step {hit.step}"
+    why = " ".join(filter(None, (hit.conjunct, hit.witness and f"for {hit.witness}")))
+    return f"{hit.id} {hit.name} {step}" + (f": {why}" if why else "")
+
+
+# ------------------------------------------------------------------------------------- trace
+
+
+def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]:
+    """detail: below 0 only the violated properties, above 0 also the initial state."""
+    if detail >= 0:
+        yield from trace_blocks(report.trace, initial=detail > 0, notes=_evaluated(report, detail > 0))
+        yield Line()
+    where = f"{report.origin.variant}, {report.origin.scope}"
+    whole = report.last - report.first + 1 == report.steps
+    part = "" if whole else f", {report.first} to {report.last} shown"
+    yield Line(f"{where}: {several(report.steps, 'step')}{part}")
+    yield Labelled("source", _source(report.origin))
+    yield Labelled("seed", None if report.seed is None else str(report.seed))
+    yield Labelled("repro", report.trace.repro)
+    done = report.shortened
+    if done is not None:
+        yield Labelled("shorter", f"{several(done.steps_before, 'step')} -> {done.steps}")
+        yield Labelled("brokers", f"{done.brokers_before} -> {done.brokers}")
+        fewest = "no shorter trace exists in this scope" if done.searched else "no single step can be removed"
+        yield Labelled("fewest", f"{fewest} ({grouped(done.replays)} replays)")
+    yield Labelled("saved", report.stored)
+    yield from _hits("violates", report.violated)
+    if detail > 0:
+        yield from _hits("reaches", report.reached)
+
+
+def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
+    """Step number -> lines with the values of expressions, where they changed or everywhere."""
+    notes: dict[int, list[str]] = {}
+    for one in report.evaluations:
+        for found in one.values:
+            if found.changed or every:
+                value = f"no value: {found.why}" if found.value is None else found.value
+                notes.setdefault(found.at, []).append(f"{one.expression} = {value}")
+    return notes
+
+
+def _source(origin: Origin) -> str:
+    return origin.source if origin.format in (None, "elrcheck") else f"{origin.source} ({origin.format})"
+
+
+def _none(step: int) -> str:
+    return "ended" if step else "the initial state"
+
+
+def trace_diff_blocks(report: TraceDiffReport, detail: int = 0) -> Iterator[Block]:
+    for change in report.config:
+        yield Labelled("config", f"{change.path}: {change.old} -> {change.new}")
+    if detail >= 0:
+        for row in report.rows:
+            yield Labelled(f"step {row.step}" if row.step else "start", f"A  {row.a or _none(row.step)}")
+            if row.a != row.b:
+                yield Labelled("", f"B  {row.b or _none(row.step)}")
+            yield from _leaves(row.leaves, detail)
+    yield Verdict(report.verdict, f"{several(report.common, 'step')} in common, then {_after(report)}")
+    yield Labelled("A", f"{_source(report.a)}: {several(report.steps_a, 'step')}")
+    yield Labelled("B", f"{_source(report.b)}: {several(report.steps_b, 'step')}")
+
+
+def _after(report: TraceDiffReport) -> str:
+    rest_a, rest_b = report.steps_a - report.common, report.steps_b - report.common
+    if not rest_a and not rest_b:
+        return "both end"
+    return f"{rest_a} more in A, {rest_b} in B"
+
+
+def trace_blocks(
+    trace: TraceView, *, initial: bool = False, notes: Mapping[int, Sequence[str]] | None = None
+) -> Iterator[Block]:
+    """Prints the steps of a trace, each with its changes. notes: step number -> lines to print after it."""
+    notes = notes or {}
+    if initial:
+        for path, value in trace.initial.items():
+            yield Labelled("start", f"{path} = {value}")
+    first = trace.steps[0].index if trace.steps else 1
+    for note in notes.get(first - 1, ()):
+        yield Labelled("before", note)
+    for step in trace.steps:
+        if step.index - 1 == trace.loop:
+            yield Labelled("forever", f"from here on steps {step.index} to {len(trace.steps)} repeat")
+        yield from _step(step)
+        for note in notes.get(step.index, ()):
+            yield Labelled("", note)
+    if trace.loop == len(trace.steps):
+        yield Labelled("forever", "nothing more happens: no fair step is enabled")
+
+
+def _step(step: Step) -> Iterator[Block]:
+    yield Labelled(f"step {step.index}", step.label)
+    if step.because:
+        yield Labelled("", f"because  {step.because}")
+    for change in step.changes:
+        yield Labelled("", f"{change.path}: {change.old} -> {change.new}")
+
+
+def replay_sheet(report: ReplayReport) -> Sheet:
+    """One suite for the model, one case for the file."""
+    origin, found = report.origin, report.rejection
+    followed = f"the model accepts {report.accepted} of {report.states} states"
+    message = "" if found is None else f"step {found.step}: {found.reason}"
+    case = Case(
+        id=origin.source,
+        name=origin.source,
+        outcome="passed" if found is None else "failed",
+        verdict=report.verdict,
+        message=message,
+        text="" if found is None else tuple(replay_blocks(report)),
+        place=origin.source,
+        trace=report.trace,
+        rule="replay",
+    )
+    brokers = origin.config.get("broker_count")
+    suite = Suite(
+        f"{origin.variant}, {origin.scope}",
+        (case,),
+        brokers if isinstance(brokers, int) else 0,
+        facts=(("format", origin.format or ""),),
+    )
+    summary = f"{origin.variant}, {origin.scope}: {followed}"
+    return Sheet(summary, (suite,))

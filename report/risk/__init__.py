@@ -1,1 +1,0 @@
-"""`elrcheck risk` as text."""
