@@ -89,7 +89,7 @@ class TopicImage:
             raise ValueError(f"topic `{self.name}` has no id")
         if not self.partitions:
             raise ValueError(f"topic `{self.name}` has no partition")
-        most = max(len(given.brokers) for given in self.partitions)
+        most = max(len(partition.brokers) for partition in self.partitions)
         if most > self.config.broker_count:
             raise ValueError(
                 f"topic `{self.name}` has {most} brokers, its configuration counts {self.config.broker_count}"

@@ -42,7 +42,7 @@ class Cursor:
 class DescribeRequest:
     """topics: None or empty asks for all; a name given twice counts once.
 
-    response_partition_limit: partitions the caller wants on a page; below 1 means 1.
+    response_partition_limit: partitions that the caller asks for on a page; below 1 means 1.
     """
 
     topics: tuple[str, ...] | None = None
@@ -102,28 +102,28 @@ def describe_topic_partitions(
         raise ValueError(f"max.request.partition.size.limit is {server_limit}, not 1 or more")
     if cursor_is_invalid(request):
         return _refused(request)
-    wanted = request.topics or tuple(topic.name for topic in image.topics)
+    requested = request.topics or tuple(topic.name for topic in image.topics)
     start = request.cursor
-    names = sorted({name for name in wanted if start is None or _order(name) >= _order(start.topic)}, key=_order)
+    names = sorted({name for name in requested if start is None or _order(name) >= _order(start.topic)}, key=_order)
     remaining = max(min(server_limit, request.response_partition_limit), 1)
-    found: list[DescribedTopic] = []
+    described: list[DescribedTopic] = []
     for name in names:
         if remaining == 0:
-            return DescribeResponse(DescribeError.NONE, tuple(found), Cursor(name, 0))
+            return DescribeResponse(DescribeError.NONE, tuple(described), Cursor(name, 0))
         topic = image.topic(name)
         if topic is None:
-            found.append(_missing(name))
+            described.append(_missing(name))
             continue
         first = start.partition if start is not None and start.topic == name else 0
         page = tuple(
             describe_partition(image, index, topic.partitions[index])
             for index in range(first, min(first + remaining, len(topic.partitions)))
         )
-        found.append(_described(topic, page))
+        described.append(_described(topic, page))
         if first + remaining < len(topic.partitions):
-            return DescribeResponse(DescribeError.NONE, tuple(found), Cursor(name, first + remaining))
+            return DescribeResponse(DescribeError.NONE, tuple(described), Cursor(name, first + remaining))
         remaining -= len(page)
-    return DescribeResponse(DescribeError.NONE, tuple(found), None)
+    return DescribeResponse(DescribeError.NONE, tuple(described), None)
 
 
 def cursor_is_invalid(request: DescribeRequest) -> bool:
@@ -137,24 +137,24 @@ def cursor_is_invalid(request: DescribeRequest) -> bool:
     return stranger or request.cursor.partition < 0
 
 
-def describe_partition(image: ClusterImage, index: int, given: PartitionImage) -> DescribedPartition:
+def describe_partition(image: ClusterImage, index: int, stored: PartitionImage) -> DescribedPartition:
     """One partition as stored; only the leader and `offline` depend on the brokers.
 
     The error stays NONE in Kafka even without a leader: LEADER_NOT_AVAILABLE and its like belong to
     the Metadata API. A fenced leader is shown, because its registration still has an endpoint.
     """
-    p = given.partition
-    leader = None if p.leader is None else image.broker(given.id_of(p.leader))
+    p = stored.partition
+    leader = None if p.leader is None else image.broker(stored.id_of(p.leader))
     return DescribedPartition(
         index=index,
         error=DescribeError.NONE,
         leader=leader.id if leader is not None and leader.has_listener else None,
         leader_epoch=p.leader_epoch,
-        replicas=tuple(given.id_of(b) for b in p.replicas),
-        isr=given.ids(p.isr),
-        elr=given.ids(p.elr),
-        last_known_elr=given.ids(p.last_known_elr),
-        offline=tuple(given.id_of(b) for b in p.replicas if _is_offline(image, given, b)),
+        replicas=tuple(stored.id_of(b) for b in p.replicas),
+        isr=stored.ids(p.isr),
+        elr=stored.ids(p.elr),
+        last_known_elr=stored.ids(p.last_known_elr),
+        offline=tuple(stored.id_of(b) for b in p.replicas if _is_offline(image, stored, b)),
     )
 
 
@@ -177,10 +177,10 @@ def _order(name: str) -> bytes:
     return name.encode("utf-16-be", "surrogatepass")
 
 
-def _is_offline(image: ClusterImage, given: PartitionImage, b: int) -> bool:
+def _is_offline(image: ClusterImage, stored: PartitionImage, b: int) -> bool:
     """KRaftMetadataCache.isReplicaOffline; a broker that is not registered is offline as well."""
-    broker = image.broker(given.id_of(b))
-    return broker is None or broker.fenced or not broker.has_listener or b in given.offline_dirs
+    broker = image.broker(stored.id_of(b))
+    return broker is None or broker.fenced or not broker.has_listener or b in stored.offline_dirs
 
 
 def _described(topic: TopicImage, page: tuple[DescribedPartition, ...]) -> DescribedTopic:

@@ -24,7 +24,7 @@ from elrcheck.model.state import Partition, Settings
 
 
 class Awaited(enum.Enum):
-    """What a partition without a leader waits for; the first that applies."""
+    """The event that a partition without a leader waits for; the first that applies."""
 
     NOTHING = "it has a leader"
     RECOVERY = "an unclean recovery: answers, or the return of the whole LastKnownELR"
@@ -97,7 +97,7 @@ def awaited(c: Config, g: Settings, p: Partition, strategy: RecoveryStrategy) ->
 
 def global_under_min_isr_partition_count(image: ClusterImage) -> int:
     """Gauge: partitions of the cluster with fewer ISR members than min ISR in effect."""
-    return sum(is_under_min_isr(topic.settings, given.partition) for topic, _, given in _partitions(image))
+    return sum(is_under_min_isr(topic.settings, listed.partition) for topic, _, listed in _partitions(image))
 
 
 def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> int:
@@ -107,9 +107,9 @@ def broker_under_min_isr_partition_count(image: ClusterImage, broker: int) -> in
     ReplicaManager; a broker looks at its own, perhaps older, view.
     """
     return sum(
-        is_under_min_isr(topic.settings, given.partition)
-        for topic, _, given in _partitions(image)
-        if given.partition.leader is not None and given.id_of(given.partition.leader) == broker
+        is_under_min_isr(topic.settings, listed.partition)
+        for topic, _, listed in _partitions(image)
+        if listed.partition.leader is not None and listed.id_of(listed.partition.leader) == broker
     )
 
 
@@ -122,8 +122,8 @@ def unclean_recovery_partitions_count(
     """
     _check_known(image, running)
     return sum(
-        tp in running or awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.RECOVERY
-        for topic, tp, given in _partitions(image)
+        tp in running or awaited(topic.config, topic.settings, listed.partition, strategy) == Awaited.RECOVERY
+        for topic, tp, listed in _partitions(image)
     )
 
 
@@ -133,8 +133,8 @@ def manual_leader_election_required_partition_count(
     """Gauge: partitions without a leader that only an operator can give one; not if a recovery runs."""
     _check_known(image, running)
     return sum(
-        tp not in running and awaited(topic.config, topic.settings, given.partition, strategy) == Awaited.OPERATOR
-        for topic, tp, given in _partitions(image)
+        tp not in running and awaited(topic.config, topic.settings, listed.partition, strategy) == Awaited.OPERATOR
+        for topic, tp, listed in _partitions(image)
     )
 
 
@@ -151,7 +151,7 @@ def unclean_recovery_finished_count(before: int, finished: int, restarted: bool)
 def controller_metrics(
     image: ClusterImage, strategy: RecoveryStrategy, running: frozenset[TopicPartition], finished: int
 ) -> ControllerMetrics:
-    """All metrics of the KIP. finished: the counter, see `unclean_recovery_finished_count`."""
+    """Return all metrics of the KIP. finished: see `unclean_recovery_finished_count`."""
     return ControllerMetrics(
         global_under_min_isr_partition_count=global_under_min_isr_partition_count(image),
         unclean_recovery_partitions_count=unclean_recovery_partitions_count(image, strategy, running),
@@ -160,8 +160,8 @@ def controller_metrics(
         ),
         unclean_recovery_finished_count=finished,
         electable_leaders=tuple(
-            ElectableLeaders(tp, electable_leaders(topic.config, topic.settings, given.partition))
-            for topic, tp, given in _partitions(image)
+            ElectableLeaders(tp, electable_leaders(topic.config, topic.settings, listed.partition))
+            for topic, tp, listed in _partitions(image)
         ),
     )
 
@@ -169,15 +169,15 @@ def controller_metrics(
 def _partitions(image: ClusterImage) -> tuple[tuple[TopicImage, TopicPartition, PartitionImage], ...]:
     """All partitions, topics by name, then by index."""
     return tuple(
-        (topic, TopicPartition(topic.name, index), given)
+        (topic, TopicPartition(topic.name, index), listed)
         for topic in sorted(image.topics, key=lambda topic: topic.name)
-        for index, given in enumerate(topic.partitions)
+        for index, listed in enumerate(topic.partitions)
     )
 
 
 def _check_known(image: ClusterImage, running: frozenset[TopicPartition]) -> None:
     """ValueError if a recovery runs for a partition that is not there, or that has a leader."""
-    leaderless = {tp for _, tp, given in _partitions(image) if given.partition.leader is None}
+    leaderless = {tp for _, tp, listed in _partitions(image) if listed.partition.leader is None}
     strangers = sorted(f"{tp.topic}-{tp.index}" for tp in running - leaderless)
     if strangers:
         raise ValueError("no partition without a leader: " + ", ".join(strangers))

@@ -1,4 +1,4 @@
-"""How many partitions one request may name; the rest is answered with a retriable error.
+"""The number of partitions that one request may name; the rest is answered with a retriable error.
 
 Source: KIP-966 "ElectLeadersRequest", "GetReplicaLogInfo Request" and "New Errors", newer text:
 1000 partitions for ElectLeaders, 2000 for GetReplicaLogInfo, the rest REQUEST_LIMIT_REACHED. The older
@@ -24,33 +24,24 @@ class LimitedRequest(enum.Enum):
     GET_REPLICA_LOG_INFO = 2000
 
 
-class LimitError(enum.Enum):
-    """REQUEST_LIMIT_REACHED is retriable: the caller sends what is left in the next request."""
-
-    NONE = 0
-    REQUEST_LIMIT_REACHED = 1
-
-
 @dataclass(frozen=True)
 class Admission:
-    """A request cut in two, in its own order. served: goes on to the rules; refused: the rest."""
+    """A request cut in two, in its own order. served: goes on to the rules; refused: the rest.
+
+    REQUEST_LIMIT_REACHED, the answer to the rest, is retriable: the caller sends it in the next request.
+    """
 
     served: tuple[TopicPartition, ...]
     refused: tuple[TopicPartition, ...]
 
-    def answers(self) -> tuple[tuple[TopicPartition, LimitError], ...]:
-        """What the limit says of each partition; a served one may still fail for another reason."""
-        kept = tuple((tp, LimitError.NONE) for tp in self.served)
-        return kept + tuple((tp, LimitError.REQUEST_LIMIT_REACHED) for tp in self.refused)
-
 
 def admit(request: LimitedRequest, partitions: tuple[TopicPartition, ...]) -> Admission:
-    """The partitions a request is served for. A partition named twice counts twice."""
+    """Return the partitions that a request is served for. A partition named twice counts twice."""
     return admit_first(request.value, partitions)
 
 
 def admit_first(limit: int, partitions: tuple[TopicPartition, ...]) -> Admission:
-    """The first `limit` partitions; ValueError below 1, because no retry could then come to an end."""
+    """Serve the first `limit` partitions; ValueError below 1, because no retry could then come to an end."""
     if limit < 1:
         raise ValueError(f"the limit is {limit}, not 1 or more")
     return Admission(served=partitions[:limit], refused=partitions[limit:])

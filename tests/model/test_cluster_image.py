@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.model.config import Config
-from elrcheck.model.queries.admin import BrokerImage, PartitionImage, TopicImage
+from elrcheck.model.queries.cluster_image import BrokerImage, PartitionImage, TopicImage
 from support.admin_images import IDS, cluster, partition, topic, topic_of
 
 

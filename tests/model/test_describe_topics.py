@@ -7,18 +7,14 @@ import pytest
 from elrcheck.model.change_record import Election, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change
-from elrcheck.model.queries.admin import (
-    BrokerImage,
-    ClusterImage,
+from elrcheck.model.queries.cluster_image import BrokerImage, ClusterImage, PartitionImage, TopicImage, legal_topic_name
+from elrcheck.model.queries.describe_topics import (
     Cursor,
     DescribedPartition,
     DescribeError,
     DescribeRequest,
     DescribeResponse,
-    PartitionImage,
-    TopicImage,
     describe_topic_partitions,
-    legal_topic_name,
     pages,
 )
 from elrcheck.model.replication_control import Controller

@@ -7,12 +7,11 @@ import pytest
 from elrcheck.model.choices import LastKnownLeader, LklStorage
 from elrcheck.model.choices import RecoveryStrategy as Strategy
 from elrcheck.model.config import Config
-from elrcheck.model.queries.admin import (
+from elrcheck.model.queries.cluster_image import ClusterImage, TopicPartition
+from elrcheck.model.queries.metrics import (
     Awaited,
-    ClusterImage,
     ControllerMetrics,
     ElectableLeaders,
-    TopicPartition,
     awaited,
     broker_under_min_isr_partition_count,
     controller_metrics,

@@ -12,7 +12,7 @@ from elrcheck.model.choices import LastKnownLeader, LklStorage
 from elrcheck.model.choices import RecoveryStrategy as Strategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change
-from elrcheck.model.queries.admin import Awaited, awaited
+from elrcheck.model.queries.metrics import Awaited, awaited
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Registration, Settings
 from support.admin_images import partition, settings

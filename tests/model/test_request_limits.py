@@ -1,10 +1,11 @@
-"""Request limits of KIP-966: who is served, and what the rest is told."""
+"""Request limits of KIP-966: which partitions are served, and which are left for the next request."""
 
 from __future__ import annotations
 
 import pytest
 
-from elrcheck.model.queries.admin import Admission, LimitedRequest, LimitError, TopicPartition, admit, admit_first
+from elrcheck.model.queries.cluster_image import TopicPartition
+from elrcheck.model.queries.request_limits import Admission, LimitedRequest, admit, admit_first
 
 
 def partitions(count: int, first: int = 0) -> tuple[TopicPartition, ...]:
@@ -33,15 +34,6 @@ def test_the_first_ones_in_the_order_of_the_request_are_served() -> None:
     """The order of names does not matter, unlike in DescribeTopicPartitions."""
     z, a = TopicPartition("z", 0), TopicPartition("a", 0)
     assert admit_first(1, (z, a)) == Admission(served=(z,), refused=(a,))
-
-
-def test_answers() -> None:
-    a, b, c = partitions(3)
-    assert admit_first(2, (a, b, c)).answers() == (
-        (a, LimitError.NONE),
-        (b, LimitError.NONE),
-        (c, LimitError.REQUEST_LIMIT_REACHED),
-    )
 
 
 def test_a_partition_named_twice_counts_twice() -> None:

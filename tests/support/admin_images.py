@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.config import Config
-from elrcheck.model.queries.admin import BrokerImage, ClusterImage, PartitionImage, TopicImage
+from elrcheck.model.queries.cluster_image import BrokerImage, ClusterImage, PartitionImage, TopicImage
 from elrcheck.model.state import Partition, Recovery, Settings
 
 IDS = (10, 11, 12)
