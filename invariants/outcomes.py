@@ -1,4 +1,4 @@
-"""What `elrcheck risk` asks of a state: is an acknowledged record lost, does the partition stay leaderless.
+"""The questions of `elrcheck risk`: is an acknowledged record lost, does the partition stay leaderless.
 
 These are questions about what users lose, in terms of the properties in `properties` and `liveness`; the KIP
 promises none of this, so no suite expects it to hold. LOSS-1 is the question for acks=all: P-6 and P-8

@@ -75,9 +75,9 @@ class Calls(Scope):
         if target is None and name not in dir(builtins):
             self.source.error(node, f"there is no function '{name}' here: import it", self._near(name))
         if target is None:
-            known = ", ".join(sorted({*BINDERS, *self.built_in}))
-            said = f"'{name}' is not in the modelling language"
-            self.source.error(node, said, f"it has {known}, and functions with @op")
+            names = ", ".join(sorted({*BINDERS, *self.built_in}))
+            message = f"'{name}' is not in the modelling language"
+            self.source.error(node, message, f"it has {names}, and functions with @op")
         self.source.error(node, f"'{name}' is not a function of this model (decorate it with @op)")
 
     def _near(self, name: str) -> str:
@@ -85,7 +85,7 @@ class Calls(Scope):
         return near(name, [*BINDERS, *self.built_in, *offered])
 
     def _taken(self, node: ast.Call, count: int, usage: str) -> list[ast.expr]:
-        """The arguments of a built-in function that takes exactly so many, by position."""
+        """Return the arguments of a built-in function that takes exactly this number of them, by position."""
         if node.keywords or len(node.args) != count:
             self.source.error(node, f"write {usage}")
         return node.args
@@ -123,17 +123,17 @@ class Calls(Scope):
         return NamedConjunction(tuple(str(k.arg) for k in node.keywords), parts)
 
     def _within(self, node: ast.Call, env: Env) -> Expression:
-        """A conjunction of one comparison for each field of the record, named by the field."""
+        """Compile a conjunction of one comparison for each field of the record, named by the field."""
         used, limits = (self.part(a, env) for a in self._taken(node, 2, "within(record, c)"))
         if used.ty.kind != "record" or limits.ty.kind != "config":
             self.source.error(node, f"within() compares a record with the configuration, not {used.ty}")
-        known = limits.ty.fields
+        fields = limits.ty.fields
         for name in used.ty.fields:
-            if name not in known:
-                said = f"there is no field of this name in {limits.ty}"
-                raise error_in_field(used.ty.cls, name, said, f"declare it in {limits.ty}, with a default")
+            if name not in fields:
+                message = f"there is no field of this name in {limits.ty}"
+                raise error_in_field(used.ty.cls, name, message, f"declare it in {limits.ty}, with a default")
         parts = tuple(
-            Compare("le", Field(ty, used, name), ConfigField(known[name], name)) for name, ty in used.ty.fields.items()
+            Compare("le", Field(ty, used, name), ConfigField(fields[name], name)) for name, ty in used.ty.fields.items()
         )
         return NamedConjunction(tuple(used.ty.fields), parts)
 
@@ -153,8 +153,8 @@ class Calls(Scope):
         return BrokerList(Ty("seq", "Seq", REPLICA, hi="broker_count"))
 
     def _put(self, node: ast.Call, env: Env) -> Expression:
-        given = self._taken(node, 3, "put(vector, broker, value)")
-        vector, index, value = (self.part(a, env) for a in given)
+        arguments = self._taken(node, 3, "put(vector, broker, value)")
+        vector, index, value = (self.part(a, env) for a in arguments)
         if vector.ty.kind != "vec":
             self.source.error(node.args[0], f"put() changes a Vec, this is {vector.ty}")
         where = self.coerce(index, REPLICA, node.args[1])
@@ -172,50 +172,52 @@ class Calls(Scope):
             return View(base.moment, fields, False)
         if base.ty.kind != "record":
             self.source.error(node, f"replace() changes a record or the state, this is {base.ty}")
-        known = base.ty.fields
+        field_types = base.ty.fields
         changed = {
-            str(k.arg): self.coerce(self.ex(k.value, env), self._field(k, known, str(base.ty)), k.value)
+            str(k.arg): self.coerce(self.ex(k.value, env), self._field(k, field_types, str(base.ty)), k.value)
             for k in node.keywords
         }
         return Update(base.ty, base, tuple(changed), tuple(changed.values()))
 
-    def _field(self, keyword: ast.keyword, known: dict[str, Ty], what: str) -> Ty:
-        if keyword.arg not in known:
-            self.source.error(keyword.value, f"{what} has no field '{keyword.arg}'", near(str(keyword.arg), known))
-        return known[keyword.arg]
+    def _field(self, keyword: ast.keyword, field_types: dict[str, Ty], what: str) -> Ty:
+        if keyword.arg not in field_types:
+            self.source.error(
+                keyword.value, f"{what} has no field '{keyword.arg}'", near(str(keyword.arg), field_types)
+            )
+        return field_types[keyword.arg]
 
     def _construct(self, node: ast.Call, cls: type, env: Env) -> Value:
         ty = type_of(cls)
-        known = ty.fields
-        given = {str(k.arg): k.value for k in node.keywords}
+        field_types = ty.fields
+        arguments = {str(k.arg): k.value for k in node.keywords}
         parts = dataclasses.fields(cls)
         defaults = {f.name: f.default for f in parts if f.default is not dataclasses.MISSING}
-        if node.args or not set(known) - set(defaults) <= set(given) <= set(known):
-            missing = ", ".join(f for f in known if f not in given and f not in defaults) or "none"
-            unknown = ", ".join(f for f in given if f not in known) or "none"
+        if node.args or not set(field_types) - set(defaults) <= set(arguments) <= set(field_types):
+            missing = ", ".join(f for f in field_types if f not in arguments and f not in defaults) or "none"
+            unknown = ", ".join(f for f in arguments if f not in field_types) or "none"
             self.source.error(
                 node, f"{ty} is built from all its fields by name; missing: {missing}; unknown: {unknown}"
             )
         values = {
-            f: self.coerce(self.ex(given[f], env), known[f], given[f])
-            if f in given
-            else self.coerce(self.value(defaults[f], node), known[f], node)
-            for f in known
+            f: self.coerce(self.ex(arguments[f], env), field_types[f], arguments[f])
+            if f in arguments
+            else self.coerce(self.value(defaults[f], node), field_types[f], node)
+            for f in field_types
         }
         if ty.kind == "state":
             return View("now", values, False)
         return Record(ty, tuple(values), tuple(values.values()))
 
     def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
-        """The operator that `@dispatch` chooses for the record in this call."""
+        """Return the operator that `@dispatch` chooses for the record in this call."""
         choice = dispatch_of(target)
         usage = f"{target.__name__}(..) with {choice.count} positional arguments"
         argument = self._taken(node, choice.count, usage)[choice.position]
         ty = self.part(argument, env).ty
         operator = choice.operator(ty.cls if ty.kind == "record" else None)
         if operator is None:
-            said = f"{target.__name__} has no case for {ty}"
-            self.source.error(argument, said, f"it takes {choice.records}")
+            message = f"{target.__name__} has no case for {ty}"
+            self.source.error(argument, message, f"it takes {choice.records}")
         return operator
 
     def _call(self, node: ast.Call, target: Any, env: Env) -> Value:
@@ -264,7 +266,7 @@ class Calls(Scope):
     # ------------------------------------------------------------------------- comprehensions
 
     def _binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> Expression:
-        """all/any/sum/min/max/tuple/frozenset/next over one 'for'."""
+        """Compile all/any/sum/min/max/tuple/frozenset/next over one 'for'."""
         loop = generator.generators[0]
         if len(generator.generators) != 1 or not isinstance(loop.target, ast.Name):
             self.source.error(generator, "one 'for' with one simple name for each comprehension")
@@ -272,8 +274,8 @@ class Calls(Scope):
         variable, domain, kind, inner = self._domain(loop.target.id, loop.iter, env)
         condition: Expression | None = None
         for test in loop.ifs:
-            made = self.boolean(test, inner)
-            condition = made if condition is None else Junction("and", (condition, made))
+            filter_ = self.boolean(test, inner)
+            condition = filter_ if condition is None else Junction("and", (condition, filter_))
         element = generator.elt
         if name in ("all", "any"):
             body = self.boolean(element, inner)
@@ -293,8 +295,8 @@ class Calls(Scope):
             return Extreme(body.ty, variable, kind, domain, condition, op, body, otherwise)
         if name == "tuple":
             return self._from_tuple(node, element, domain, kind, condition, variable, inner)
-        made = self.part(element, inner)
-        if not same(made, variable):
+        collected = self.part(element, inner)
+        if not same(collected, variable):
             self.source.error(element, f"{name}() only filters: {name}(x for x in X if condition)")
         if name == "frozenset":
             if kind != "set":

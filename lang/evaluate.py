@@ -54,7 +54,7 @@ class Evaluator:
     # ------------------------------------------------------------------------- functions
 
     def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
-        """The value of an operator. `states`: one mapping of fields for each state parameter."""
+        """Return the value of an operator. `states`: one mapping of fields for each state parameter."""
         env: Env = {STATES: states, MEMO: {}, **args}
         guards, value = self._block(fn.body, env, fn.ret)
         assert not guards, f"{fn.name} is an operator and has a guard"
@@ -73,8 +73,8 @@ class Evaluator:
                 holds = self.ev(condition, env)
                 if holds is False:
                     return [(name, False)], None
-                guards, made = self._block(rest, self.under(holds, env), ty)
-                return ([] if holds is True else [(name, holds)]) + guards, made
+                guards, outcome = self._block(rest, self.under(holds, env), ty)
+                return ([] if holds is True else [(name, holds)]) + guards, outcome
             case If(condition=condition, then=then, orelse=orelse):
                 return self._branch(self.ev(condition, env), then, orelse, env, ty)
             case Ret(value=value):
@@ -96,17 +96,17 @@ class Evaluator:
         return guards, self.structure.ite(c, a, b, ty)
 
     def under(self, holds: Any, env: Env) -> Env:
-        """The environment behind a guard; a reading may use that the guard holds there."""
+        """Return the environment behind a guard; a reading may use that the guard holds there."""
         return env
 
     def named(self, env: Env, name: str, value: Any, ty: Ty) -> Env:
-        """The environment behind an assignment."""
+        """Return the environment behind an assignment."""
         return self.bind(env, name, value)
 
     # ------------------------------------------------------------------------- expressions
 
     def ev(self, e: Expression, env: Env) -> Any:
-        """The value of an expression, once for each environment. Looking up costs less than the memo."""
+        """Return the value of an expression, computed once for each environment. A lookup costs less than the memo."""
         if type(e) is Variable:
             return env[e.name]
         if type(e) is Field:
@@ -114,17 +114,17 @@ class Evaluator:
         if type(e) is StateVariable:
             return env[STATES][0 if e.moment == "now" else 1][e.name]
         memo = env[MEMO]
-        found = memo.get(id(e))
-        if found is None:
-            found = memo[id(e)] = (self._value(e, env), e)
-        return found[0]
+        entry = memo.get(id(e))
+        if entry is None:
+            entry = memo[id(e)] = (self._value(e, env), e)
+        return entry[0]
 
     @staticmethod
     def bind(env: Env, name: str, value: Any) -> Env:
         return {**env, name: value, MEMO: {}}
 
     def _value(self, e: Expression, env: Env) -> Any:
-        """What the model uses most often stands first: a `match` asks from the top."""
+        """Evaluate an expression. The most frequent nodes come first, because a `match` asks from the top."""
         match e:
             case expr.Truth():
                 return self._truth(e, env)
@@ -222,7 +222,7 @@ class Evaluator:
                 return
 
     def element(self, e: expr.Get, env: Env) -> Any:
-        """An optional as its element: the same number."""
+        """Return an optional as its element: the same number."""
         return self.ev(e.value, env)
 
     def _call(self, e: expr.Call, env: Env) -> Any:
@@ -300,16 +300,16 @@ class Evaluator:
             case expr.Append():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():
-                made, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)
+                joined, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)
                 for k, value in enumerate(slots):
-                    longer = structure.append(made, value, elem)
-                    made = structure.ite(self.alg.cmp("lt", k, length), longer, made, e.ty)
-                return made
+                    longer = structure.append(joined, value, elem)
+                    joined = structure.ite(self.alg.cmp("lt", k, length), longer, joined, e.ty)
+                return joined
 
     # ------------------------------------------------------------------------- binders
 
     def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
-        """(in the domain and condition holds, value, environment) for each possible element."""
+        """Yield (in the domain and the condition holds, value, environment) for each possible element."""
         alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
         items: Iterator[tuple[Any, Any]]
         if e.over == "set":
@@ -328,11 +328,11 @@ class Evaluator:
                 yield holds, element, inner
 
     def setting(self, name: str, ty: Ty) -> Any:
-        """The value of a field of the configuration."""
+        """Return the value of a field of the configuration."""
         return self.structure.lift(getattr(self.config, name), ty)
 
     def most(self, e: Expression) -> int:
-        """An upper bound of a number, from its type or its parts; how far a loop is unrolled."""
+        """Return an upper bound of a number, from its type or its parts; a loop is unrolled that far."""
         match e:
             case expr.Constant():
                 return int(e.value)
@@ -341,8 +341,8 @@ class Evaluator:
             case expr.Arithmetic(op="sub"):
                 return self.most(e.left)
             case expr.Arithmetic(op="min"):
-                known = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
-                return min(self.most(a) for a in known)
+                bounded = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
+                return min(self.most(a) for a in bounded)
             case expr.IfElse():
                 return max(self.most(e.then), self.most(e.orelse))
             case _:
@@ -376,11 +376,11 @@ class Evaluator:
                     flags[value] = holds
                 return alg.s_from(flags)
             case expr.SequenceFilter():
-                made = structure.blank(e.ty)
+                chosen = structure.blank(e.ty)
                 for holds, value, _ in self.over(e, env):
-                    longer = structure.append(made, value, e.ty.elem)
-                    made = structure.ite(holds, longer, made, e.ty)
-                return made
+                    longer = structure.append(chosen, value, e.ty.elem)
+                    chosen = structure.ite(holds, longer, chosen, e.ty)
+                return chosen
             case expr.First():
                 result: Any = -1
                 for holds, value, _ in reversed(list(self.over(e, env))):

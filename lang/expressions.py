@@ -118,8 +118,8 @@ class Expressions(Calls):
             cls = self.globals.get(node.value.id)
             if isinstance(cls, type) and issubclass(cls, enum.Enum):
                 if node.attr not in cls.__members__:
-                    said = f"{cls.__name__} has no member '{node.attr}'"
-                    self.source.error(node, said, near(node.attr, cls.__members__))
+                    message = f"{cls.__name__} has no member '{node.attr}'"
+                    self.source.error(node, message, near(node.attr, cls.__members__))
                 return EnumMember(type_of(cls), node.attr)
         base = self.ex(node.value, env)
         if isinstance(base, View):
@@ -141,8 +141,8 @@ class Expressions(Calls):
     def _no_knob(self, node: ast.Attribute, fields: list[str]) -> NoReturn:
         config = self.functions.config
         if hasattr(config, node.attr):
-            said = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
-            self.source.error(node, said)
+            message = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
+            self.source.error(node, message)
         declare = f"declare it in class {config.__name__}, with a default, and a text below it"
         close = near(node.attr, fields)
         help = f"{close} Or {declare}" if close else declare
@@ -189,8 +189,8 @@ class Expressions(Calls):
             member = Member(left, right)
             return member if operator == "In" else Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
-            made = self._equality(self.part(ln, env), self.part(rn, env), node)
-            return made if operator in ("Is", "Eq") else Not(made)
+            equality = self._equality(self.part(ln, env), self.part(rn, env), node)
+            return equality if operator in ("Is", "Eq") else Not(equality)
         left, right = self.part(ln, env), self.part(rn, env)
         if left.ty.kind == "set" and right.ty.kind == "set" and operator in ("LtE", "GtE"):
             return Subset(left, right) if operator == "LtE" else Subset(right, left)
@@ -236,5 +236,5 @@ class Expressions(Calls):
             a, b = self.number(node.left, env), self.number(node.right, env)
             return Arithmetic("add" if operator == "Add" else "sub", a, b)
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
-        known = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
-        self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", known)
+        operators = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
+        self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)

@@ -23,7 +23,7 @@ class Frontend:
     """Compiles functions on demand and caches them by name.
 
     lazily: a function is compiled when its signature or its body is first used. That is for sources that
-    were compiled as a whole before: a mistake in a function that nobody uses goes unnoticed.
+    were compiled as a whole before: a mistake in a function that is never used goes unnoticed.
     """
 
     def __init__(self, state: type, config: type, lazily: bool = False) -> None:
@@ -37,32 +37,32 @@ class Frontend:
         self._called: dict[str, list[str]] = {}
 
     def adopt(self, fn: Fn) -> None:
-        """Takes over a function that is compiled already."""
+        """Add a function that is compiled already."""
         self.fns[fn.name], self._sources[fn.name] = fn, fn.source
 
     def fn(self, function: Callable[..., object]) -> Fn:
-        """The compiled form of a decorated function; ModelError if it leaves the language."""
+        """Return the compiled form of a decorated function; ModelError if it leaves the language."""
         name = function.__name__
         if self._busy:
             self._called.setdefault(self._busy[-1], []).append(name)
         if name in self._busy:
             chain = " -> ".join([*self._busy[self._busy.index(name) :], name])
-            said = f"{chain}: model functions must not be recursive"
-            raise _at(function, said, "what repeats is a comprehension over brokers, a sequence or range(n)")
+            message = f"{chain}: model functions must not be recursive"
+            raise _at(function, message, "what repeats is a comprehension over brokers, a sequence or range(n)")
         if name in self.fns:
             if self._sources[name] is not function:
-                said = f"two model functions are called {name}: names must be unique in a model"
-                raise _at(function, said, f"the other one is at {self.fns[name].place}")
+                message = f"two model functions are called {name}: names must be unique in a model"
+                raise _at(function, message, f"the other one is at {self.fns[name].place}")
             return self.fns[name]
-        made = _described(function, _Later(self))
+        described = _described(function, _DeferredCompiler(self))
         if not self.lazily:
-            made.body  # noqa: B018  (compiled by asking for it)
-        self.fns[name], self._sources[name] = made, function
-        return made
+            described.body  # noqa: B018  (compiled by asking for it)
+        self.fns[name], self._sources[name] = described, function
+        return described
 
     @contextlib.contextmanager
     def busy(self, fn: Fn) -> Iterator[None]:
-        """While the body of a function is compiled."""
+        """Note for the length of a `with` block that the body of a function is being compiled."""
         self._busy.append(fn.name)
         try:
             yield
@@ -70,7 +70,7 @@ class Frontend:
             self._busy.pop()
 
     def complete(self) -> dict[str, Fn]:
-        """All functions and those that they call, compiled; in the order of definitions before uses."""
+        """Compile all functions and those that they call; return them with definitions before uses."""
         ordered: dict[str, Fn] = {}
 
         def visit(fn: Fn) -> None:
@@ -86,30 +86,30 @@ class Frontend:
         return ordered
 
 
-class _Later:
+class _DeferredCompiler:
     """Compiles one function, in two steps."""
 
     def __init__(self, frontend: Frontend) -> None:
         self._frontend = frontend
-        self._begun: FunctionCompiler | None = None
+        self._compiler: FunctionCompiler | None = None
 
     def sign(self, fn: Fn) -> None:
         """See `Later`."""
         from elrcheck.lang.function_compiler import FunctionCompiler
 
-        self._begun = FunctionCompiler(self._frontend, fn.source)
-        self._begun.sign(fn)
+        self._compiler = FunctionCompiler(self._frontend, fn.source)
+        self._compiler.sign(fn)
 
     def fill(self, fn: Fn) -> None:
         """See `Later`."""
         fn.params  # noqa: B018  (signed by asking for it)
-        assert self._begun is not None
+        assert self._compiler is not None
         with self._frontend.busy(fn):
-            self._begun.fill(fn)
+            self._compiler.fill(fn)
 
 
-def _described(function: Callable[..., object], later: _Later) -> Fn:
-    """A decorated function with what is known of it before it is compiled."""
+def _described(function: Callable[..., object], later: _DeferredCompiler) -> Fn:
+    """Return a decorated function with what is known of it before it is compiled."""
     role: Role = function.__elr_role__  # type: ignore[attr-defined]
     return Fn.uncompiled(
         later,
@@ -126,5 +126,5 @@ def _described(function: Callable[..., object], later: _Later) -> Fn:
 
 
 def _at(function: Callable[..., object], message: str, help: str) -> ModelError:
-    """An error about a whole function."""
+    """Build an error about a whole function."""
     return error_at(function.__code__.co_filename, function.__code__.co_firstlineno + 1, message, help)

@@ -68,19 +68,19 @@ class FunctionCompiler(Expressions):
             self.source.error(node, f"{fn.name} is @{fn.kind}: only a function with @op can be called here")
         inner = FunctionCompiler(self.functions, fn.source)
         inner.used = self.used  # local names of the operator must not hide ours
-        made = inner.in_place(fn, views, values)
+        state = inner.in_place(fn, views, values)
         self.used = inner.used
-        return made
+        return state
 
     def in_place(self, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
-        """The state that this function returns for arguments of its caller."""
-        given: Env = dict(zip(fn.states, views, strict=True))
-        given |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
-        env = {arg.arg: given.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
+        """Return the state that this function returns for arguments of its caller."""
+        arguments: Env = dict(zip(fn.states, views, strict=True))
+        arguments |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
+        env = {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
         return self._state_of(self._block(self._statements(), env, fn))
 
     def _state_of(self, block: Block) -> View:
-        """A block that returns a state, as one expression for each field."""
+        """Return a block that returns a state as one expression for each field."""
         match block:
             case Let(name=name, value=value, rest=rest):
                 view = self._state_of(rest)
@@ -89,15 +89,15 @@ class FunctionCompiler(Expressions):
                 }
                 return View(view.moment, fields, False)
             case If(condition=condition, then=then, orelse=orelse):
-                made = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
-                assert isinstance(made, View)
-                return made
+                choice = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
+                assert isinstance(choice, View)
+                return choice
             case Ret(value=View() as view):
                 return view
         raise AssertionError(block)
 
     def sign(self, fn: Fn) -> None:
-        """Fills in what the function takes and returns."""
+        """Fill in the parameters and the return type of a function."""
         source, tree = self.source, self.source.tree
         self._plain_parameters(tree.args)
         try:
@@ -115,26 +115,26 @@ class FunctionCompiler(Expressions):
         self._role(fn)
 
     def fill(self, fn: Fn) -> None:
-        """Fills in the body of a function that is signed."""
+        """Fill in the body of a function whose signature is known."""
         self.used = {name for name, _ in fn.params}
         fn.body = self._block(self._statements(), self.env, fn)
 
     def _statements(self) -> list[ast.stmt]:
-        """The body without its docstring."""
+        """Return the statements of the body, without the docstring."""
         body = self.source.tree.body
         return [s for s in body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
 
-    def _plain_parameters(self, given: ast.arguments) -> None:
-        """Only parameters that are passed by position and have no default."""
-        others = [*given.posonlyargs, *given.kwonlyargs, given.vararg, given.kwarg]
+    def _plain_parameters(self, parameters: ast.arguments) -> None:
+        """Refuse parameters that are not passed by position or have a default."""
+        others = [*parameters.posonlyargs, *parameters.kwonlyargs, parameters.vararg, parameters.kwarg]
         odd = next((arg for arg in others if arg is not None), None)
         if odd is not None:
             self.source.error(odd, f"'{odd.arg}': model functions have plain parameters, no *, / or **")
-        if given.defaults:
-            self.source.error(given.defaults[0], "parameters of model functions have no defaults")
+        if parameters.defaults:
+            self.source.error(parameters.defaults[0], "parameters of model functions have no defaults")
 
     def _role(self, fn: Fn) -> None:
-        """What a function of its kind takes and returns."""
+        """Require that the function takes and returns what its kind demands."""
         tree = self.source.tree
         states, returns, shape = ROLES.get(fn.kind, ((0, 1, 2), "", ""))
         if len(fn.states) not in states:
@@ -144,13 +144,13 @@ class FunctionCompiler(Expressions):
         if wrong := mistake_in(fn.marks, {name: ty.kind for name, ty in fn.params}):
             self.source.error(tree, wrong)
         if fn.kind == "leads_to" and fn.ret.cls is not LeadsTo:
-            said = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
-            self.source.error(tree, said)
+            message = "a leads_to property takes one state and returns LeadsTo(premise, conclusion)"
+            self.source.error(tree, message)
         if returns and fn.ret.kind != returns:
             self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
         if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
-            said = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
-            self.source.error(tree, said, "quantify: all(.. for b in c.brokers)")
+            message = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
+            self.source.error(tree, message, "quantify: all(.. for b in c.brokers)")
         if fn.kind in CHOOSING:
             for arg in tree.args.args:
                 ty = dict(fn.params).get(arg.arg)
@@ -204,8 +204,8 @@ class FunctionCompiler(Expressions):
                 return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
             case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
                 want = self._annotation(annotation)
-                made = self.coerce(self.ex(value, env), want, value)
-                return self._assign(name_, made, env, lambda e: self._block(rest, e, fn))
+                coerced = self.coerce(self.ex(value, env), want, value)
+                return self._assign(name_, coerced, env, lambda e: self._block(rest, e, fn))
             case ast.If():
                 return self._if(first, rest, env, fn)
             case ast.Assign():
@@ -222,7 +222,7 @@ class FunctionCompiler(Expressions):
                 )
 
     def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[Expression, str]:
-        """The condition and the name of a guard."""
+        """Return the condition and the name of a guard."""
         if fn.kind != "action":
             self.source.error(
                 call,
@@ -268,31 +268,31 @@ class FunctionCompiler(Expressions):
         return join(0, env)
 
     def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
-        """Names assigned by a branch that falls through; their values are left in env."""
+        """Return the names that a branch assigns which falls through; their values are left in env."""
         names: list[str] = []
         binds: list[tuple[str, Expression]] = []
         for statement in body:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                    made = self.ex(value, env)
+                    compiled = self.ex(value, env)
                     names.append(name)
-                    if isinstance(made, View):
-                        env[name] = made
+                    if isinstance(compiled, View):
+                        env[name] = compiled
                         continue
                     local = self.fresh(name)
-                    binds.append((local, made))
-                    env[name] = Variable(made.ty, local)
+                    binds.append((local, compiled))
+                    env[name] = Variable(compiled.ty, local)
                 case _:
                     self.source.error(statement, "a branch that falls through may only assign names")
         for name in set(names):
             value_ = env[name]
             if isinstance(value_, View):
                 continue
-            for local, made in reversed(binds):
+            for local, compiled in reversed(binds):
                 if isinstance(value_, Variable) and value_.name == local:
-                    value_ = made
+                    value_ = compiled
                 elif local in free_names(value_):
-                    value_ = LetIn(value_.ty, local, made, value_)
+                    value_ = LetIn(value_.ty, local, compiled, value_)
             env[name] = value_
         return names
 

@@ -50,7 +50,7 @@ def _reads(root: Expression, locals_: frozenset[str]) -> bool:
 
 
 def label(call: ast.Call) -> str:
-    """The name of a guard: the second argument of `require`, or else the text of the condition."""
+    """Return the name of a guard: the second argument of `require`, or else the text of the condition."""
     condition, *name = call.args
     return str(name[0].value) if name and isinstance(name[0], ast.Constant) else ast.unparse(condition)
 

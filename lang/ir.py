@@ -33,7 +33,7 @@ class View:
 
 
 def state_view(moment: Moment, fields: Mapping[str, Ty]) -> View:
-    """A state as it is."""
+    """Return a state as an expression, with no field replaced."""
     from elrcheck.lang.expr import StateVariable
 
     return View(moment, {name: StateVariable(ty, moment, name) for name, ty in fields.items()}, True)
@@ -78,10 +78,10 @@ def _nothing() -> Block:
 
 
 class Later(Protocol):
-    """What compiles a function when it is first asked for."""
+    """Compiles a function when it is first used."""
 
     def sign(self, fn: Fn, /) -> None:
-        """Fill in what it takes and returns."""
+        """Fill in its parameters and return type."""
         ...
 
     def fill(self, fn: Fn, /) -> None:
@@ -95,7 +95,7 @@ class Fn:
 
     params: the value parameters, without configuration and states; states: names of its state
     parameters (none, one, or two for a predicate on steps). marks: what an action says of itself.
-    What follows the marks may be compiled when somebody first asks for it (`uncompiled`).
+    What follows the marks may be compiled when it is first used (`uncompiled`).
     """
 
     name: str
@@ -113,15 +113,15 @@ class Fn:
     ret: Ty = field(default_factory=lambda: NONE)
     body: Block = field(default_factory=lambda: _nothing())
     guards: tuple[str, ...] | None = field(default=None, init=False)
-    """Its guard names, if they are known from elsewhere; a changed copy has to look."""
+    """Its guard names, if they are known without its body; a changed copy computes them."""
 
     @classmethod
-    def uncompiled(cls, later: Later, **known: Any) -> Fn:
-        """A function that `later` compiles. known: its attributes up to the marks."""
-        made = cls.__new__(cls)
-        made.__dict__.update(known)
-        made.__dict__[LATER] = later
-        return made
+    def uncompiled(cls, later: Later, **attributes: Any) -> Fn:
+        """Return a function that `later` compiles. attributes: those up to the marks."""
+        fn = cls.__new__(cls)
+        fn.__dict__.update(attributes)
+        fn.__dict__[LATER] = later
+        return fn
 
     def __getattr__(self, name: str) -> Any:
         """Called for an attribute that is not there yet."""
@@ -143,12 +143,12 @@ class Fn:
     def place(self) -> str:
         """`folder/file.py:line` relative to the package; the whole path of a file outside it."""
         package, file = Path(__file__).resolve().parent.parent, Path(self.file).resolve()
-        shown = file.relative_to(package) if file.is_relative_to(package) else file
-        return f"{shown.as_posix()}:{self.line}"
+        path = file.relative_to(package) if file.is_relative_to(package) else file
+        return f"{path.as_posix()}:{self.line}"
 
 
 def block_expressions(block: Block) -> Iterator[Expression]:
-    """Every expression that stands directly in a block, outermost first."""
+    """Yield every expression that stands directly in a block, outermost first."""
     match block:
         case Let(value=value, rest=rest):
             yield value
@@ -165,7 +165,7 @@ def block_expressions(block: Block) -> Iterator[Expression]:
 
 
 def fn_nodes(fn: Fn) -> Iterator[Expression]:
-    """Every node of a function's body."""
+    """Yield every node of a function's body."""
     from elrcheck.lang.tree import walk
 
     for root in block_expressions(fn.body):
@@ -173,7 +173,7 @@ def fn_nodes(fn: Fn) -> Iterator[Expression]:
 
 
 def requires(block: Block) -> Iterator[Require]:
-    """The guards of a function, in source order."""
+    """Yield the guards of a function in source order."""
     match block:
         case Let(rest=rest):
             yield from requires(rest)

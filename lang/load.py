@@ -62,8 +62,8 @@ class Functions(Mapping[str, Fn]):
         return self._frontend.complete()
 
     def __getitem__(self, name: str) -> Fn:
-        found = self._frontend.fns.get(name)
-        return self._all[name] if found is None else found
+        fn = self._frontend.fns.get(name)
+        return self._all[name] if fn is None else fn
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all)
@@ -78,28 +78,28 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
     lazily: see `Frontend`.
     """
     frontend = Frontend(state, config, lazily)
-    found: dict[str, list[Fn]] = {}
+    by_kind: dict[str, list[Fn]] = {}
     for module in modules:
         for function in _decorated(module):
             if function.__elr_role__.kind == "dispatch":  # type: ignore[attr-defined]
                 _demand_fitting(frontend, function, lazily)
                 continue
             fn = frontend.fn(function)
-            found.setdefault(fn.kind, []).append(fn)
+            by_kind.setdefault(fn.kind, []).append(fn)
     for kind in ("init", "bound"):
-        if len(found.get(kind, [])) != 1:
-            raise ModelError(f"a model has exactly one @{kind} function, found {len(found.get(kind, []))}")
-    _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in found.get(kind, [])])
+        if len(by_kind.get(kind, [])) != 1:
+            raise ModelError(f"a model has exactly one @{kind} function, found {len(by_kind.get(kind, []))}")
+    _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in by_kind.get(kind, [])])
     return Model(
         state=state,
         config=config,
-        init=found["init"][0],
-        bound=found["bound"][0],
-        actions=tuple(found.get("action", ())),
-        always=tuple(found.get("always", ())),
-        sometimes=tuple(found.get("sometimes", ())),
-        lemmas=tuple(found.get("lemma", ())),
-        leads_to=tuple(found.get("leads_to", ())),
+        init=by_kind["init"][0],
+        bound=by_kind["bound"][0],
+        actions=tuple(by_kind.get("action", ())),
+        always=tuple(by_kind.get("always", ())),
+        sometimes=tuple(by_kind.get("sometimes", ())),
+        lemmas=tuple(by_kind.get("lemma", ())),
+        leads_to=tuple(by_kind.get("leads_to", ())),
         fns=Functions(frontend) if lazily else frontend.fns,
     )
 
@@ -115,21 +115,21 @@ def _demand_fitting(frontend: Frontend, function: Callable[..., Any], lazily: bo
         assert operator is not None
         fn = frontend.fn(operator)
         if not lazily and kind not in [ty.cls for _, ty in fn.params if ty.kind == "record"]:
-            said = f"{fn.name} is the case of {function.__name__} for {kind.__name__} and does not take one"
-            raise _error(fn, said, f"give it a parameter of the type {kind.__name__}")
+            message = f"{fn.name} is the case of {function.__name__} for {kind.__name__} and does not take one"
+            raise _error(fn, message, f"give it a parameter of the type {kind.__name__}")
 
 
 def _check_ids(properties: Iterable[Fn]) -> None:
     """Ids are a letter or two, a dash and a number; no two properties have the same."""
-    known: dict[str, Fn] = {}
+    by_ident: dict[str, Fn] = {}
     for fn in properties:
         if not IDENT.fullmatch(fn.ident):
             raise _error(fn, f"'{fn.ident}' is no id of a property", "such as P-32, P-3b, W-15, V-11")
-        if fn.ident in known:
-            other = known[fn.ident]
-            said = f"property ids must be unique: {fn.ident}"
-            raise _error(fn, said, f"{other.name} at {other.place} has it too")
-        known[fn.ident] = fn
+        if fn.ident in by_ident:
+            other = by_ident[fn.ident]
+            message = f"property ids must be unique: {fn.ident}"
+            raise _error(fn, message, f"{other.name} at {other.place} has it too")
+        by_ident[fn.ident] = fn
 
 
 def demand_documents(model: Model) -> None:
@@ -155,8 +155,8 @@ def demand_listed(folder: Path, kinds: Sequence[str], modules: Iterable[ModuleTy
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
             if mark.match(line):
-                said = f"no model has this function: {file.stem} is in no list of modules"
-                raise error_at(str(file), number, said, f"import {file.stem} and list it in {registry}")
+                message = f"no model has this function: {file.stem} is in no list of modules"
+                raise error_at(str(file), number, message, f"import {file.stem} and list it in {registry}")
 
 
 def _error(fn: Fn, message: str, help: str) -> ModelError:

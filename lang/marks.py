@@ -28,7 +28,7 @@ class Message:
 
 
 class Strength(enum.Enum):
-    """How often a step must be possible before it has to be taken."""
+    """The strength of a fairness: a step has to be taken if it stays possible like this."""
 
     WEAK = "for ever"
     STRONG = "again and again"

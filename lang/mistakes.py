@@ -30,15 +30,15 @@ def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> Model
     ours = [package / "lang", *owned]
     if foreign or not frames or Path(_file(frames[-1][0])).parent not in ours:
         return None
-    told = f"{type(fault).__name__}: {fault}"
+    description = f"{type(fault).__name__}: {fault}"
     for frame, line in reversed(frames):
         if Path(_file(frame)).parent not in owned:
             continue
         if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
-            return error_at(_file(frame), line, told, "the module cannot be imported before this is right")
+            return error_at(_file(frame), line, description, "the module cannot be imported before this is right")
         if _is_rule(frame):
             help = "the compiled model reads a blank value where plain Python stops: ask for it before"
-            return error_at(_file(frame), line, f"{told}, in {frame.f_code.co_name} in plain Python", help)
+            return error_at(_file(frame), line, f"{description}, in {frame.f_code.co_name} in plain Python", help)
     return None
 
 

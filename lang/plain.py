@@ -43,8 +43,8 @@ class PlainModel:
 
     def says(self, fn: Fn, state: object, args: tuple[object, ...] = (), field: str = "") -> bool:
         """Evaluate a function on a state; optionally return one field of the record it returns."""
-        given = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
-        value = fn.source(*given)
+        arguments = (*([self.config] if fn.has_config else []), *([state] if fn.states else []), *args)
+        value = fn.source(*arguments)
         return bool(getattr(value, field) if field else value)
 
     def step(self, state: object, label: Label) -> Any:

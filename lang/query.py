@@ -89,15 +89,15 @@ def compile_query(model: Model, text: str) -> Query:
         "t": state_view("next", fields),
     }
     try:
-        made = reader.ex(tree, env)
+        expression = reader.ex(tree, env)
     except RecursionError as fault:
         raise QueryError("the expression is too deep") from fault
-    if isinstance(made, View):
+    if isinstance(expression, View):
         source.error(tree, "this is a whole state: choose a part of it, such as s.partition")
-    if made.ty.kind in ("config", "none"):
+    if expression.ty.kind in ("config", "none"):
         source.error(tree, "this is no value of a state")
     is_step = any(isinstance(node, ast.Name) and node.id == "t" for node in ast.walk(tree))
-    return Query(text.strip(), made, is_step)
+    return Query(text.strip(), expression, is_step)
 
 
 class Asker:
@@ -163,18 +163,18 @@ class _Reader(Expressions):
     def ex(self, node: ast.expr, env: Env) -> Value:
         """Read as in the model; a failure without a message becomes an error at the innermost place."""
         try:
-            made = super().ex(node, env)
+            value = super().ex(node, env)
         except QueryError as fault:
             if not fault.meant and fault.word:
                 fault.meant = self._meant(node, fault, env)
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
             self.source.error(node, "this is not written as the modelling language wants it")
-        if isinstance(made, Quantifier | Count | Extreme) and made.over == "range":
-            numbers = (e.value for e in walk(made.domain) if isinstance(e, Constant))
+        if isinstance(value, Quantifier | Count | Extreme) and value.over == "range":
+            numbers = (e.value for e in walk(value.domain) if isinstance(e, Constant))
             if any(int(number) > WIDEST for number in numbers):
                 self.source.error(node, f"a range of more than {WIDEST} numbers")
-        return made
+        return value
 
     def _meant(self, node: ast.expr, fault: QueryError, env: Env) -> tuple[str, ...]:
         """Return the names that are valid at the place of an error."""
@@ -192,15 +192,15 @@ class _Reader(Expressions):
 
 def _scope(model: Model) -> dict[str, object]:
     """Operators, properties and what their modules import of the model: enums, records, constants."""
-    found: dict[str, object] = {}
+    scope: dict[str, object] = {}
     for fn in model.fns.values():
         for name, value in fn.source.__globals__.items():
             is_class = isinstance(value, type) and (
                 issubclass(value, enum.Enum) or getattr(value, "__elr_role__", None) == "record"
             )
             if is_class or (isinstance(value, frozenset) and not value):
-                found[name] = value
-    return {**found, **{fn.name: fn.source for fn in model.fns.values()}}
+                scope[name] = value
+    return {**scope, **{fn.name: fn.source for fn in model.fns.values()}}
 
 
 def _config_type(model: Model) -> Ty:

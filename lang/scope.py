@@ -57,7 +57,7 @@ class Scope:
         self.used: set[str] = set()
 
     def fresh(self, name: str) -> str:
-        """A local name that no other local of the function has."""
+        """Return a local name that no other local of the function has."""
         while name in self.used:
             name += "_"
         self.used = self.used | {name}
@@ -69,64 +69,64 @@ class Scope:
 
     def ex(self, node: ast.expr, env: Env) -> Value:
         """Compile an expression of the source. A node keeps the first position it is given."""
-        made = self.read(node, env)
-        if isinstance(made, View) or (made.line and made.node is not None):
-            return made
-        return made.at(self.source.line_of(node), node)
+        compiled = self.read(node, env)
+        if isinstance(compiled, View) or (compiled.line and compiled.node is not None):
+            return compiled
+        return compiled.at(self.source.line_of(node), node)
 
     def part(self, node: ast.expr, env: Env) -> Expression:
         """Compile an expression that is not a whole state."""
-        made = self.ex(node, env)
-        if isinstance(made, View):
+        compiled = self.ex(node, env)
+        if isinstance(compiled, View):
             self.source.error(node, "this is a whole state: name a part of it, such as s.partition")
-        return made
+        return compiled
 
     # ------------------------------------------------------------------------- types
 
     def boolean(self, node: ast.expr, env: Env) -> Expression:
-        made = self.ex(node, env)
-        if isinstance(made, View) or made.ty.kind != "bool":
-            what = "the state" if isinstance(made, View) else str(made.ty)
+        compiled = self.ex(node, env)
+        if isinstance(compiled, View) or compiled.ty.kind != "bool":
+            what = "the state" if isinstance(compiled, View) else str(compiled.ty)
             self.source.error(node, f"a condition must be a bool, this is {what}: write an explicit comparison")
-        return made
+        return compiled
 
     def number(self, node: ast.expr, env: Env) -> Expression:
-        made = self.ex(node, env)
+        compiled = self.ex(node, env)
         if (
-            isinstance(made, View)
-            or made.ty.kind not in ("nat", "opt")
-            or (made.ty.kind == "opt" and made.ty.elem.kind != "nat")
+            isinstance(compiled, View)
+            or compiled.ty.kind not in ("nat", "opt")
+            or (compiled.ty.kind == "opt" and compiled.ty.elem.kind != "nat")
         ):
-            what = "the state" if isinstance(made, View) else str(made.ty)
+            what = "the state" if isinstance(compiled, View) else str(compiled.ty)
             self.source.error(node, f"a number is expected, this is {what}")
-        return Get(made.ty.elem, made) if made.ty.kind == "opt" else made
+        return Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
 
-    def coerce(self, made: Value, ty: Ty, node: ast.AST) -> Expression:
-        """Convert an expression to the wanted type, or report an error."""
-        if isinstance(made, View):
+    def coerce(self, value: Value, ty: Ty, node: ast.AST) -> Expression:
+        """Convert an expression to the required type, or report an error."""
+        if isinstance(value, View):
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":
-            if made.ty.kind == "none":
-                return NoneLiteral(ty, line=made.line)
-            if made.ty.kind != "opt":
-                return Some(ty, self.coerce(made, ty.elem, node), line=made.line)
-        if made.ty.kind == "opt" and ty.kind == made.ty.elem.kind:
-            return Get(ty, made, line=made.line)
-        if ty.kind == "replica" and isinstance(made, Constant):
-            return Constant(ty, made.value)
-        if ty.kind == "seq" and isinstance(made, EmptySequence):
+            if value.ty.kind == "none":
+                return NoneLiteral(ty, line=value.line)
+            if value.ty.kind != "opt":
+                return Some(ty, self.coerce(value, ty.elem, node), line=value.line)
+        if value.ty.kind == "opt" and ty.kind == value.ty.elem.kind:
+            return Get(ty, value, line=value.line)
+        if ty.kind == "replica" and isinstance(value, Constant):
+            return Constant(ty, value.value)
+        if ty.kind == "seq" and isinstance(value, EmptySequence):
             return EmptySequence(ty)
-        fits = made.ty.kind == ty.kind and (ty.kind not in ("enum", "record") or made.ty.cls is ty.cls)
+        fits = value.ty.kind == ty.kind and (ty.kind not in ("enum", "record") or value.ty.cls is ty.cls)
         if fits and ty.kind in ("vec", "seq", "opt"):
-            fits = made.ty.elem.kind == ty.elem.kind or made.ty.elem.kind == "none"
+            fits = value.ty.elem.kind == ty.elem.kind or value.ty.elem.kind == "none"
         if not fits:
-            self.source.error(node, f"expected {ty}, this is {made.ty}")
-        if isinstance(made, VectorOf):
-            return VectorOf(ty, made.variable, self.coerce(made.body, ty.elem, node), line=made.line)
-        return made
+            self.source.error(node, f"expected {ty}, this is {value.ty}")
+        if isinstance(value, VectorOf):
+            return VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
+        return value
 
     def either(self, condition: Expression, a: Value, b: Value, node: ast.AST) -> Value:
-        """One of two values; of two whole states, field by field."""
+        """Return a choice between two values; between two whole states, field by field."""
         if isinstance(a, View) and isinstance(b, View):
             both = {name: (value, b.fields[name]) for name, value in a.fields.items()}
             fields = {name: x if same(x, y) else self._either(condition, x, y, node) for name, (x, y) in both.items()}
@@ -149,7 +149,7 @@ class Scope:
         return IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
 
     def value(self, value: Any, node: ast.AST) -> Expression:
-        """A plain value of the module as a constant."""
+        """Return a plain value of the module as a constant."""
         if isinstance(value, bool):
             return Constant(BOOL, value)
         if isinstance(value, int):

@@ -21,7 +21,7 @@ class Structure:
         self.config, self.alg = config, algebra
 
     def limit(self, bound: int | str | None) -> int:
-        """A bound as a number: itself, or the configuration field it names."""
+        """Return a bound as a number: itself, or the configuration field that it names."""
         if bound is None:
             raise TypeError("a loop over an unbounded number cannot be unrolled")
         return int(getattr(self.config, bound)) if isinstance(bound, str) else bound
@@ -29,7 +29,7 @@ class Structure:
     # ------------------------------------------------------------------------- values
 
     def blank(self, ty: Ty) -> Any:
-        """The canonical filler of a type: 0, false, None, empty, the first enum member."""
+        """Return the canonical filler of a type: 0, false, None, empty, the first enum member."""
         match ty.kind:
             case "bool":
                 return False
@@ -47,7 +47,7 @@ class Structure:
                 return 0
 
     def lift(self, value: Any, ty: Ty) -> Any:
-        """A plain Python model value as an evaluator value."""
+        """Return a plain Python value of the model as a value of the evaluator."""
         match ty.kind:
             case "set":
                 return self.alg.s_const(value)
@@ -66,7 +66,7 @@ class Structure:
                 return value
 
     def lower(self, value: Any, ty: Ty) -> Any:
-        """The inverse of `lift`, for values whose scalars are Python constants."""
+        """Return a plain value: the inverse of `lift`, where scalars are Python constants."""
         match ty.kind:
             case "bool":
                 return bool(value)
@@ -88,7 +88,7 @@ class Structure:
     # ------------------------------------------------------------------------- leaves
 
     def leaves(self, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Ty, Any]]:
-        """(path, scalar type, scalar) of a value, in layout order; a set is one leaf.
+        """Yield (path, scalar type, scalar) of a value in layout order; a set is one leaf.
 
         The length of a sequence is a leaf of kind nat with path `PATH.length`.
         """
@@ -107,7 +107,7 @@ class Structure:
                 yield path, ty, value
 
     def rebuild(self, scalars: Iterator[Any], ty: Ty) -> Any:
-        """A value from its scalars in layout order."""
+        """Return a value from its scalars in layout order."""
         match ty.kind:
             case "seq":
                 length = next(scalars)
@@ -166,7 +166,7 @@ class Structure:
         return alg.or_([alg.and_(pair) for pair in hits])
 
     def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
-        """items[index]; blank outside the range, which only unneeded branches can ask for."""
+        """Return items[index]; blank outside the range, which only unneeded branches can ask for."""
         if isinstance(index, int):
             return items[index] if 0 <= index < len(items) else self.blank(ty)
         if not items:
@@ -179,13 +179,13 @@ class Structure:
     def take(self, seq: tuple[Any, list[Any]], count: Any, elem: Ty) -> tuple[Any, list[Any]]:
         length, slots = seq
         alg = self.alg
-        kept = alg.ite(alg.cmp("le", count, length), count, length)
+        shorter = alg.ite(alg.cmp("le", count, length), count, length)
         blank = self.blank(elem)
-        return (kept, [self.ite(alg.cmp("lt", k, kept), x, blank, elem) for k, x in enumerate(slots)])
+        return (shorter, [self.ite(alg.cmp("lt", k, shorter), x, blank, elem) for k, x in enumerate(slots)])
 
     def append(self, seq: tuple[Any, list[Any]], value: Any, elem: Ty) -> tuple[Any, list[Any]]:
-        """One more element; appending to a full sequence is a fault of the model, guarded there."""
+        """Append an element; a full sequence is a fault of the model, which its guards exclude."""
         length, slots = seq
         alg = self.alg
-        made = [self.ite(alg.cmp("eq", length, k), value, x, elem) for k, x in enumerate(slots)]
-        return (alg.add(length, 1), made)
+        appended = [self.ite(alg.cmp("eq", length, k), value, x, elem) for k, x in enumerate(slots)]
+        return (alg.add(length, 1), appended)

@@ -66,7 +66,7 @@ def _operands(kind: type[Expr]) -> tuple[str, ...]:
 
 
 def walk(root: Expression) -> Iterator[Expression]:
-    """The node and everything below it, each shared node once."""
+    """Yield the node and everything below it, each shared node once."""
     todo, seen = [root], set()
     while todo:
         node = todo.pop()
@@ -77,7 +77,7 @@ def walk(root: Expression) -> Iterator[Expression]:
 
 
 def free_names(root: Expression) -> set[str]:
-    """Names of the local variables that occur in an expression."""
+    """Return the names of the local variables that occur in an expression."""
     return {node.name for node in walk(root) if isinstance(node, Variable)}
 
 

@@ -67,7 +67,7 @@ class Ty:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """Names of the members that may occur, in order; a value is encoded as its position."""
+        """Return the names of the members that may occur, in order; a value is encoded as its position."""
         every = tuple(self.cls.__members__)
         return every if self.hi is None else every[: int(self.hi) + 1]
 
@@ -140,7 +140,7 @@ def _instead(kind: object) -> str:
 
 
 def type_of(hint: object) -> Ty:
-    """The language type of a resolved Python annotation; ModelTypeError when there is none."""
+    """Return the language type of a resolved Python annotation; ModelTypeError if there is none."""
     if isinstance(hint, Ty):
         return hint
     if hint is bool:
@@ -173,7 +173,7 @@ def type_of(hint: object) -> Ty:
 
 
 def record_fields(cls: Any) -> dict[str, Ty]:
-    """Field name -> type of a record, state or configuration class; resolved once per class."""
+    """Return the types of the fields of a record, state or configuration class; resolved once per class."""
     types = cls.__dict__.get("__elr_fields__")
     if types is None:
         try:
@@ -187,12 +187,12 @@ def record_fields(cls: Any) -> dict[str, Ty]:
 
 
 def optional_fields(cls: Any) -> dict[str, Any]:
-    """The fields that a stored value may lack, with what they are then: those that have a default."""
+    """Return the fields that a stored value may lack, with their defaults."""
     return {part.name: part.default for part in fields(cls) if part.default is not MISSING}
 
 
 def later_fields(cls: Any) -> dict[str, Any]:
-    """The fields of a record that were added to it, which a written value leaves out at their default.
+    """Return the fields that were added to a record later, which a written value leaves out at their default.
 
     They have a default behind fields that have none. A record of defaults alone, such as the counters of a
     search, has no fields of this kind.

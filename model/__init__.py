@@ -1,1 +1,1 @@
-"""What the Kafka controller and brokers do, in plain pure Python."""
+"""The behaviour of the Kafka controller and brokers, in plain pure Python."""

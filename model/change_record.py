@@ -1,4 +1,4 @@
-"""What goes into the change builder, and the change record it builds.
+"""The input of the change builder, and the change record that it builds.
 
 Source: PartitionChangeBuilder, whose setters are the fields of `Target`, and PartitionChangeRecord.
 """

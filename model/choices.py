@@ -1,4 +1,4 @@
-"""What a knob may choose: the kinds of each rule that releases, the KIP or a rejected alternative have.
+"""The values of knobs: the kinds of each rule that releases, the KIP or a rejected alternative have.
 
 The comment above the knob in `elrcheck.model.config` says where it matters; here is what each choice means.
 """

@@ -1,4 +1,4 @@
-"""What a broker reads about the partition in the metadata log."""
+"""The records about the partition that a broker reads in the metadata log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the controller decides from: the settings, one partition, and every broker's registration.
+"""The data that the controller decides from: the settings, one partition, and every broker's registration.
 
 Source: ReplicationControlManager, which sees ConfigurationControlManager, its own PartitionRegistration and
 the BrokerRegistrations of ClusterControlManager. A decision never looks at a broker's process or log.

@@ -1,4 +1,4 @@
-"""Where a run starts, and how far a search may disturb it."""
+"""The start of a run, and the bound on disturbances in a search."""
 
 from __future__ import annotations
 

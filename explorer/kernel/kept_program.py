@@ -236,6 +236,6 @@ class _Again(Evaluated):
     def _again(self) -> Lowered:
         return _lowered(*self._asked)
 
-    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
         """See `Lowered.nodes`."""
         return self._again.nodes(fn, args)

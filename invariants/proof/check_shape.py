@@ -31,7 +31,7 @@ QUESTION = (("push", "1"), "assert", "not", "check-sat-assuming", ("pop", "1"))
 
 
 class Refused(Exception):
-    """What is wrong, and in which file."""
+    """The shape is wrong; the message names the file and the fault."""
 
 
 def demand(holds: object, file: str, why: str) -> None:
@@ -159,7 +159,7 @@ class Certificate:
         demand(not left, file, f"goal!Types leaves out {sorted(left)[:1]}")
 
     def questions(self, script: dict[str, Any], trees: list[Any]) -> tuple[list[Any], list[Any]]:
-        """What a script asserts, and its questions: (name, goal, lemmas), as the manifest lists them."""
+        """Return the assertions of a script, and its questions, (name, goal, lemmas), as the manifest lists them."""
         file, cells = script["file"], script["cells"]
         first = len(trees) - 4 * len(cells)
         demand(first >= 0, file, "fewer questions than the manifest lists")

@@ -1,4 +1,4 @@
-"""What an obligation consists of, as digests of the text of its terms.
+"""Digests of the parts of an obligation, by the text of their terms.
 
 The text is complete and depends on nothing but the terms, so equal digests mean the same question for the
 solver, in any process and on any day.
@@ -25,23 +25,23 @@ class Digests:
         self._goals: dict[str, str] = {FRAME: FRAME, TYPES: TYPES}
 
     def goal(self, name: str) -> str:
-        """Of a lemma after a step, or a step property. `Frame` and `Types` are parts of the instance."""
+        """Return the digest of a lemma after a step, or of a step property. The instance has `Frame` and `Types`."""
         if name not in self._goals:
             self._goals[name] = _of(self.prover.over_next(self.prover.goals[name]))
         return self._goals[name]
 
     def instance(self, instance: Instance) -> str:
-        """Of the types, the guard and the whole next state, constants included."""
+        """Return the digest of the types, the guard and the whole next state, constants included."""
         next_state = [variable == term for variable, term in instance.becomes]
         return digest([self.types, z3.And(instance.guard, instance.keeps_constants, *next_state).sexpr()])
 
     def work(self, instance: Instance, goals: Iterable[str]) -> str:
-        """Of all that is asked about an instance, with every lemma."""
+        """Return the digest of all obligations of an instance, with every lemma."""
         return digest([self.instance(instance), *self.lemmas.values(), *map(self.goal, goals)])
 
 
 def digest(parts: Iterable[str]) -> str:
-    """One digest of several texts."""
+    """Return one digest of several texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 

@@ -1,4 +1,4 @@
-"""Which actions treat all brokers alike, so that one choice of their arguments stands for several.
+"""The actions that treat all brokers alike, so that one choice of their arguments stands for several.
 
 Renaming the brokers of a state gives another state. A function is equivariant if it gives the renamed value
 for renamed arguments; a lemma then holds of both states or of neither, and an action that leads from one
@@ -51,7 +51,7 @@ TIMEOUT = 10_000
 
 
 class Equivariance:
-    """What of a model is equivariant in a configuration: rules that a knob excludes do not count."""
+    """Decides which functions of a model are equivariant in a configuration; excluded rules do not count."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model, self.alg = model, Z3Algebra(config.broker_count)
@@ -60,7 +60,7 @@ class Equivariance:
         self._known: dict[str, bool] = {}
 
     def holds(self, fn: Fn) -> bool:
-        """Whether a function, and everything that it calls, treats all brokers alike."""
+        """Return whether a function, and everything that it calls, treats all brokers alike."""
         if fn.name not in self._known:
             own = not any(looks_at_numbers(node) for node in fn_nodes(fn))
             called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
@@ -69,7 +69,7 @@ class Equivariance:
         return self._known[fn.name]
 
     def confirmed(self, fn: Fn) -> bool:
-        """Whether the solver finds no arguments for which the function looks at numbers."""
+        """Return whether the solver finds no arguments for which the function looks at numbers."""
         given = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
         states = {name: arbitrary(self.structure, self.model.state_ty, f"{name}!") for name in fn.states}
         value = self._call(fn, _values(states), _values(given))
@@ -90,7 +90,7 @@ class Equivariance:
         return {name: self.renamed(symbol.value, symbol.ty, to) for name, symbol in symbols.items()}
 
     def renamed(self, value: Any, ty: Ty, to: Renaming) -> Any:
-        """A value of the evaluator after a renaming; slots behind the end of a sequence stay blank."""
+        """Return a value of the evaluator after a renaming; slots behind the end of a sequence stay blank."""
         match ty.kind:
             case "replica":
                 return self._moved(value, to)
@@ -112,7 +112,7 @@ class Equivariance:
                 return value
 
     def _moved(self, broker: Any, to: Renaming) -> Any:
-        """A number of a broker after a renaming; any other number, such as that of None, as it is."""
+        """Return the number of a broker after a renaming; any other number, such as that of None, as it is."""
         moved = broker
         for b, image in enumerate(to):
             moved = self.alg.ite(self.alg.cmp("eq", broker, b), image, moved)
@@ -124,7 +124,7 @@ def _values(symbols: Mapping[str, Symbolic]) -> dict[str, Any]:
 
 
 def looks_at_numbers(node: Expression) -> bool:
-    """Whether a construct tells brokers apart by their numbers."""
+    """Return whether a construct tells brokers apart by their numbers."""
     match node:
         case BrokerList():
             return True
@@ -149,7 +149,7 @@ def _is_broker(ty: Ty) -> bool:
 
 
 def generators(brokers: int) -> tuple[Renaming, ...]:
-    """Two renamings that make all others: the first two change places, and everybody moves on by one."""
+    """Return two renamings that generate all others: a swap of the first two, and a shift of all by one."""
     if brokers < 2:
         return ()
     rest = range(2, brokers)
@@ -157,17 +157,17 @@ def generators(brokers: int) -> tuple[Renaming, ...]:
 
 
 def orbit(fn: Fn, args: tuple[Any, ...], brokers: int) -> tuple[tuple[Any, ...], ...]:
-    """The choices of an action's arguments that renamings make of one, itself first."""
+    """Return the choices of an action's arguments that renamings make of one, itself first."""
     return tuple(dict.fromkeys(image(fn, args, to) for to in itertools.permutations(range(brokers))))
 
 
 def image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
-    """The arguments of an action after a renaming."""
+    """Return the arguments of an action after a renaming."""
     return tuple(renamed(value, ty, to) for value, (_, ty) in zip(args, fn.params, strict=True))
 
 
 def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
-    """A plain value after broker b has become to[b] everywhere."""
+    """Return a plain value after broker b has become to[b] everywhere."""
     match ty.kind:
         case "replica":
             return to[value]
@@ -186,7 +186,7 @@ def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
 
 
 def pattern(value: Any, ty: Ty, to: Renaming) -> Any:
-    """A value of the evaluator after a renaming; None stands for a scalar that may be anything."""
+    """Return a value of the evaluator after a renaming; None stands for a scalar that may be anything."""
     if value is None:
         return None
     match ty.kind:

@@ -29,8 +29,8 @@ def planted(original: Callable[..., Any], changed: Callable[..., Any]) -> Iterat
     name = original.__name__
     places = [
         vars(module)
-        for known, module in list(sys.modules.items())
-        if known.startswith(PACKAGE) and vars(module).get(name) is original
+        for module_name, module in list(sys.modules.items())
+        if module_name.startswith(PACKAGE) and vars(module).get(name) is original
     ]
     for place in places:
         place[name] = changed
@@ -42,44 +42,44 @@ def planted(original: Callable[..., Any], changed: Callable[..., Any]) -> Iterat
 
 
 def callers(model: Model) -> dict[str, set[str]]:
-    """Name of a function -> names of those that call it, in the source: also where its body is theirs."""
-    found: dict[str, set[str]] = {}
+    """Return for each function the names of its callers in the source, also where its body becomes part of theirs."""
+    callers_of: dict[str, set[str]] = {}
     for fn in every(model).values():
         called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
         called |= {name for name in fn.source.__code__.co_names if name in model.fns}
         called |= {name for name in _nested_names(fn.source) if name in model.fns}
         for name in called - {fn.name}:
-            found.setdefault(name, set()).add(fn.name)
-    return found
+            callers_of.setdefault(name, set()).add(fn.name)
+    return callers_of
 
 
 def _nested_names(function: Callable[..., Any]) -> set[str]:
-    """Names that the comprehensions of a function use, which Python compiles as functions of their own."""
-    found: set[str] = set()
+    """Return the names that the comprehensions of a function use, which Python compiles as functions."""
+    names: set[str] = set()
     todo = [function.__code__]
     while todo:
         code = todo.pop()
-        found.update(code.co_names)
+        names.update(code.co_names)
         todo += [part for part in code.co_consts if hasattr(part, "co_names")]
-    return found
+    return names
 
 
 def every(model: Model) -> dict[str, Fn]:
-    """All functions of a model by name."""
+    """Return all functions of a model by name."""
     lists = (model.actions, model.always, model.sometimes, model.lemmas, model.leads_to)
     return {**model.fns, **{fn.name: fn for fns in lists for fn in fns}, model.init.name: model.init}
 
 
-def affected(model: Model, name: str, known: dict[str, set[str]] | None = None) -> frozenset[str]:
-    """A function and everything that depends on it."""
-    known = callers(model) if known is None else known
-    found, todo = {name}, [name]
+def affected(model: Model, name: str, callers_of: dict[str, set[str]] | None = None) -> frozenset[str]:
+    """Return the names of a function and of everything that depends on it."""
+    callers_of = callers(model) if callers_of is None else callers_of
+    dependents, todo = {name}, [name]
     while todo:
-        for caller in known.get(todo.pop(), ()):
-            if caller not in found:
-                found.add(caller)
+        for caller in callers_of.get(todo.pop(), ()):
+            if caller not in dependents:
+                dependents.add(caller)
                 todo.append(caller)
-    return frozenset(found)
+    return frozenset(dependents)
 
 
 def altered(
@@ -96,20 +96,20 @@ def altered(
         for fn in model.fns.values():
             if fn.name not in dependents:
                 frontend.adopt(fn)
-        made = {
+        compiled = {
             fn.name: frontend.fn(changed if fn.name == name else fn.source)
             for fn in every(model).values()
             if fn.name in dependents
         }
 
     def now(fns: tuple[Fn, ...]) -> tuple[Fn, ...]:
-        return tuple(made.get(fn.name, fn) for fn in fns)
+        return tuple(compiled.get(fn.name, fn) for fn in fns)
 
     return (
         replace(
             model,
-            init=made.get(model.init.name, model.init),
-            bound=made.get(model.bound.name, model.bound),
+            init=compiled.get(model.init.name, model.init),
+            bound=compiled.get(model.bound.name, model.bound),
             actions=now(model.actions),
             always=now(model.always),
             sometimes=now(model.sometimes),

@@ -1,4 +1,4 @@
-"""What rules say, function by function: digests that comments, docstrings and layout leave alone.
+"""Digests of rules, function by function, which comments, docstrings and layout do not change.
 
 A recorded comparison of a rule is about everything that the rule calls. `below` follows the calls, and
 `digest_of` hashes one function by itself: its syntax, the constants and types that it names, and the full
@@ -51,14 +51,14 @@ def below(roots: Iterable[Callable[..., Any]], package: str, config: type) -> di
 
 def attributes(function: FunctionType) -> frozenset[str]:
     """Names of the attributes that a function reads, of whatever value."""
-    return frozenset(node.attr for node in _said(_tree(function)) if isinstance(node, ast.Attribute))
+    return frozenset(node.attr for node in _syntax_below(_tree(function)) if isinstance(node, ast.Attribute))
 
 
 def digest_of(function: FunctionType) -> str:
     """Changes with what the function says, and with the constants and types that it names."""
     named = sorted(f"{name} = {_meaning(value)}" for name, value in _globals(function))
-    said = "\n".join((_canonical(_tree(function)), *named))
-    return hashlib.sha256(said.encode()).hexdigest()[:DIGITS]
+    text = "\n".join((_canonical(_tree(function)), *named))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]
 
 
 # ---------------------------------------------------------------------------- what a function names
@@ -66,7 +66,7 @@ def digest_of(function: FunctionType) -> str:
 
 @lru_cache(maxsize=4096)
 def _tree(function: FunctionType) -> ast.stmt:
-    """What the function says; ModelError if its file says something else there than when it was loaded."""
+    """Return the syntax of a function; ModelError if its file has another function there than when it was loaded."""
     tree = function_tree(function)
     if getattr(tree, "name", None) != function.__name__:
         code = function.__code__
@@ -81,16 +81,16 @@ def _tree(function: FunctionType) -> ast.stmt:
 
 def _globals(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """The global names that a function uses, with their values; a module's names are its own."""
-    known = function.__globals__
+    namespace = function.__globals__
     names: set[str] = set()
-    for node in _said(_tree(function)):
+    for node in _syntax_below(_tree(function)):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = known.get(node.value.id)
+            owner = namespace.get(node.value.id)
             if isinstance(owner, ModuleType) and hasattr(owner, node.attr):
                 yield f"{node.value.id}.{node.attr}", getattr(owner, node.attr)
         elif isinstance(node, ast.Name):
             names.add(node.id)
-    yield from ((name, known[name]) for name in names if name in known)
+    yield from ((name, namespace[name]) for name in names if name in namespace)
 
 
 def _functions(value: Any, package: str) -> Iterator[FunctionType]:
@@ -148,14 +148,14 @@ def _parts(kind: type) -> Iterator[str]:
 # ---------------------------------------------------------------------------- syntax as text
 
 
-def _said(node: ast.AST) -> Iterator[ast.AST]:
+def _syntax_below(node: ast.AST) -> Iterator[ast.AST]:
     """A node and all below it, without annotations and decorators."""
     yield node
     for name, value in ast.iter_fields(node):
         if name not in _IGNORED:
             for part in value if isinstance(value, list) else (value,):
                 if isinstance(part, ast.AST):
-                    yield from _said(part)
+                    yield from _syntax_below(part)
 
 
 def _canonical(node: Any) -> str:

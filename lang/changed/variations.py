@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from elrcheck.lang.source import Source
 
 Kind: TypeAlias = Literal["comparison", "set", "constant", "condition"]
-Made: TypeAlias = tuple[Kind, ast.expr | None]
+Replacement: TypeAlias = tuple[Kind, ast.expr | None]
 LONGEST, NEARBY = 70, 16
 """Characters of an expression that are shown whole; characters around what differs in a longer one."""
 _NEAR: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
@@ -32,7 +32,7 @@ _NEAR: Mapping[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Is: (ast.IsNot,),
     ast.IsNot: (ast.Is,),
 }
-"""What each comparison is replaced by. Of sets, <= and >= are inclusions."""
+"""The replacements of each comparison. Of sets, <= and >= are inclusions."""
 _OTHER: Mapping[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.BitOr: (ast.BitAnd,),
     ast.BitAnd: (ast.BitOr,),
@@ -72,13 +72,13 @@ def variations(
     for number, node in enumerate(ast.walk(source.tree)):
         node.place = number  # type: ignore[attr-defined]
     for node in _places(source.tree, frozenset(ghosts), frozenset(bounds)):
-        for kind, made in _changes(node, function.__globals__):
-            tree = _swapped(source.tree, node, made)
+        for kind, replacement in _changes(node, function.__globals__):
+            tree = _swapped(source.tree, node, replacement)
             key = ast.dump(tree)
             if key in seen:
                 continue
             seen.add(key)
-            before, after = _around(_shown(node), _shown(made))
+            before, after = _around(_text(node), _text(replacement))
             name = f"{function.__name__}: {before} -> {after}"
             names[name] = names.get(name, 0) + 1
             more = f" #{names[name]}" if names[name] > 1 else ""
@@ -101,15 +101,15 @@ def _below(node: ast.AST, ghosts: frozenset[str], bounds: frozenset[str]) -> Ite
         if isinstance(node, ast.AnnAssign) and name == "annotation":
             continue
         parts = part if isinstance(part, list) else [part]
-        for one in parts:
-            if isinstance(one, ast.keyword) and one.arg in ghosts:
+        for child in parts:
+            if isinstance(child, ast.keyword) and child.arg in ghosts:
                 continue
-            if isinstance(one, ast.AST):
-                yield from _below(one, ghosts, bounds)
+            if isinstance(child, ast.AST):
+                yield from _below(child, ghosts, bounds)
 
 
 def _only_bounds(node: ast.AST, bounds: frozenset[str]) -> bool:
-    """Whether the node compares a bound of a search with a number, or requires just that: `c.kills > 0`."""
+    """Return whether the node compares a bound of a search with a number, or only requires that: `c.kills > 0`."""
     match node:
         case ast.Compare(left=ast.Attribute(value=ast.Name(), attr=name), comparators=[ast.Constant()]):
             return name in bounds
@@ -120,18 +120,18 @@ def _only_bounds(node: ast.AST, bounds: frozenset[str]) -> bool:
 
 def calls_of(function: Callable[..., Any], ghosts: Collection[str]) -> set[str]:
     """The names that a function calls, but for the values of ghosts."""
-    found = set()
+    names = set()
     for node in _places(Source(function).tree, frozenset(ghosts)):
         match node:
             case ast.Call(func=ast.Name(id=name)):
-                found.add(name)
-    return found
+                names.add(name)
+    return names
 
 
 # ------------------------------------------------------------------------------------ the changes
 
 
-def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Made]:
+def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Replacement]:
     match node:
         case ast.Compare(ops=[operator], comparators=[least]):
             for other in _NEAR[type(operator)]:
@@ -180,14 +180,14 @@ def _changes(node: ast.AST, names: Mapping[str, Any]) -> Iterator[Made]:
 
 
 def _is_least(node: ast.expr) -> bool:
-    """Whether only the value itself is less or equal: the empty set, and 0, as no number is negative."""
+    """Return whether only the value itself is less or equal: the empty set, and 0, as no number is negative."""
     match node:
         case ast.Name(id="EMPTY") | ast.Constant(value=0):
             return not (isinstance(node, ast.Constant) and isinstance(node.value, bool))
     return False
 
 
-def _changed_calls(node: ast.Call) -> Iterator[Made]:
+def _changed_calls(node: ast.Call) -> Iterator[Replacement]:
     match node:
         case ast.Call(func=ast.Name(id="require"), args=[condition, *name]):
             if not isinstance(condition, ast.Constant):
@@ -203,7 +203,7 @@ def _changed_calls(node: ast.Call) -> Iterator[Made]:
             yield quantified, ast.Call(ast.Name(_SWAPPED[name], ast.Load()), node.args, node.keywords)
 
 
-def _forced(node: ast.If, test: ast.expr) -> Iterator[Made]:
+def _forced(node: ast.If, test: ast.expr) -> Iterator[Replacement]:
     """A branch that is always or never taken; negated where no comparison can be."""
     for value in (True, False):
         yield "condition", ast.Constant(value)
@@ -238,7 +238,7 @@ class _Swap(ast.NodeTransformer):
         return ast.copy_location(self.new, node)
 
 
-def _shown(node: ast.AST | None) -> str:
+def _text(node: ast.AST | None) -> str:
     """A node in one line."""
     match node:
         case None:
@@ -261,26 +261,26 @@ def _around(before: str, after: str) -> tuple[str, str]:
     least = min(len(before), len(after)) - start
     end = next((k for k in range(least) if before[-1 - k] != after[-1 - k]), least)
     end = max(0, end - NEARBY)
-    shown = (text[start : len(text) - end].strip() for text in (before, after))
+    excerpts = (text[start : len(text) - end].strip() for text in (before, after))
     dots = (".. " if start else "", " .." if end else "")
-    first, second = (f"{dots[0]}{text}{dots[1]}" for text in shown)
+    first, second = (f"{dots[0]}{text}{dots[1]}" for text in excerpts)
     return first, second
 
 
 def edited(function: Callable[..., Any], before: str, after: str) -> Variation:
-    """A change that somebody wrote: the expression `before`, as `ast.unparse` has it, becomes `after`.
+    """Make a change from its text: the expression `before`, as `ast.unparse` has it, becomes `after`.
 
     Raises ValueError unless the function has this expression exactly once.
     """
     source = Source(function)
     for number, node in enumerate(ast.walk(source.tree)):
         node.place = number  # type: ignore[attr-defined]
-    wanted = ast.unparse(ast.parse(before, mode="eval"))
-    found = [
-        node for node in _places(source.tree, frozenset()) if isinstance(node, ast.expr) and ast.unparse(node) == wanted
+    text = ast.unparse(ast.parse(before, mode="eval"))
+    matches = [
+        node for node in _places(source.tree, frozenset()) if isinstance(node, ast.expr) and ast.unparse(node) == text
     ]
-    if len(found) != 1:
-        raise ValueError(f"{function.__name__} has {len(found)} times `{before}`")
-    tree = _swapped(source.tree, found[0], ast.parse(after, mode="eval").body)
+    if len(matches) != 1:
+        raise ValueError(f"{function.__name__} has {len(matches)} times `{before}`")
+    tree = _swapped(source.tree, matches[0], ast.parse(after, mode="eval").body)
     name = f"{function.__name__}: {before} -> {after}"
-    return Variation(function.__name__, name, "condition", source.line_of(found[0]), before, after, tree)
+    return Variation(function.__name__, name, "condition", source.line_of(matches[0]), before, after, tree)

@@ -123,20 +123,20 @@ class Arena:
         ordered = tuple(parts[ident] for ident in sorted(parts))
         return ordered[0] if len(ordered) == 1 else self._make("and", ordered, 0, 1)
 
-    def _resolve(self, clause: Node, known: dict[int, Node], depth: int = DEPTH) -> Node:
+    def _resolve(self, clause: Node, facts: dict[int, Node], depth: int = DEPTH) -> Node:
         """not clause, an `and`, simplified in a context where the parts in `known` hold."""
         left = []
         changed = False
         for part in clause.args:
-            if part.id in known:
+            if part.id in facts:
                 changed = True
                 continue
             opposite = self._memo.get(("not", (part,))) if part.op != "not" else part.args[0]
             if opposite is not None:
-                if opposite.id in known:
+                if opposite.id in facts:
                     return self.one
                 if depth and opposite.op == "and" and part.op == "not":
-                    simpler = self._resolve(opposite, known, depth - 1)
+                    simpler = self._resolve(opposite, facts, depth - 1)
                     if simpler is not part:
                         changed = True
                         if simpler is self.zero:

@@ -43,7 +43,7 @@ class GuardedEvaluator(RememberingEvaluator):
         return {**self.bind(env, name, settled), TYPES: {**env.get(TYPES, {}), name: ty}}
 
     def _settled(self, value: Any, ty: Ty, facts: Facts) -> Any:
-        """A value without the outermost choices that the facts decide; the same object if there are none."""
+        """Return a value without the outermost choices that the facts decide; the same object if they decide none."""
         match ty.kind:
             case "record":
                 fields = {name: self._settled(value[name], part, facts) for name, part in ty.fields.items()}
@@ -84,7 +84,7 @@ def _learn(facts: Facts, node: Node, truth: bool) -> None:
 
 
 def _left_open(dag: Dag, facts: Facts, node: Node) -> Node:
-    """What the facts leave open of a condition; the same node if they say nothing about it."""
+    """Return the part of a condition that the facts leave open; the same node if they do not concern it."""
     if node.id in facts:
         return dag.const(int(facts[node.id]))
     if node.op == "not":

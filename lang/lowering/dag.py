@@ -86,14 +86,14 @@ class Dag(Arena):
 
     def ite(self, cond: Term, then: Term, orelse: Term) -> Node:
         """A choice; one between two compared values is their minimum or maximum."""
-        made = super().ite(cond, then, orelse)
-        if made.op == "ite" and made.args[0].op == "lt":
-            x, y = made.args[0].args
-            if made.args[1] is x and made.args[2] is y:
+        choice = super().ite(cond, then, orelse)
+        if choice.op == "ite" and choice.args[0].op == "lt":
+            x, y = choice.args[0].args
+            if choice.args[1] is x and choice.args[2] is y:
                 return self.min(x, y)
-            if made.args[1] is y and made.args[2] is x:
+            if choice.args[1] is y and choice.args[2] is x:
                 return self.max(x, y)
-        return made
+        return choice
 
     # -- comparisons
 
@@ -282,7 +282,7 @@ class Dag(Arena):
         return self._make("shl1", (i,), 1 << i.lo if total else 0, 1 << min(i.hi, MAX_BIT))
 
     def bit(self, mask: Term, index: Term) -> Node:
-        """Whether the mask has a bit; 0 for an index outside 0..MAX_BIT."""
+        """Return 1 if the mask has the bit; 0 for an index outside 0..MAX_BIT."""
         m, i = self._mask(mask), self._term(index)
         if i.is_const:
             return self._bit_at(m, i.lo)
@@ -299,10 +299,10 @@ class Dag(Arena):
             return self.const(m.lo >> i & 1)
         if m.is_bool:
             return m
-        found = self._bits.get((m.id, i))
-        if found is None:
-            found = self._bits[m.id, i] = self._bit_through(m, i)
-        return found
+        memoised = self._bits.get((m.id, i))
+        if memoised is None:
+            memoised = self._bits[m.id, i] = self._bit_through(m, i)
+        return memoised
 
     def _bit_through(self, m: Node, i: int) -> Node:
         if m.op in ("band", "bor", "andnot"):

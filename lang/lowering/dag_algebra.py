@@ -28,10 +28,10 @@ class DagAlgebra(Algebra[Node, Term]):
 
     def AND(self, xs: Sequence[Node]) -> Node | bool:
         key = tuple(xs)
-        found = self._conjunctions.get(key)
-        if found is None:
-            found = self._conjunctions[key] = self._flag(self.dag.land(xs))
-        return found
+        node = self._conjunctions.get(key)
+        if node is None:
+            node = self._conjunctions[key] = self._flag(self.dag.land(xs))
+        return node
 
     def OR(self, xs: Sequence[Node]) -> Node | bool:
         return self._flag(self.dag.lor(xs))
@@ -47,10 +47,10 @@ class DagAlgebra(Algebra[Node, Term]):
 
     def CMP(self, o: str, a: Term, b: Term) -> Node | bool:
         key = (o, a, b)
-        found = self._comparisons.get(key)
-        if found is None:
-            found = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
-        return found
+        node = self._comparisons.get(key)
+        if node is None:
+            node = self._comparisons[key] = self._flag(getattr(self.dag, o)(a, b))
+        return node
 
     def ADD(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.add(a, b))

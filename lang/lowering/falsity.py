@@ -1,4 +1,4 @@
-"""How far a state is from violating a property: the branch distance of search-based testing, as nodes.
+"""The distance of a state from violating a property: the branch distance of search-based testing, as nodes.
 
 The distance of a condition from being true is 0 where it holds, and otherwise counts what is in the way: the
 sum over the parts of a conjunction that fail, the least over those of a disjunction, a bounded difference for
@@ -24,22 +24,22 @@ APART = 4
 
 
 def falsities(program: Program, checks: Sequence[int]) -> list[Node]:
-    """For each of these checks, the distance of a state from hitting it; of a step check, over all steps."""
+    """Return for each of these checks the distance of a state from hitting it; of a step check, over all steps."""
     distance = _Distance(program.dag)
-    made = []
+    distances = []
     for number in checks:
         check = program.checks[number]
         holds = check.kind == "sometimes"
         if check.node is not None:
-            made.append(distance.to(check.node, holds))
+            distances.append(distance.to(check.node, holds))
             continue
         steps = [
-            distance.both((*(distance.to(guard, True) for guard in one.guards), distance.to(node, holds)))
-            for one in program.instances
-            if (node := one.step_checks.get(number)) is not None
+            distance.both((*(distance.to(guard, True) for guard in instance.guards), distance.to(node, holds)))
+            for instance in program.instances
+            if (node := instance.step_checks.get(number)) is not None
         ]
-        made.append(distance.either(steps))
-    return made
+        distances.append(distance.either(steps))
+    return distances
 
 
 class _Distance:
@@ -47,31 +47,31 @@ class _Distance:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        self._known: dict[tuple[int, bool], Node] = {}
+        self._distances: dict[tuple[int, bool], Node] = {}
 
     def to(self, node: Node, truth: bool) -> Node:
-        """The distance of a condition from this truth value."""
+        """Return the distance of a condition from this truth value."""
         key = (node.id, truth)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = self._made(node, truth)
-        return found
+        distance = self._distances.get(key)
+        if distance is None:
+            distance = self._distances[key] = self._built(node, truth)
+        return distance
 
     def both(self, parts: Sequence[Node]) -> Node:
-        """The distance of a conjunction."""
+        """Return the distance of a conjunction."""
         total = self.dag.zero
         for part in parts:
             total = self.dag.min(self.dag.add(total, part), FAR)
         return total
 
     def either(self, parts: Sequence[Node]) -> Node:
-        """The distance of a disjunction."""
+        """Return the distance of a disjunction."""
         least = self.dag.const(FAR)
         for part in parts:
             least = self.dag.min(least, part)
         return least
 
-    def _made(self, node: Node, truth: bool) -> Node:
+    def _built(self, node: Node, truth: bool) -> Node:
         dag = self.dag
         if node.is_const:
             return dag.const(0 if bool(node.lo) == truth else FAR)

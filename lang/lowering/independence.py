@@ -9,7 +9,7 @@ another level, and no state is credited to another instance.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Instance, Program
@@ -24,11 +24,8 @@ def changes(instance: Instance) -> dict[int, Node]:
 
 def asleep(program: Program) -> list[int]:
     """Return for every instance a the set of instances t, as a bit mask, that may be left out after a."""
-    written = [_bits(changes(one)) for one in program.instances]
-    read = [
-        _bits(node.leaf for node in cone((*one.guards, *one.within, *changes(one).values())) if node.op == "var")
-        for one in program.instances
-    ]
+    written = [_bits(changes(instance)) for instance in program.instances]
+    read = [_bits(_read(instance)) for instance in program.instances]
     count = len(written)
     return [
         sum(1 << t for t in range(a + 1, count) if not (written[a] & (read[t] | written[t]) or written[t] & read[a]))
@@ -36,8 +33,14 @@ def asleep(program: Program) -> list[int]:
     ]
 
 
+def _read(instance: Instance) -> Iterator[int]:
+    """Yield the leaves that guards, bounds and new values read."""
+    nodes = cone((*instance.guards, *instance.within, *changes(instance).values()))
+    return (node.leaf for node in nodes if node.op == "var")
+
+
 def _bits(places: Iterable[int]) -> int:
-    found = 0
+    mask = 0
     for place in places:
-        found |= 1 << place
-    return found
+        mask |= 1 << place
+    return mask

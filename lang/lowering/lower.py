@@ -142,20 +142,20 @@ class Attempt:
             return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
         scalars = itertools.starmap(scalar, enumerate(self.slots))
-        made: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
-        return made
+        state: dict[str, Any] = self.structure.rebuild(scalars, self.model.state_ty)
+        return state
 
-    def _given(self, fn: Fn, args: Sequence[object]) -> dict[str, object]:
+    def _arguments(self, fn: Fn, args: Sequence[object]) -> dict[str, object]:
         return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
 
-    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
         """See `Lowered.nodes`."""
-        value = self.evaluator.call(fn, (self.now,), self._given(fn, args))
+        value = self.evaluator.call(fn, (self.now,), self._arguments(fn, args))
         fields = value if isinstance(value, dict) else {"": value}
         return {name: self._node(part) for name, part in fields.items()}
 
     def evaluate(self, fn: Fn, args: tuple[object, ...]) -> None:
-        outcome = self.evaluator.action(fn, self.now, self._given(fn, args))
+        outcome = self.evaluator.action(fn, self.now, self._arguments(fn, args))
         exists = self.evaluator.exists(args, fn.params) if isinstance(self.evaluator, OpenEvaluator) else ()
         guards = []
         for guard in (*exists, *(guard for _, guard in outcome.guards)):
@@ -192,15 +192,15 @@ class Attempt:
             at += self._size(part)
 
     def _size(self, ty: Ty) -> int:
-        """How many scalars a value of the type has."""
-        found = self._sizes.get(id(ty))
-        if found is None:
+        """Return the number of scalars that a value of the type has."""
+        size = self._sizes.get(id(ty))
+        if size is None:
             count = sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
-            found = self._sizes[id(ty)] = (count, ty)
-        return found[0]
+            size = self._sizes[id(ty)] = (count, ty)
+        return size[0]
 
     def written(self) -> set[int]:
-        """Slots that some instance changes; constants that stay equal do not count."""
+        """Return the slots that some instance changes; constants that stay equal do not count."""
         return {position for step in self.raw for position in step.changed}
 
     # ------------------------------------------------------------------------- the program
@@ -212,12 +212,12 @@ class Attempt:
         self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
         leaves = (*written, *(Leaf(f"config.{p.name}", p.lo, p.hi) for p in self.parameters))
         initial = (s.initial for s in self.slots if s.index is not None)
-        made = [self.check(fn) for fn in checks]
+        judged = [self.check(fn) for fn in checks]
         program = Program(
             dag=self.dag,
             leaves=leaves,
             instances=tuple(self.finished(entry, checks) for entry in self.raw),
-            checks=tuple(made),
+            checks=tuple(judged),
             init=((*initial, *(p.hi for p in self.parameters)),),
             parameters=tuple(range(len(written), len(leaves))),
         )

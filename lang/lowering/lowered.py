@@ -36,7 +36,7 @@ class Slot:
 class Evaluated(Protocol):
     """A model evaluated over the graph of a program."""
 
-    def said(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
         """See `Lowered.nodes`."""
         ...
 
@@ -81,31 +81,31 @@ class Lowered:
         state = self.model.init.source(closed)
         if not self.model.bound.source(closed, state):
             raise ValueError("the initial state is outside the bound")
-        made = copy.copy(self)
-        made.config = closed
-        made.program = replace(self.program, init=(made.encode(state),))
-        return made
+        copied = copy.copy(self)
+        copied.config = closed
+        copied.program = replace(self.program, init=(copied.encode(state),))
+        return copied
 
     def started(self, state: object) -> Lowered:
         """The same program, started in another state of it; ValueError if that does not fit the program."""
-        made = copy.copy(self)
-        made.program = replace(self.program, init=(self.encode(state),))
-        return made
+        copied = copy.copy(self)
+        copied.program = replace(self.program, init=(self.encode(state),))
+        return copied
 
     def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
-        """What a function says of the current state, as nodes over the leaves: the fields of a record.
+        """Evaluate a function on the current state, as nodes over the leaves: one for each field of a record.
 
         args: the choice of its parameters. A function that returns a scalar has one field named "".
         """
-        return self.attempt.said(fn, args)
+        return self.attempt.nodes(fn, args)
 
     def decode(self, leaves: Sequence[int]) -> Any:
-        """The plain state of the leaf values of the program."""
+        """Return the plain state of the leaf values of the program."""
         scalars = (self._scalar(slot, leaves) for slot in self.slots)
         return self._plain.lower(self._plain.rebuild(scalars, self.model.state_ty), self.model.state_ty)
 
     def encode(self, state: object) -> tuple[int, ...]:
-        """Leaf values of a plain state; ValueError if it does not fit the program."""
+        """Return the leaf values of a plain state; ValueError if it does not fit the program."""
         values: list[int] = []
         leaves = self._plain.leaves(self._plain.lift(state, self.model.state_ty), self.model.state_ty)
         for slot, (path, _, scalar) in zip(self.slots, leaves, strict=True):
@@ -127,14 +127,14 @@ class Lowered:
 
 
 def encoded(scalar: Scalar) -> int:
-    """A scalar as the number that a leaf stores."""
+    """Return a scalar as the number that a leaf stores."""
     if isinstance(scalar, list):
         return sum(1 << i for i, flag in enumerate(scalar) if flag)
     return int(scalar)
 
 
 def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
-    """Least and greatest encoded value of a scalar type in a compiled search."""
+    """Return the least and the greatest encoded value of a scalar type in a compiled search."""
     match ty.kind:
         case "bool":
             return 0, 1

@@ -50,14 +50,14 @@ def show(node: Node, depth: int) -> str:
 
 def cone(roots: Iterable[Node]) -> list[Node]:
     """The roots and everything below them, each once, operands before users."""
-    found: dict[int, Node] = {}
+    reached: dict[int, Node] = {}
     todo = list(roots)
     while todo:
         node = todo.pop()
-        if node.id not in found:
-            found[node.id] = node
+        if node.id not in reached:
+            reached[node.id] = node
             todo.extend(node.args)
-    return [found[ident] for ident in sorted(found)]
+    return [reached[ident] for ident in sorted(reached)]
 
 
 def apply(op: str, args: Sequence[int]) -> int:

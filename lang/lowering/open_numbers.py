@@ -5,7 +5,7 @@ numbers it belongs to, and nothing behind lowering needs to know of them: a sear
 in its initial state. What the rules ask of an open number becomes a node like any other.
 
 A derived number, such as `Config.promise_slots`, is a property in plain Python. It is run with stand-ins for
-the open numbers it reads. Where Python wants to know whether a comparison holds, the run is repeated for both
+the open numbers it reads. Where Python needs to know whether a comparison holds, the run is repeated for both
 answers, so that the results of all runs, with what tells them apart, are the number as an expression.
 
 What must be a plain number while lowering (how many slots a sequence has, how far a loop is unrolled, the
@@ -29,17 +29,17 @@ from elrcheck.lang.types import Ty
 
 
 def budgets_of(model: Model) -> frozenset[str]:
-    """The numbers of a configuration that bound a search: those that the model's bound reads."""
-    found: set[str] = set()
+    """Return the numbers of a configuration that bound a search: those that the model's bound reads."""
+    names: set[str] = set()
     todo, seen = [model.bound], {model.bound.name}
     while todo:
         for node in fn_nodes(todo.pop()):
             if isinstance(node, ConfigField) and type(getattr(model.config, node.name, None)) is int:
-                found.add(node.name)
+                names.add(node.name)
             if isinstance(node, Call) and node.function not in seen:
                 seen.add(node.function)
                 todo.append(model.fns[node.function])
-    return frozenset(found)
+    return frozenset(names)
 
 
 class OpenEvaluator(GuardedEvaluator):
@@ -59,7 +59,7 @@ class OpenEvaluator(GuardedEvaluator):
         return self._settings[name]
 
     def exists(self, args: Sequence[object], params: Sequence[tuple[str, Ty]]) -> Iterator[Any]:
-        """Whether each argument is in the range of its parameter, where that depends on an open number."""
+        """Yield for each argument that it is in the range of its parameter, where that depends on an open number."""
         for (_, ty), arg in zip(params, args, strict=True):
             kind = ty.elem if ty.kind == "opt" else ty
             if arg is not None and kind.kind == "nat" and isinstance(kind.hi, str):
@@ -69,9 +69,9 @@ class OpenEvaluator(GuardedEvaluator):
         """The value of a field, after the comparisons in it have had these answers."""
         try:
             value = getattr(_Configuration(self, list(answers)), name)
-        except _Undecided as asked:
+        except _Undecided as undecided:
             yes, no = (self._every_way(name, ty, (*answers, answer)) for answer in (True, False))
-            return self.structure.ite(asked.condition, yes, no, ty)
+            return self.structure.ite(undecided.condition, yes, no, ty)
         if isinstance(value, _Number | _Truth):
             return value.term
         return self.structure.lift(value, ty)
@@ -128,7 +128,7 @@ class _Number:
     def __init__(self, term: Term, algebra: Any, answers: list[bool]) -> None:
         self.term, self._algebra, self._answers = term, algebra, answers
 
-    def _with(self, operation: str, a: Term, b: Term) -> _Number:
+    def _computed(self, operation: str, a: Term, b: Term) -> _Number:
         return _Number(getattr(self._algebra, operation)(a, b), self._algebra, self._answers)
 
     def _compared(self, order: str, other: object) -> Any:
@@ -138,15 +138,15 @@ class _Number:
         return truth if isinstance(truth, bool) else _Truth(truth, self._answers)
 
     def __add__(self, other: int | _Number) -> _Number:
-        return self._with("add", self.term, _term(other))
+        return self._computed("add", self.term, _term(other))
 
     __radd__ = __add__
 
     def __sub__(self, other: int | _Number) -> _Number:
-        return self._with("sub", self.term, _term(other))
+        return self._computed("sub", self.term, _term(other))
 
     def __rsub__(self, other: int) -> _Number:
-        return self._with("sub", other, self.term)
+        return self._computed("sub", other, self.term)
 
     def __mul__(self, other: int | _Number) -> _Number:
         zero = _Number(0, self._algebra, self._answers)

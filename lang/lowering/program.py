@@ -118,11 +118,11 @@ class Program:
                 yield check.name, check.node
 
     def fits(self, index: int, node: Node) -> bool:
-        """Whether the node's interval proves that it can be stored in the leaf."""
+        """Return whether the node's interval proves that it can be stored in the leaf."""
         return self.leaves[index].lo <= node.lo and node.hi <= self.leaves[index].hi
 
     def switched_off(self, instance: Instance) -> bool:
-        """Whether the values of the parameters alone keep the instance from firing."""
+        """Return whether the values of the parameters alone keep the instance from firing."""
         if not self.parameters:
             return False
         parts = [part for node in instance.guards for part in (node.args if node.op == "and" else (node,))]
@@ -132,11 +132,11 @@ class Program:
         return not all(evaluate_all(fixed, self.init[0]))
 
     def risky(self, instance: Instance) -> list[int]:
-        """Leaves that this instance might overflow, ascending."""
+        """Return the leaves that this instance might overflow, ascending."""
         return sorted(index for index, node in instance.updates.items() if not self.fits(index, node))
 
     def hits_without_node(self, instance: Instance) -> list[int]:
-        """Step checks that every transition of the instance hits: `sometimes` without a node of its own."""
+        """Return the step checks that every transition of the instance hits: `sometimes` without a node."""
         return [
             index
             for index, check in enumerate(self.checks)

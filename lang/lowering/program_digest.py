@@ -1,8 +1,8 @@
-"""What a search of a program depends on, as digests: the transition system, and each property by itself.
+"""Digests of what a search of a program depends on: the transition system, and each property by itself.
 
 Two programs with the same digests have the same states in the same levels, the same counts and the same
-shortest traces, whatever source they were lowered from. So an answer that is kept under these digests
-outlives a change of the model that makes no difference to the program, and none that does.
+shortest traces, whatever source they were lowered from. So an answer that is stored under these
+digests outlives exactly the changes of the model that make no difference to the program.
 
 A node is named by its operation, its interval and the names of its operands, which are sorted where their
 order does not matter: the order of construction, which an unrelated change may alter, is no part of it.
@@ -33,27 +33,31 @@ class ProgramDigest:
 
 def program_digest(program: Program) -> ProgramDigest:
     """Digest a program; the cost is one hash for each node."""
-    live = [one for one in program.instances if not program.switched_off(one)]
+    live = [instance for instance in program.instances if not program.switched_off(instance)]
     names = _names(_roots(program, live))
     leaves = [f"leaf {leaf.path} {leaf.lo} {leaf.hi}" for leaf in program.leaves]
     starts = [f"init {state}" for state in program.init]
-    steps = [_step(one, names) for one in live]
+    steps = [_step(instance, names) for instance in live]
     checks = tuple(_check(number, check, live, names) for number, check in enumerate(program.checks))
     return ProgramDigest(_sha([*leaves, *starts, *steps]), checks)
 
 
 def numbered_digest(program: Program) -> str:
-    """Of a program with its numbers, which the rows and counts of a checkpoint refer to: of instances, also
-    those that are switched off, and of properties, by name."""
+    """Digest a program with the numbers that the rows and counts of a checkpoint refer to.
+
+    These are of instances, also those that are switched off, and of properties, by name.
+    """
     digest = program_digest(program)
-    instances = [f"{one.action} {one.args} {program.switched_off(one)}" for one in program.instances]
+    instances = [
+        f"{instance.action} {instance.args} {program.switched_off(instance)}" for instance in program.instances
+    ]
     names = [check.name for check in program.checks]
     return _sha([digest.system, "checks", *digest.checks, "names", *names, "instances", *instances])
 
 
 def _roots(program: Program, live: Iterable[Instance]) -> Iterable[Node]:
-    for one in live:
-        yield from (*one.guards, *one.within, *one.updates.values(), *one.step_checks.values())
+    for instance in live:
+        yield from (*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values())
     yield from (check.node for check in program.checks if check.node is not None)
 
 
@@ -68,19 +72,19 @@ def _names(roots: Iterable[Node]) -> dict[int, str]:
     return names
 
 
-def _step(one: Instance, names: Mapping[int, str]) -> str:
-    guards = sorted({names[node.id] for node in one.guards})
-    within = sorted({names[node.id] for node in one.within})
-    updates = [f"{leaf} {names[node.id]}" for leaf, node in sorted(one.updates.items())]
-    return _sha((f"step {one.action} {one.args}", "guards", *guards, "within", *within, "to", *updates))
+def _step(instance: Instance, names: Mapping[int, str]) -> str:
+    guards = sorted({names[node.id] for node in instance.guards})
+    within = sorted({names[node.id] for node in instance.within})
+    updates = [f"{leaf} {names[node.id]}" for leaf, node in sorted(instance.updates.items())]
+    return _sha((f"step {instance.action} {instance.args}", "guards", *guards, "within", *within, "to", *updates))
 
 
 def _check(number: int, check: Check, live: Iterable[Instance], names: Mapping[int, str]) -> str:
     parts = [f"{check.kind} {check.scope}"]
     if check.node is not None:
         parts.append(names[check.node.id])
-    for position, one in enumerate(live):
-        node = one.step_checks.get(number)
+    for position, instance in enumerate(live):
+        node = instance.step_checks.get(number)
         if node is not None:
             parts.append(f"{position} {names[node.id]}")
     return _sha(parts)

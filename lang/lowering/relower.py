@@ -77,21 +77,21 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
             attempt.evaluate(fn, args)
         raw += attempt.raw
         now = {(step.fn.name, step.args): step for step in attempt.raw}
-        known = {key for key in old if key[0] == fn.name}
-        changed |= {key for key in known | set(now) if not _same(old.get(key), now.get(key))}
+        keys_before = {key for key in old if key[0] == fn.name}
+        changed |= {key for key in keys_before | set(now) if not _same(old.get(key), now.get(key))}
     if any(attempt.slots[position].index is None for step in raw for position in step.changed):
         return None
     attempt.raw = raw
     program = lowered.program
     checks = [fn for fn in (*model.always, *model.sometimes) if _checked(program, fn.ident)]
     judged = any(fn.is_step and fn.name in affected for fn in checks)
-    before = {(one.action, one.args): one for one in program.instances}
-    made: list[Instance] = []
+    before = {(instance.action, instance.args): instance for instance in program.instances}
+    instances_now: list[Instance] = []
     for step in raw:
         key = (step.fn.name, step.args)
-        kept = before.get(key) if key not in changed and not judged else None
-        made.append(kept or attempt.finished(step, checks))
-    after = {(one.action, one.args): one for one in made}
+        unchanged = before.get(key) if key not in changed and not judged else None
+        instances_now.append(unchanged or attempt.finished(step, checks))
+    after = {(instance.action, instance.args): instance for instance in instances_now}
     pairs = [
         (before.get(key), after.get(key))
         for key in dict.fromkeys([*before, *after])
@@ -104,7 +104,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
     differ = tuple(k for k, (x, y) in enumerate(zip(program.checks, state_checks, strict=True)) if x.node is not y.node)
     if not pairs and not differ:
         return Relowered(program, (), ())
-    return Relowered(replace(program, instances=tuple(made), checks=state_checks), tuple(pairs), differ)
+    return Relowered(replace(program, instances=tuple(instances_now), checks=state_checks), tuple(pairs), differ)
 
 
 def relowered(lowered: Lowered, model: Model, affected: frozenset[str]) -> Lowered | None:
@@ -115,9 +115,9 @@ def relowered(lowered: Lowered, model: Model, affected: frozenset[str]) -> Lower
     change = relower(lowered, model, affected)
     if change is None:
         return None
-    made = copy.copy(lowered)
-    made.model, made.program = model, change.program
-    return made
+    lowered_again = copy.copy(lowered)
+    lowered_again.model, lowered_again.program = model, change.program
+    return lowered_again
 
 
 def _checked(program: Program, ident: str) -> bool:

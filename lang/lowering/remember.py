@@ -25,22 +25,22 @@ class RememberingEvaluator(Evaluator):
 
     def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         super().__init__(fns, config, algebra)
-        self._known: dict[tuple[object, ...], tuple[Any, list[Any]]] = {}
+        self._results: dict[tuple[object, ...], tuple[Any, list[Any]]] = {}
         self._reads: dict[Fn, Reads] = {}
 
     def call(self, fn: Fn, states: tuple[Mapping[str, Any], ...], args: Mapping[str, Any]) -> Any:
         """See `Evaluator.call`."""
         used = [*args.values(), *(states[which][name] for which, name in self.reads(fn))]
         key = (fn, *map(id, used))
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = (super().call(fn, states, args), used)
-        return found[0]
+        result = self._results.get(key)
+        if result is None:
+            result = self._results[key] = (super().call(fn, states, args), used)
+        return result[0]
 
     def reads(self, fn: Fn) -> Reads:
         """The state variables that an operator and all it calls may read: (which state parameter, name)."""
-        found = self._reads.get(fn)
-        if found is None:
+        known_reads = self._reads.get(fn)
+        if known_reads is None:
             reads: set[tuple[int, str]] = set()
             for node in fn_nodes(fn):
                 match node:
@@ -50,5 +50,5 @@ class RememberingEvaluator(Evaluator):
                         at = [0 if moment == "now" else 1 for moment in node.states]
                         inside = self.reads(self.fns[node.function])
                         reads.update((at[which], field) for which, field in inside)
-            found = self._reads[fn] = tuple(sorted(reads))
-        return found
+            known_reads = self._reads[fn] = tuple(sorted(reads))
+        return known_reads

@@ -1,1 +1,1 @@
-"""What a broker does: replication, metadata, its log, its ISR proposals."""
+"""The broker: replication, metadata, its log, its ISR proposals."""

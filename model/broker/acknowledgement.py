@@ -1,4 +1,4 @@
-"""What a producer is told, and what a consumer sees.
+"""The answers to a producer, and the records that a consumer sees.
 
 Sources: ReplicaManager.appendRecords, DelayedProduce, Partition.checkEnoughReplicasReachOffset; KIP-966.
 

@@ -1,4 +1,4 @@
-"""What properties remember about a run, and no rule reads: committed, promised and acknowledged records.
+"""The memory of properties about a run, which no rule reads: committed, promised and acknowledged records.
 
 A step that may move the watermark of broker b ends in `observed`; one that changes min ISR, the replicas or
 the feature calls `promised_less`. Sources: KIP-966, "MinISR-1 tolerance to data loss unclean shutdown

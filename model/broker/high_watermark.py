@@ -1,4 +1,4 @@
-"""When records are committed: the maximal ISR and the high watermark of a leader.
+"""The commitment of records: the maximal ISR and the high watermark of a leader.
 
 Sources: Partition (core), maybeIncrementLeaderHW and PartitionState; KIP-966 and KAFKA-15583 for the
 strict min-ISR rule. The watermark of a leader never moves backwards.

@@ -1,4 +1,4 @@
-"""How a leader changes its ISR: it proposes with AlterPartition and learns the controller's answer.
+"""Changes of the ISR by a leader: it proposes with AlterPartition and learns the controller's answer.
 
 Source: Partition (core): maybeExpandIsr, maybeShrinkIsr, submitAlterPartition, and its partition
 states CommittedPartitionState, PendingExpandIsr, PendingShrinkIsr; KIP-841, KIP-903.

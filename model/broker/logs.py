@@ -1,4 +1,4 @@
-"""How a follower's log comes to agree with the leader's: leader epochs, divergence, truncation.
+"""The agreement of a follower's log with the leader's: leader epochs, divergence, truncation.
 
 Sources: UnifiedLog, LeaderEpochFileCache (storage), AbstractFetcherThread; KIP-101, KIP-279, KIP-320,
 KIP-595 for the test of divergence in a fetch.

@@ -1,4 +1,4 @@
-"""How a broker applies metadata: it becomes leader or follower, or loses its replica.
+"""Metadata as a broker applies it: it becomes leader or follower, or loses its replica.
 
 Sources: BrokerMetadataPublisher, ReplicaManager.applyDelta, Partition.makeLeader and makeFollower.
 

@@ -1,4 +1,4 @@
-"""How the last ISR member returns where there is a shadow ISR: see `elrcheck.model.alternatives.shadow_isr`.
+"""The return of the last ISR member where there is a shadow ISR: see `elrcheck.model.alternatives.shadow_isr`.
 
 Abstraction: the leader knows at once whether it is RECOVERING and who is in the shadow.
 """

@@ -1,1 +1,1 @@
-"""What the controller decides about a partition, and the change builder all of it goes through."""
+"""The decisions of the controller about a partition, and the change builder that all of them go through."""

@@ -1,4 +1,4 @@
-"""What committing a partition change does to the whole state.
+"""The effect of a committed partition change on the whole state.
 
 Sources: QuorumController (a decision becomes a PartitionChangeRecord, which is committed and replayed);
 KIP-966 "Unclean recovery" for what ends a recovery.

@@ -1,4 +1,4 @@
-"""What the controller decides about one partition: fencing, unfencing, registration, AlterPartition.
+"""The controller's rules for one partition: fencing, unfencing, registration, AlterPartition.
 
 Each rule says what the partition becomes; the actions of `broker_events.py` apply it to the whole state.
 Sources: ReplicationControlManager, ClusterControlManager, BrokerHeartbeatManager; KIP-966 "Broker unclean

@@ -1,4 +1,4 @@
-"""What the controller decides about an event: the error that it answers with, and what it knows afterwards.
+"""The controller's decision about an event: the error of its answer, and what it knows afterwards.
 
 This is the only place where a rule becomes an event. An action of the model is the guards of its broker, the
 decision, and what brokers do then; the proof, `what-if`, `conform`, `audit` and the tests that are exported

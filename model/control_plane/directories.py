@@ -1,4 +1,4 @@
-"""What brokers tell the controller about log directories: one has failed, a replica is in another (KIP-858).
+"""Reports of brokers about log directories: one has failed, a replica is in another (KIP-858).
 
 Sources: ReplicationControlManager (handleDirectoriesOffline, handleAssignReplicasToDirs),
 BrokerLifecycleManager (offline directories in heartbeats), AssignmentsManager. What happens to the

@@ -1,4 +1,4 @@
-"""What brokers report about log directories, as actions; the rules are in `directories.py`."""
+"""Reports of brokers about log directories, as actions; the rules are in `directories.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What operators change at runtime, as actions; the rules are in `operator_settings.py`."""
+"""Changes by operators at runtime, as actions; the rules are in `operator_settings.py`."""
 
 from __future__ import annotations
 

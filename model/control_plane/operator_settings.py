@@ -1,4 +1,4 @@
-"""What operators change at runtime: min.insync.replicas, the ELR feature, log directories.
+"""Settings that operators change at runtime: min.insync.replicas, the ELR feature, log directories.
 
 Sources: ConfigurationControlManager, FeatureControlManager, ReplicationControlManager
 (getPartitionElrUpdatesForConfigChanges, handleAssignReplicasToDirs); KIP-966 "min.insync.replicas",
