@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.explorer.kernel.expand_ir import group_instances
-from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
-from elrcheck.explorer.kernel.word_layout import Layout, make_layout
+from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
+from elrcheck.explorer.kernel.word_layout import WordLayout, make_layout
 from elrcheck.lang.lowering.independence import changes
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Program
@@ -46,13 +46,13 @@ def name_of(node: Node) -> str:
     return f"!{name_of(node.args[0])}" if node.op == "not" else f"v{node.id}"
 
 
-def declare(node: Node, layout: Layout) -> str:
+def declare(node: Node, layout: WordLayout) -> str:
     """Return the C declaration that computes a node from its operands."""
     kind = "bool" if node.op in ("lt", "eq", "and", "bit") or (node.op == "ite" and node.is_bool) else "i64"
     return f"const {kind} v{node.id} = {expression(node, layout)};"
 
 
-def expression(node: Node, layout: Layout) -> str:
+def expression(node: Node, layout: WordLayout) -> str:
     """Return the C expression of a node; the operations are those of `nodes.apply`."""
     a = [name_of(arg) for arg in node.args]
     match node.op:
@@ -84,7 +84,7 @@ def inside(index: Node) -> bool:
     return index.lo >= 0 and index.hi <= MAX_BIT
 
 
-def read_leaf(layout: Layout, leaf: int) -> str:
+def read_leaf(layout: WordLayout, leaf: int) -> str:
     slot = layout.slots[leaf]
     text = f"w{slot.word}"
     if slot.shift:
@@ -99,7 +99,7 @@ def read_leaf(layout: Layout, leaf: int) -> str:
 class _Group:
     """The function of one group of instances over a range of states; a block of the tree is a block of C."""
 
-    def __init__(self, program: Program, layout: Layout, number: int, members: list[int]) -> None:
+    def __init__(self, program: Program, layout: WordLayout, number: int, members: list[int]) -> None:
         self.program, self.layout, self.number, self.members = program, layout, number, members
         self.lines: list[str] = []
         self.names: set[int] = set()
@@ -128,7 +128,7 @@ class _Group:
                 self.names.add(node.id)
                 self.lines.append(declare(node, self.layout))
 
-    def _block(self, block: Block) -> None:
+    def _block(self, block: GuardBlock) -> None:
         names_before = set(self.names)
         if block.enters is not None:
             self.lines.append("enabled++;" if block.children else "enabled++; cut++;")
@@ -162,7 +162,7 @@ class _Group:
         self.lines.append(f"out += {self.layout.words};" + (" }" if risky else ""))
 
 
-def _checks(program: Program, layout: Layout) -> str:
+def _checks(program: Program, layout: WordLayout) -> str:
     """Return check_states, which ORs into hits[k] whether a state in a range hits the k-th state check."""
     checks = [check for check in program.checks if check.node is not None]
     lines = [

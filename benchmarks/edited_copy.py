@@ -20,7 +20,7 @@ IGNORED = (".*", "__pycache__", "tests", "docs", "build", "*.egg-info")
 
 
 @dataclass(frozen=True)
-class Edit:
+class SourceEdit:
     """A change of a file, described by `what`: a text that the file has once, and the text that replaces it."""
 
     what: str
@@ -38,7 +38,7 @@ class EditedCopy:
         self._edits = 0
 
     @contextlib.contextmanager
-    def edited(self, edit: Edit) -> Iterator[None]:
+    def edited(self, edit: SourceEdit) -> Iterator[None]:
         """Apply an edit, and undo it; SystemExit if the file does not have its text once."""
         place = self.copy / edit.file
         text = place.read_text(encoding="utf-8")

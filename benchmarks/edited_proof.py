@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edited_copy import Edit, EditedCopy
+from edited_copy import EditedCopy, SourceEdit
 from measure import Table
 
 MANY = 6
@@ -29,7 +29,7 @@ MANY = 6
 
 
 @dataclass(frozen=True)
-class ProofEdit(Edit):
+class ProofEdit(SourceEdit):
     """An edit of a rule or a lemma. actions: whose cells may be asked again; None if any may."""
 
     actions: frozenset[str] | None = None
@@ -96,7 +96,7 @@ def main() -> int:
     parser.add_argument("--compare", action="store_true", help="prove each edit from nothing, too")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
-        proofs = Proofs(EditedCopy(Path(folder)), [f"--set={one}" for one in options.set])
+        proofs = EditedProofs(EditedCopy(Path(folder)), [f"--set={one}" for one in options.set])
         proofs.prove("from nothing")
         wrong = unexpected(proofs.prove("again, nothing edited"), "proved", frozenset())
         for name in options.edit or EDITS:
@@ -104,7 +104,7 @@ def main() -> int:
     return int(wrong > 0)
 
 
-class Proofs:
+class EditedProofs:
     """Proofs of one claim, by the copy."""
 
     def __init__(self, copy: EditedCopy, settings: list[str]) -> None:

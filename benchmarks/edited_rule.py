@@ -18,23 +18,23 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from edited_copy import Edit, EditedCopy
+from edited_copy import EditedCopy, SourceEdit
 from measure import Table
 
 EDITS = {
-    "recovery": Edit(
+    "recovery": SourceEdit(
         "the same rule in other words: the operands of a union change places",
         "model/control_plane/recovery.py",
         "(p.isr | p.elr) & live",
         "(p.elr | p.isr) & live",
     ),
-    "cancel": Edit(
+    "cancel": SourceEdit(
         "a cancellation has to leave one more replica than min ISR",
         "model/control_plane/reassignment.py",
         "len(kept) < min(",
         "len(kept) <= min(",
     ),
-    "fence": Edit(
+    "fence": SourceEdit(
         "an idle broker is fenced for free",
         "model/control_plane/broker_events.py",
         "s.spent.fences + 1 if alive else",
@@ -49,7 +49,7 @@ def main() -> int:
     parser.add_argument("--edit", action="append", choices=list(EDITS), help="by default all, one by one")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="elrcheck-edited-") as folder:
-        suite = Suite(EditedCopy(Path(folder)), options.sample)
+        suite = EditedSuite(EditedCopy(Path(folder)), options.sample)
         suite.answer("from nothing, no kernel in the cache")
         suite.answer("from nothing, kernels in the cache", "--fresh")
         suite.answer("again, nothing edited")
@@ -57,14 +57,14 @@ def main() -> int:
     return int(wrong > 0)
 
 
-class Suite:
+class EditedSuite:
     """Part of the suite of the copy. sample: number of configurations."""
 
     def __init__(self, copy: EditedCopy, sample: int) -> None:
         self.copy, self.sample = copy, sample
         self.table = Table(("run", 44, ""), ("configurations", 15, ""), ("searched", 10, ""), ("seconds", 9, ".1f"))
 
-    def wrong_answers(self, name: str, edit: Edit) -> int:
+    def wrong_answers(self, name: str, edit: SourceEdit) -> int:
         """Answer with one edit; return the number of stored answers that are not those of the search."""
         print(f"{name}: {edit.what}")
         with self.copy.edited(edit):

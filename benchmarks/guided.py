@@ -40,7 +40,7 @@ BLOCK = 64
 
 
 @dataclass(frozen=True)
-class Run:
+class WalkRun:
     """states: None if nothing was found below the limit."""
 
     states: int | None
@@ -79,25 +79,25 @@ def program_of(name: str) -> Program:
     return lower(model, sides(hazard).changed, checks).program
 
 
-def uniform(program: Program, seed: int, most: int) -> Run:
+def uniform(program: Program, seed: int, most: int) -> WalkRun:
     """Walk uniformly until the end of the block with the first violation."""
     walks = Walks(program, seed, DEPTH, cache=KernelCache())
     result = walks.run(most // DEPTH, stop_at_first=True)
-    return Run(result.begun + result.steps if result.first else None, result.seconds)
+    return WalkRun(result.begun + result.steps if result.first else None, result.seconds)
 
 
-def directed(program: Program, seed: int, most: int) -> Run:
+def directed(program: Program, seed: int, most: int) -> WalkRun:
     """Run guided walks until the first violation, to the state."""
     result = Guided(program, seed, DEPTH, cache=KernelCache()).run(most, stop_at_first=True)
     states = min((hit.states for hit in result.first.values()), default=None)
-    return Run(states if states is not None and states <= most else None, result.seconds)
+    return WalkRun(states if states is not None and states <= most else None, result.seconds)
 
 
-def median(runs: Sequence[Run], most: int) -> float:
+def median(runs: Sequence[WalkRun], most: int) -> float:
     return statistics.median(most if run.states is None else run.states for run in runs)
 
 
-def summary(runs: Sequence[Run], most: int) -> tuple[str, str, str]:
+def summary(runs: Sequence[WalkRun], most: int) -> tuple[str, str, str]:
     """Return the median of the states, the share of runs with a violation, and the median of the seconds."""
     successes = sum(run.states is not None for run in runs)
     states = f"{median(runs, most):,.0f}" if 2 * successes > len(runs) else "not found"

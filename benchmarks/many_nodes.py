@@ -84,7 +84,7 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     from elrcheck.explorer.store.levels import LevelFiles
     from elrcheck.spark.shard_states import write_shard
     from elrcheck.spark.shards import Plans, by_owner
-    from elrcheck.spark.tasks import Report, Run, Tasks, fat_row
+    from elrcheck.spark.tasks import LevelTasks, ShardReport, SparkRun, fat_row
 
     program = lowered(options)
     if nodes == 0:
@@ -101,20 +101,20 @@ def play(options: argparse.Namespace, nodes: int) -> dict[str, Any]:
     kernel = plans.states.compile(KernelCache())
     files = LevelFiles(Path("levels"), kernel.layout.words)
     keys = tuple(range(nodes))
-    run = Run("many-nodes", Here(plans), plans.digest, keys, files.place, 1)
+    run = SparkRun("many-nodes", Here(plans), plans.digest, keys, files.place, 1)
     first = kernel.layout.pack_rows(sorted(set(program.init)))
     own: dict[int, Any] = {
         owner: rows for owner, rows, _ in by_owner(kernel, first, np.zeros(len(first), np.uint16), nodes)
     }
     levels = [[write_shard(files, 0, node, nodes, own.get(node, first[:0]), 1)] for node in keys]
 
-    def settled(batches: Iterator[Any]) -> Report:
+    def settled(batches: Iterator[Any]) -> ShardReport:
         (batch,) = tasks.settle(batches)
-        return from_text(batch.column("report")[0].as_py(), Report)
+        return from_text(batch.column("report")[0].as_py(), ShardReport)
 
     sizes, generated, used, played = [len(first)], len(first), 0, list[dict[str, Any]]()
     while sizes[-1]:
-        tasks = Tasks(run, tuple(tuple(own) for own in levels))
+        tasks = LevelTasks(run, tuple(tuple(own) for own in levels))
         inbox: list[list[Any]] = [[] for _ in keys]
         level, spent = Level(), [0.0] * nodes
         for node in keys:

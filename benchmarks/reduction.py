@@ -53,7 +53,7 @@ SCOPES = (
 
 
 @dataclass(frozen=True)
-class Run:
+class MeasuredSearch:
     """A search, and the number of steps that it looked up. seconds: median over the rounds."""
 
     result: SearchResult
@@ -98,7 +98,7 @@ def program_of(scope: str, overrides: Sequence[str]) -> Program:
     return lower(load_whole_model(), config, ()).program
 
 
-def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> Run:
+def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> MeasuredSearch:
     """Search once per round."""
     seconds = []
     for _ in range(options.rounds):
@@ -106,7 +106,7 @@ def measured(program: Program, options: argparse.Namespace, leave_out: bool) -> 
         search = Search(program, settings, leave_out=leave_out)
         result = search.run(None, "complete")
         seconds.append(result.seconds)
-    return Run(result, search.crew.looked_up, statistics.median(seconds))
+    return MeasuredSearch(result, search.crew.looked_up, statistics.median(seconds))
 
 
 def compare(scope: str, every: SearchResult, fewer: SearchResult) -> None:

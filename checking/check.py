@@ -25,7 +25,7 @@ from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
-from elrcheck.explorer.search.outcome import Outcome, projection_of
+from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -47,7 +47,7 @@ from elrcheck.results.drawn_graph import MOST_STATES
 
 if TYPE_CHECKING:
     from elrcheck.checking.runs.checkpoint import RunFolder, Saved
-    from elrcheck.explorer.search.family import Family
+    from elrcheck.explorer.search.family import KernelFamily
     from elrcheck.lang.lowering.program import Program
     from elrcheck.traces.replay import Replayed
 
@@ -117,7 +117,7 @@ def check_selected(
     progress: Progress,
     place: Path,
     saved: Saved | None = None,
-    family: Family | None = None,
+    family: KernelFamily | None = None,
     ending: contextlib.ExitStack | None = None,
 ) -> CheckReport:
     """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`.
@@ -171,9 +171,9 @@ def _explore(
     progress: Progress,
     place: Path,
     saved: Saved | None,
-    family: Family | None,
+    family: KernelFamily | None,
     ending: contextlib.ExitStack,
-) -> tuple[Outcome, dict[str, Replayed]]:
+) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
     opened: list[RunFolder] = []
@@ -224,7 +224,7 @@ def _with_truths(findings: dict[str, Replayed]) -> dict[str, Replayed]:
     return {ident: with_truths(finding) for ident, finding in findings.items()}
 
 
-def _property(fn: Fn, outcome: Outcome, finding: Replayed | None, stored: str | None) -> PropertyReport:
+def _property(fn: Fn, outcome: SearchOutcome, finding: Replayed | None, stored: str | None) -> PropertyReport:
     depth = outcome.first.get(fn.ident)
     hit = depth is not None
     verdict: PropertyVerdict
@@ -250,7 +250,7 @@ def _property(fn: Fn, outcome: Outcome, finding: Replayed | None, stored: str | 
     )
 
 
-def _verdict(properties: Sequence[PropertyReport], outcome: Outcome) -> Verdict:
+def _verdict(properties: Sequence[PropertyReport], outcome: SearchOutcome) -> Verdict:
     if any(p.verdict == "violated" for p in properties):
         return "violated"
     return "holds" if outcome.complete else "inconclusive"
@@ -298,7 +298,7 @@ def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
 # ---------------------------------------------------------------------------- the run folder
 
 
-def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, place: Path) -> Path | None:
+def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: SearchOutcome, place: Path) -> Path | None:
     """Return the folder for traces, if there are any or one was requested."""
     violated = any(fn.kind != "sometimes" and fn.ident in outcome.first for fn in chosen)
     return place if request.run_dir is not None or violated or outcome.resumable else None
@@ -307,11 +307,11 @@ def _run_dir(request: CheckRequest, chosen: Sequence[Fn], outcome: Outcome, plac
 def store_findings(folder: Path, selected: Selected, findings: dict[str, Replayed]) -> dict[str, str]:
     """Write one trace file for each finding, and return their paths inside the folder."""
     from elrcheck.stored_traces.tracefile import write_trace
-    from elrcheck.traces.behaviour import Origin
+    from elrcheck.traces.behaviour import TraceOrigin
 
     stored = {ident: f"{ident}.trace.json" for ident in findings}
     for ident, finding in findings.items():
-        behaviour = replace(finding.followed, origin=Origin.of(selected, ident))
+        behaviour = replace(finding.followed, origin=TraceOrigin.of(selected, ident))
         write_trace(folder / stored[ident], behaviour, finding.model.state_ty)
     return stored
 
@@ -319,7 +319,7 @@ def store_findings(folder: Path, selected: Selected, findings: dict[str, Replaye
 # ---------------------------------------------------------------------------- statistics
 
 
-def _search(outcome: Outcome) -> SearchReport:
+def _search(outcome: SearchOutcome) -> SearchReport:
     return SearchReport(
         complete=outcome.complete,
         generated=outcome.generated,
@@ -342,7 +342,7 @@ def _search(outcome: Outcome) -> SearchReport:
     )
 
 
-def _actions(model: Model, outcome: Outcome) -> tuple[ActionReport, ...]:
+def _actions(model: Model, outcome: SearchOutcome) -> tuple[ActionReport, ...]:
     return tuple(
         ActionReport(
             fn.name,

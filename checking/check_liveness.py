@@ -13,7 +13,7 @@ from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.checking.engines import OpenRun, SearchSubject, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.fairness import fair_actions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -32,13 +32,13 @@ def explore_liveness(
     request: CheckRequest,
     progress: Progress,
     open_run: OpenRun | None = None,
-) -> tuple[Outcome, dict[str, Replayed]]:
+) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Return the counts of the search, and a replayed lasso for every violated property.
 
     An incomplete graph decides no property: a missing step could be the way out of a cycle. open_run: opens
     the folder in which a search on Spark leaves its levels, from which the driver builds the graph.
     """
-    from elrcheck.explorer.graph.fair_cycles import Arena
+    from elrcheck.explorer.graph.fair_cycles import FairGraph
     from elrcheck.explorer.graph.lassos import check_leads_to, claims_of, fair_steps
 
     if request.stop_at_first:
@@ -49,7 +49,7 @@ def explore_liveness(
     started = time.perf_counter()
     progress.stage("looking for waits without an end")
     fair = fair_steps(graph, fair_actions(model.actions), model.fns)
-    arena = Arena(graph, claims_of(graph, fair))
+    arena = FairGraph(graph, claims_of(graph, fair))
     plain = PlainModel(model, config)
     replayed: dict[str, Replayed] = {}
     for fn in chosen:
@@ -71,7 +71,7 @@ def _steps_before(answer: Waiting) -> int:
 
 def _graph(
     model: Model, config: Any, request: CheckRequest, progress: Progress, open_run: OpenRun | None
-) -> tuple[Outcome, Any]:
+) -> tuple[SearchOutcome, Any]:
     """Return the outcome of the search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
 
@@ -82,7 +82,7 @@ def _graph(
         built = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
         by_states = built.distinct >= (limits.max_states or 0)
         reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
-        outcome = Outcome(
+        outcome = SearchOutcome(
             complete=built.graph is not None,
             reason=None if built.graph is not None else reason,
             generated=built.generated,

@@ -1,4 +1,4 @@
-"""Engines: run the one that a request names and return its `Outcome`."""
+"""Engines: run the one that a request names and return its `SearchOutcome`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.search.growth import growth_of, project
-from elrcheck.explorer.search.outcome import Outcome, outcome_of
+from elrcheck.explorer.search.outcome import SearchOutcome, outcome_of
 from elrcheck.explorer.store.memory import return_large_blocks, used_bytes
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -23,7 +23,7 @@ from elrcheck.lang.runtime import ModelConfig
 if TYPE_CHECKING:
     from elrcheck.checking.runs.checkpoint import RunFolder, Saved
     from elrcheck.explorer.search.compiled import Search
-    from elrcheck.explorer.search.family import Family
+    from elrcheck.explorer.search.family import KernelFamily
     from elrcheck.explorer.search.result import LevelStats, SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lowered import Lowered
@@ -50,7 +50,7 @@ class SearchSubject:
     model: Model
     config: ModelConfig
     checks: Sequence[Fn]
-    family: Family | None = None
+    family: KernelFamily | None = None
     start: object = None
     lowered: Lowered | None = None
 
@@ -71,7 +71,7 @@ class SearchSubject:
 
 def explore(
     subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
-) -> Outcome:
+) -> SearchOutcome:
     """Search with the engine that the request names, unless the answer of an earlier search is known.
 
     Only the local engine keeps its run in a folder; the caller ends the run that `open_run` opened
@@ -226,7 +226,7 @@ def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
     )
 
 
-def _reference(subject: SearchSubject, request: CheckRequest) -> Outcome:
+def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
     from elrcheck.explorer.search.reference import search
 
     limits = request.limits
@@ -243,7 +243,7 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> Outcome:
     if not result.complete:
         by_states = limits.max_states is not None and result.distinct >= limits.max_states
         reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
-    return Outcome(
+    return SearchOutcome(
         complete=result.complete,
         reason=reason,
         generated=result.generated,
@@ -270,6 +270,6 @@ class FinishedSearch:
     detail: str
     folder: RunFolder | None = None
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> SearchOutcome:
         """Return its counts and first hits, without traces."""
         return outcome_of(self.lowered.program, self.result, self.detail)

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.kept.age import Kept
 from elrcheck.base.requests import CheckRequest
-from elrcheck.explorer.runs.kept_searches import STOPPED, Asked, KeptCheck, KeptSearch
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.runs.kept_searches import STOPPED, CheckAnswer, KeptSearch, SearchLookup
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
@@ -21,7 +21,7 @@ from elrcheck.lang.lowering.program import Program
 Rows: TypeAlias = Sequence[tuple[int, ...]]
 
 
-def question_of(request: CheckRequest, program: Program) -> Asked | None:
+def question_of(request: CheckRequest, program: Program) -> SearchLookup | None:
     """Return the question that a kept answer may answer: whole states, from the start, without a depth."""
     if (
         not request.kept
@@ -31,10 +31,12 @@ def question_of(request: CheckRequest, program: Program) -> Asked | None:
         or request.limits.max_depth is not None
     ):
         return None
-    return Asked(program, "first" if request.stop_at_first else "complete", request.fresh)
+    return SearchLookup(program, "first" if request.stop_at_first else "complete", request.fresh)
 
 
-def find_outcome(question: Asked, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest) -> Outcome | None:
+def find_outcome(
+    question: SearchLookup, lowered: Lowered, chosen: Sequence[Fn], request: CheckRequest
+) -> SearchOutcome | None:
     """Return the outcome of an earlier search, with all traces that this request needs; None without one."""
     entry = question.find()
     limit = request.limits.max_states
@@ -62,7 +64,7 @@ def find_outcome(question: Asked, lowered: Lowered, chosen: Sequence[Fn], reques
     return outcome
 
 
-def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | None:
+def _replayed(answer: CheckAnswer, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | None:
     """Return the states of a kept trace; None if the plain model does not follow it to a hit at that depth."""
     from elrcheck.traces.replay import ReplayError, replay_finding
 
@@ -78,12 +80,12 @@ def _replayed(answer: KeptCheck, lowered: Lowered, fn: Fn) -> tuple[Any, ...] | 
     return states
 
 
-def keep_outcome(question: Asked, outcome: Outcome, traces: Mapping[int, Rows]) -> None:
+def keep_outcome(question: SearchLookup, outcome: SearchOutcome, traces: Mapping[int, Rows]) -> None:
     """Store an outcome that does not depend on limits. traces: by the number of the check."""
     if not outcome.complete and outcome.reason != STOPPED:
         return
     checks = [
-        KeptCheck(outcome.first.get(check.name), tuple(traces[number]) if number in traces else None)
+        CheckAnswer(outcome.first.get(check.name), tuple(traces[number]) if number in traces else None)
         for number, check in enumerate(question.program.checks)
     ]
     answer = KeptSearch(
@@ -105,9 +107,9 @@ def keep_outcome(question: Asked, outcome: Outcome, traces: Mapping[int, Rows]) 
     question.keep(answer, checks)
 
 
-def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[KeptCheck], program: Program) -> Outcome:
+def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[CheckAnswer], program: Program) -> SearchOutcome:
     depths = zip(program.checks, checks, strict=True)
-    return Outcome(
+    return SearchOutcome(
         complete=answer.reason is None,
         reason=answer.reason,
         generated=answer.generated,

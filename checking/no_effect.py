@@ -17,7 +17,7 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import setting_of
 from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import SearchSubject, explore
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.budgets import Spent
 from elrcheck.results.check_report import CheckReport
@@ -71,5 +71,5 @@ def _same_without(
     )
 
 
-def _summary(outcome: Outcome) -> tuple[int, tuple[int, ...], dict[str, int]]:
+def _summary(outcome: SearchOutcome) -> tuple[int, tuple[int, ...], dict[str, int]]:
     return outcome.generated, outcome.levels, outcome.first

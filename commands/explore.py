@@ -41,7 +41,7 @@ from elrcheck.results.exploration_report import (
 )
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.search.outcome import Outcome
+    from elrcheck.explorer.search.outcome import SearchOutcome
     from elrcheck.results.drawn_graph import SmallGraph
 
 GRAPH_STATES = 500_000
@@ -138,7 +138,7 @@ def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
     return CheckRequest(workers=request.workers, limits=limits)
 
 
-def _reject_large(most: int, form: str, outcome: Outcome) -> None:
+def _reject_large(most: int, form: str, outcome: SearchOutcome) -> None:
     if outcome.distinct <= most:
         if outcome.complete:
             return
@@ -212,7 +212,7 @@ def _write(
 
 def _report(
     selected: Selected,
-    outcome: Outcome,
+    outcome: SearchOutcome,
     degrees: npt.NDArray[Any],
     components: ComponentsReport | None,
     graph: GraphReport | None,

@@ -17,7 +17,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 
 def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
@@ -43,7 +43,7 @@ def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played)
     """Stores the whole run as one trace, and for each violated property the run up to the violation."""
     usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
     overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
-    origin = Origin(run.variant, DEFAULT_SCOPE, overrides)
+    origin = TraceOrigin(run.variant, DEFAULT_SCOPE, overrides)
     whole = Behaviour(origin, tuple(went.states), tuple(went.labels))
     stem = re.sub(r"[^\w.-]+", "-", f"{ident}-{run.label}")
     hits = first_hits(model, went)

@@ -21,7 +21,7 @@ from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.guided import Guided, GuidedResult
-from elrcheck.explorer.search.walk import MOST_WALKS, Place, WalkResult, Walks
+from elrcheck.explorer.search.walk import MOST_WALKS, FirstHit, WalkResult, Walks
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -89,7 +89,7 @@ class SimulationRun:
     walks: Walks
     result: WalkResult | GuidedResult
     report: WalksReport
-    first: Mapping[int, Place]
+    first: Mapping[int, FirstHit]
     states: Mapping[int, int]
     trace: Callable[[int], Iterable[tuple[int, ...]]]
 
@@ -155,7 +155,7 @@ def _run_guided(lowered: Lowered, request: SimulateRequest, seed: int, progress:
         guided=True,
         cells=result.cells,
     )
-    first = {check: Place(len(hit.trace) - 1, hit.walk) for check, hit in result.first.items()}
+    first = {check: FirstHit(len(hit.trace) - 1, hit.walk) for check, hit in result.first.items()}
     states = {check: hit.states for check, hit in result.first.items()}
     return SimulationRun(guided.walks, result, report, first, states, lambda check: result.first[check].trace)
 
@@ -170,7 +170,7 @@ def _overflows(lowered: Lowered, result: WalkResult | GuidedResult) -> dict[str,
 
 
 def _property(
-    fn: Fn, place: Place | None, states: int | None, finding: Replayed | None, stored: str | None
+    fn: Fn, place: FirstHit | None, states: int | None, finding: Replayed | None, stored: str | None
 ) -> SeenProperty:
     verdict: SeenVerdict = "inconclusive"
     if place is not None:

@@ -12,7 +12,7 @@ from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
@@ -109,7 +109,7 @@ def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcR
     )
 
 
-def _compared(ours: Outcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
+def _compared(ours: SearchOutcome, run: tlc.TlcRun, mine: Counts, theirs: Counts | None) -> TlcVerdict:
     """Compare the counts; they are comparable only if both searches are complete."""
     if run.exit_code != 0 or not ours.complete:
         return "failed"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.console.verb import on_command_line
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 
 REDUCTIONS = ("skips_no_news=true", "forgets=true")
 """Knobs that merge states no property and no step can distinguish (docs/adr/0008, 0009)."""
@@ -17,6 +17,6 @@ def reduced(selection: Selection, reduce: bool) -> Selection:
     return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
 
 
-def given(selection: Selection) -> Given:
+def given(selection: Selection) -> NamedSelection:
     """Return the selection, with those of its options that win over what a trace file names."""
-    return Given(selection, frozenset(on_command_line("variant", "scope")))
+    return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))

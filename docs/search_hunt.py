@@ -26,7 +26,7 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.family import Family
+from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
@@ -55,7 +55,7 @@ class Bench:
         self.model = load_checked_model()
         self.done: dict[Config, Found] = {}
         self.widest = tuple(widest_of_operations())
-        self.families: dict[Config, Family] = {}
+        self.families: dict[Config, KernelFamily] = {}
 
     def found(self, selection: Selection) -> Found:
         config = resolve(selection).config
@@ -78,7 +78,7 @@ class Bench:
             steps[name] = labels[-1].action if labels else ""
         return steps
 
-    def _searched(self, config: Config) -> tuple[Family, Search, SearchResult]:
+    def _searched(self, config: Config) -> tuple[KernelFamily, Search, SearchResult]:
         bounds = min(
             (most for most in self.widest if all(getattr(config, name) <= most[name] for name in most)),
             key=lambda most: sum(most.values()),
@@ -87,7 +87,7 @@ class Bench:
         if widest not in self.families:
             budgets = {name: 0 for name, most in bounds.items() if most}
             cache = KernelCache()
-            self.families[widest] = Family(self.model, widest, self.model.always, least=budgets, cache=cache)
+            self.families[widest] = KernelFamily(self.model, widest, self.model.always, least=budgets, cache=cache)
         family = self.families[widest]
         numbers = {parameter.name: getattr(config, parameter.name) for parameter in family.lowered.parameters}
         search = family.search(numbers, SearchSettings(LIMITS))

@@ -14,7 +14,7 @@ import numpy as np
 from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
-from elrcheck.explorer.search.recorded_walk import Walked
+from elrcheck.explorer.search.recorded_walk import WalkDigest
 from elrcheck.laboratory.rule_task import Verdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
@@ -33,7 +33,7 @@ class WalkBase:
     case: SuiteCase
     walk: Walk
     lowered: Lowered
-    met: Walked
+    met: WalkDigest
 
 
 class WalkBench:

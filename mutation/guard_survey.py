@@ -20,7 +20,7 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.engines import no_collection
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -71,7 +71,7 @@ class _GuardBench:
 
     lowered: Lowered
     holding: tuple[Fn, ...]
-    base: Outcome
+    base: SearchOutcome
     searches: Searches
 
 
@@ -132,7 +132,7 @@ def _without(bench: _GuardBench, report: GuardReport) -> GuardReport:
     )
 
 
-def _quiet(report: GuardReport, base: Outcome, after: Outcome) -> GuardReport:
+def _quiet(report: GuardReport, base: SearchOutcome, after: SearchOutcome) -> GuardReport:
     """The report when no property broke, in a complete or an incomplete search."""
     report = replace(report, distinct=after.distinct, generated=after.generated)
     if not after.complete:

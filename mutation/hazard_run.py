@@ -26,7 +26,7 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
 from elrcheck.catalogue.select import find_variant, select_properties
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -37,7 +37,7 @@ from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
 from elrcheck.results.trace_view import Scalar
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Origin, overridden
+from elrcheck.traces.behaviour import TraceOrigin, overridden
 from elrcheck.traces.replay import Replayed, replay_finding
 
 
@@ -214,7 +214,7 @@ def _searched(
 
 def _shortest(
     model: Model, config: Config, checks: Sequence[Fn], searches: Searches
-) -> tuple[Outcome, dict[str, Replayed]]:
+) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Search until something breaks; the replayed traces."""
     outcome = outcome_of(model, config, checks, searches, "first")
     traces = {fn: outcome.traces[fn.ident] for fn in checks if fn.ident in outcome.traces}
@@ -229,7 +229,7 @@ def _found(
     if run_dir is not None and hazard.guard is None:
         name = f"{hazard.id}-{ident}.trace.json"
         overrides = overridden(pair.changed, pair.overrides)
-        origin = Origin(hazard.variant, hazard.scope, overrides, ident)
+        origin = TraceOrigin(hazard.variant, hazard.scope, overrides, ident)
         write_trace(run_dir / name, replace(finding.followed, origin=origin), model.state_ty)
     return structs.replace(
         report,

@@ -10,7 +10,7 @@ from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.checking.engines import SearchSubject, explore
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.guards import without_guard
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -48,7 +48,7 @@ def outcome_of(
     searches: Searches,
     stop: Literal["first", "complete"],
     lowered: Lowered | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """Search with the compiled engine; names a limit after the option of `mutate` that sets it.
 
     lowered: the program with these checks, if there is one already.
@@ -66,7 +66,7 @@ def outcome_of(
 
 def lassos_of(
     model: Model, config: ModelConfig, checks: Sequence[Fn], searches: Searches
-) -> tuple[Outcome, dict[str, Replayed]]:
+) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """The same for liveness properties, which need the whole graph; a replayed lasso of each that breaks."""
     from elrcheck.checking.check_liveness import explore_liveness
 
@@ -75,13 +75,13 @@ def lassos_of(
     return _named_limit(outcome), lassos
 
 
-def _named_limit(outcome: Outcome) -> Outcome:
+def _named_limit(outcome: SearchOutcome) -> SearchOutcome:
     if outcome.reason is not None:
         outcome.reason = outcome.reason.replace("--time-budget", "--timeout")
     return outcome
 
 
-def unmutated(outcome: Outcome) -> Unmutated:
+def unmutated(outcome: SearchOutcome) -> Unmutated:
     """The report of the search without the change; seconds cover only the search itself."""
     return Unmutated(
         complete=outcome.complete,

@@ -13,7 +13,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import type_of
 from elrcheck.results.prove_report import InductionFailure
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import arguments, changes, leaves, talk
 from elrcheck.traces.replay import ReplayError, replay
 from elrcheck.traces.violation import explain
@@ -28,7 +28,7 @@ def step_failure(
     if answer.broken:
         # A value outside its type may not survive the way back from the solver.
         after = PlainModel(model, config).step(answer.before, label)
-    behaviour = Behaviour(Origin(), (answer.before, after), (label,))
+    behaviour = Behaviour(TraceOrigin(), (answer.before, after), (label,))
     if replay(model, config, behaviour, anywhere=True).rejection is not None:
         raise ReplayError(f"the solver's step {label} is not the model's")
     ty = model.state_ty

@@ -23,11 +23,11 @@ from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import Rows
 from elrcheck.lang.lowering.program import Program
-from elrcheck.spark.exchange import Exchange
+from elrcheck.spark.exchange import LevelExchange
 from elrcheck.spark.placement import Placement
 from elrcheck.spark.shards import Plans
 from elrcheck.spark.space import Distributed, LevelCost
-from elrcheck.spark.tasks import Run, Tasks
+from elrcheck.spark.tasks import LevelTasks, SparkRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,7 +42,7 @@ class SparkSearch(Search):
     `Placement`. settings: `workers` is the number of threads in the driver; a task has as many as spark.task.cpus.
     """
 
-    tasks: type[Tasks] = Tasks
+    tasks: type[LevelTasks] = LevelTasks
 
     def __init__(
         self,
@@ -58,14 +58,14 @@ class SparkSearch(Search):
         self.threads = int(context.getConf().get("spark.task.cpus", "1") or 1)
         self.partitions = partitions or max(1, context.defaultParallelism // self.threads)
         self.placement = Placement(handover)
-        self.exchange = Exchange(session, self.partitions)
+        self.exchange = LevelExchange(session, self.partitions)
         self.costs: list[LevelCost] = []
         self._level_started = 0.0
         plan = self.native.plan
         assert plan is not None
         plans = Plans(blueprint(program), plan) if settings.fingerprint else Plans(plan, None)
         self._plans = context.broadcast(plans)
-        self._run = Run(
+        self._run = SparkRun(
             uuid.uuid4().hex,
             self._plans,
             plans.digest,
@@ -91,7 +91,7 @@ class SparkSearch(Search):
         """
         none = np.zeros((0, self.layout.words), np.uint64)
         probe = self._level_files.write(0, none, 1, f"00000-probe-{self._run.name}")
-        nothing = Tasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
+        nothing = LevelTasks(replace(self._run, name="floor"), ((probe,),) * self.partitions)
         seconds = []
         for _ in range(WARM_UPS):
             started = time.perf_counter()

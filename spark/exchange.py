@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.roundtrip import from_text
-from elrcheck.spark.tasks import EXCHANGE, REPORT, Report, Tasks
+from elrcheck.spark.tasks import EXCHANGE, REPORT, LevelTasks, ShardReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -39,7 +39,7 @@ class Cancelled(Exception):
     """The job was cancelled; carries the reason."""
 
 
-class Exchange:
+class LevelExchange:
     """Runs the levels of a search as Spark jobs."""
 
     def __init__(self, session: SparkSession, partitions: int) -> None:
@@ -65,13 +65,13 @@ class Exchange:
     def close(self) -> None:
         self.anchor.unpersist()
 
-    def level(self, tasks: Tasks, stop: Callable[[], str | None]) -> list[Report]:
+    def level(self, tasks: LevelTasks, stop: Callable[[], str | None]) -> list[ShardReport]:
         """Run a level; raise Cancelled as soon as `stop` returns a reason."""
         sent = self.anchor.mapInArrow(_stage(tasks, "expand"), EXCHANGE)
         settled = self.anchor.union(sent.repartition(len(self.keys), "key"))
         return self._collect(settled.mapInArrow(_stage(tasks, "settle"), REPORT), stop)
 
-    def _collect(self, frame: DataFrame, stop: Callable[[], str | None]) -> list[Report]:
+    def _collect(self, frame: DataFrame, stop: Callable[[], str | None]) -> list[ShardReport]:
         """Collect the reports in a thread, so that the job can be cancelled."""
         from pyspark import InheritableThread
 
@@ -104,10 +104,10 @@ class Exchange:
             raise Cancelled(reason)
         if fault:
             raise fault[0]
-        return sorted((from_text(row.report, Report) for row in answer), key=lambda report: report.partition)
+        return sorted((from_text(row.report, ShardReport) for row in answer), key=lambda report: report.partition)
 
 
-def _stage(tasks: Tasks, name: str) -> Any:
+def _stage(tasks: LevelTasks, name: str) -> Any:
     """Return a plain function for mapInArrow, which does not accept a bound method."""
 
     def stage(batches: Any) -> Any:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.search.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
@@ -48,7 +48,12 @@ class ShardLevel(NewLevel):
     """
 
     def __init__(
-        self, kernel: Kernel, crew: Crew, files: LevelFiles, place: tuple[int, int, int], lap: Callable[[str], None]
+        self,
+        kernel: Kernel,
+        crew: SearchCrew,
+        files: LevelFiles,
+        place: tuple[int, int, int],
+        lap: Callable[[str], None],
     ) -> None:
         super().__init__(files, place[0], len(crew.workers), self._judge, shard_name(*place))
         self.kernel, self.crew, self.lap = kernel, crew, lap

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.store.fingerprints import FingerprintSet
@@ -67,18 +67,18 @@ class Pending:
 
 
 @dataclass
-class Worker:
+class ShardWorker:
     """The state that one Python worker process keeps, for one run at a time."""
 
     run: str = ""
     kernel: Kernel | None = None
     plan: str = ""
-    crew: Crew | None = None
+    crew: SearchCrew | None = None
     table: Kernel | None = None
     shards: dict[int, Shard] = field(default_factory=dict)
     pending: dict[int, Pending] = field(default_factory=dict)
 
-    def begin(self, run: str, plans: Plans, digest: str, threads: int) -> tuple[Kernel, Crew]:
+    def begin(self, run: str, plans: Plans, digest: str, threads: int) -> tuple[Kernel, SearchCrew]:
         """Return the kernel and the threads of a run; drop the state of any other run."""
         if self.kernel is None or self.plan != digest:
             self.forget()
@@ -92,7 +92,7 @@ class Worker:
             if self.crew is not None:
                 self.forget()
                 self.run = run
-            self.crew = Crew(self.kernel, threads)
+            self.crew = SearchCrew(self.kernel, threads)
         self.crew.reset()
         return self.kernel, self.crew
 
@@ -124,7 +124,7 @@ class Worker:
         assert self.kernel is not None and self.crew is not None
         if self.table is None:
             return WholeShard(ExactSet(self.kernel, self.crew))
-        crew = Crew(self.table, len(self.crew.workers))  # it knows how crowded this table is, and no other
+        crew = SearchCrew(self.table, len(self.crew.workers))  # it knows how crowded this table is, and no other
         return HashedShard(FingerprintSet(self.table, crew, memory))
 
     def put(self, partition: int, shard: Shard) -> None:
@@ -134,7 +134,7 @@ class Worker:
         self.pending = {p: other for p, other in self.pending.items() if other.level >= shard.level}
 
 
-WORKER = Worker()
+WORKER = ShardWorker()
 
 
 def owners(kernel: Kernel, rows: Rows, partitions: int) -> npt.NDArray[np.uint16]:

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
-from elrcheck.spark.exchange import Cancelled, Exchange
+from elrcheck.spark.exchange import Cancelled, LevelExchange
 from elrcheck.spark.shard_states import write_shard
 from elrcheck.spark.shards import by_owner
-from elrcheck.spark.tasks import Report, Run, Tasks, not_shared
+from elrcheck.spark.tasks import LevelTasks, ShardReport, SparkRun, not_shared
 
 SHARD_FILE = re.compile(r"\d{5}-(\d+)of(\d+)-")
 
@@ -53,13 +53,13 @@ class Distributed:
     def __init__(
         self,
         kernel: Kernel,
-        crew: Crew,
+        crew: SearchCrew,
         files: LevelFiles,
-        exchange: Exchange,
-        run: Run,
+        exchange: LevelExchange,
+        run: SparkRun,
         note: Callable[[Judgement], None],
         report_cost: Callable[[LevelCost], None],
-        tasks: type[Tasks] = Tasks,
+        tasks: type[LevelTasks] = LevelTasks,
     ) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.exchange, self.run, self.note, self.report_cost = exchange, run, note, report_cost
@@ -168,12 +168,12 @@ class Distributed:
         """Nothing to do: every level is written as soon as it is complete."""
 
 
-def _judgement(report: Report) -> Judgement:
+def _judgement(report: ShardReport) -> Judgement:
     wide = {leaf: set(values) for leaf, values in report.wide.items()}
     return Judgement(set(report.hits), np.array(report.narrow, np.int64), wide)
 
 
-def _cost(depth: int, reports: list[Report], states: int, seconds: float) -> LevelCost:
+def _cost(depth: int, reports: list[ShardReport], states: int, seconds: float) -> LevelCost:
     work: dict[str, float] = {}
     for report in reports:
         for what, spent in report.seconds.items():

@@ -28,7 +28,7 @@ import numpy as np
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
@@ -57,7 +57,7 @@ FAN = 16
 
 
 @dataclass(frozen=True)
-class Run:
+class SparkRun:
     """Data common to all tasks of a search. plans: a broadcast `Plans`. memory: bytes per shard.
 
     batch, held: `BATCH`, `HELD`.
@@ -78,8 +78,8 @@ class Run:
         return len(self.keys)
 
 
-class Note(Record, frozen=True):
-    """What an `expand` task tells the `settle` task of its own partition; fields as in `Report`."""
+class ExpandNote(Record, frozen=True):
+    """What an `expand` task tells the `settle` task of its own partition; fields as in `ShardReport`."""
 
     counters: list[int]
     flags: list[int]
@@ -88,10 +88,10 @@ class Note(Record, frozen=True):
     seconds: dict[str, float]
 
 
-class Report(msgspec.Struct, forbid_unknown_fields=True):
+class ShardReport(msgspec.Struct, forbid_unknown_fields=True):
     """A partition's report on its new level to the driver; `level` is None if memory did not suffice.
 
-    counters, flags: of the expansion (`Crew`). credit: new states by instance. hits, narrow, wide: of the
+    counters, flags: of the expansion (`SearchCrew`). credit: new states by instance. hits, narrow, wide: of the
     new states (`Judgement`). used, peak: size of the shard and peak memory of the process, in bytes.
     read: levels that the shard lacked. sent: bytes sent to other partitions. seconds: by kind of work.
     """
@@ -131,10 +131,10 @@ class Clock:
 
 
 @dataclass(frozen=True)
-class Tasks:
+class LevelTasks:
     """The tasks of one level. levels: the committed levels so far of every partition."""
 
-    run: Run
+    run: SparkRun
     levels: tuple[tuple[SavedLevel, ...], ...]
 
     @property
@@ -148,7 +148,7 @@ class Tasks:
         """Yield candidates for other partitions, and a note for this one."""
         for batch in batches:
             for key in batch.column("key").to_pylist():
-                with _Careful():
+                with _CleanWorker():
                     yield from self._expand(self.run.keys.index(key))
 
     def _expand(self, partition: int) -> Iterator[pa.RecordBatch]:
@@ -171,11 +171,11 @@ class Tasks:
         WORKER.pending[partition] = Pending(self.depth, own)
         yield from outgoing.rest()
         clock.lap("send")
-        note = Note(crew.counters().tolist(), crew.flag_bits(), outgoing.sent, read, clock.seconds)
+        note = ExpandNote(crew.counters().tolist(), crew.flag_bits(), outgoing.sent, read, clock.seconds)
         yield fat_row(self.run.keys[partition], note=to_text(note).encode())
 
     def _candidates(
-        self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock
+        self, partition: int, shard: Shard, kernel: Kernel, crew: SearchCrew, clock: Clock
     ) -> Iterator[tuple[int, Rows, Whos]]:
         """Yield the successors of a shard's newest states, in pieces with their owners.
 
@@ -202,14 +202,14 @@ class Tasks:
     # -- second stage
 
     def settle(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Compute the partition's part of the level; yield one row with a `Report`."""
+        """Compute the partition's part of the level; yield one row with a `ShardReport`."""
         import pyarrow as pa
 
-        with _Careful():
+        with _CleanWorker():
             report = self._settle(batches)
         yield pa.RecordBatch.from_arrays([pa.array([to_text(report).encode()], pa.binary())], ["report"])
 
-    def _settle(self, batches: Iterator[pa.RecordBatch]) -> Report:
+    def _settle(self, batches: Iterator[pa.RecordBatch]) -> ShardReport:
         clock = Clock()
         kernel, crew = self._begin()
         incoming = _Incoming(batches, kernel.layout.words)
@@ -219,7 +219,7 @@ class Tasks:
         clock.lap("read")
         own = self._own(partition, shard, kernel, crew, clock)
         clock.lap("route")
-        report = Report(partition, None, [], [])
+        report = ShardReport(partition, None, [], [])
         files = self._files(kernel)
         with ShardLevel(kernel, crew, files, (self.depth, partition, self.run.partitions), clock.lap) as new:
             shard.begin(new)
@@ -241,7 +241,7 @@ class Tasks:
         report.seconds = clock.seconds
         return report
 
-    def _close(self, shard: Shard, report: Report, new: ShardLevel) -> None:
+    def _close(self, shard: Shard, report: ShardReport, new: ShardLevel) -> None:
         """Evaluate the new states, write them, and keep the shard for the next level."""
         report.credit = shard.close(new).tolist()
         judgement = new.judgement
@@ -251,7 +251,7 @@ class Tasks:
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()
 
-    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: Crew, clock: Clock) -> list[Piece]:
+    def _own(self, partition: int, shard: Shard, kernel: Kernel, crew: SearchCrew, clock: Clock) -> list[Piece]:
         """Return the partition's candidates for itself, recomputed if this worker does not have them.
 
         Those that are recomputed are all of them, however many, because which of them travelled is not known.
@@ -264,7 +264,7 @@ class Tasks:
 
     # -- both
 
-    def _begin(self) -> tuple[Kernel, Crew]:
+    def _begin(self) -> tuple[Kernel, SearchCrew]:
         run = self.run
         return WORKER.begin(run.name, run.plans.value, run.digest, run.threads)
 
@@ -280,7 +280,7 @@ class Tasks:
         return level_files(self.run.place, kernel.layout.words)
 
 
-class _Careful:
+class _CleanWorker:
     """Context manager of a task: a task that fails leaves nothing in the worker."""
 
     def __enter__(self) -> None: ...
@@ -332,10 +332,10 @@ class _Incoming:
             raise RuntimeError(f"{MISPLACED}: a task without a partition")
         self._first = first
         self.key: int = first[0].column("key")[first[1]].as_py()
-        self._note: Note | None = None
+        self._note: ExpandNote | None = None
 
     @property
-    def note(self) -> Note:
+    def note(self) -> ExpandNote:
         if self._note is None:
             raise RuntimeError(f"{MISPLACED}: a partition without its note")
         return self._note
@@ -347,7 +347,7 @@ class _Incoming:
             if batch.column("key")[k].as_py() != self.key:
                 raise RuntimeError(f"{MISPLACED}: two partitions in one task")
             if batch.column("note")[k].is_valid:
-                self._note = from_text(batch.column("note")[k].as_py(), Note)
+                self._note = from_text(batch.column("note")[k].as_py(), ExpandNote)
             elif batch.column("rows")[k].is_valid:
                 rows = np.frombuffer(batch.column("rows")[k].as_buffer(), "<u8")
                 yield rows.reshape(-1, self.words), np.frombuffer(batch.column("whos")[k].as_buffer(), "<u2")

@@ -17,12 +17,12 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.tla_export.reading.parse import ValueSyntaxError, parse
 from elrcheck.tla_export.reading.values import ValueMismatch, read
-from elrcheck.traces.behaviour import Said
+from elrcheck.traces.behaviour import RecordedStep
 
 LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Said:
+def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> RecordedStep:
     """Return the action a label names, with its arguments if given; None if the model has no such action."""
     match = LABEL.fullmatch(text) if text else None
     if match is None or match[1] not in actions:

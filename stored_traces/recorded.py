@@ -32,8 +32,8 @@ from elrcheck.tla_export.reading.itf import itf_states
 from elrcheck.tla_export.reading.parse import ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import STATE, TlcState, read_loop, read_states
 from elrcheck.tla_export.reading.values import ValueMismatch, read_state
-from elrcheck.traces.behaviour import Behaviour, Origin, Said
-from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
+from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin
+from elrcheck.traces.loaded import Loaded, NamedSelection, check_size, stored_traces
 from elrcheck.traces.tlc_json import read_tlc_json
 
 Format: TypeAlias = Literal["elrcheck", "itf", "tlc-json", "tlc-text"]
@@ -43,13 +43,13 @@ FOREIGN = ("mbt::actionTaken", "mbt::nondetPicks", "cexPos", "cexBad")
 BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
 
 
-def read_recorded(path: Path, given: Given, form: Format | None = None) -> Loaded[Said]:
+def read_recorded(path: Path, given: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
     """Read the trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
     return recorded_text(read_text(path, CODES, JSON_LIMIT), str(path), given, form)
 
 
-def recorded_text(text: str, name: str, given: Given, form: Format | None = None) -> Loaded[Said]:
+def recorded_text(text: str, name: str, given: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
     """Read the trace in a text. name: what errors call it."""
     if not text.strip():
         raise _nothing(name, "the file is empty")
@@ -121,13 +121,13 @@ def _actions(model: Model) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- formats
 
 
-def _ours(root: Node, given: Given) -> Loaded[Said]:
+def _ours(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     if isinstance(root.value, dict) and isinstance(root.value.get("schema"), str):
         _refuse_empty(root, "states")
     return loaded_trace(root, given)
 
 
-def _itf(root: Node, given: Given) -> Loaded[Said]:
+def _itf(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "states")
     model = load_checked_model()
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
@@ -138,7 +138,7 @@ def _itf(root: Node, given: Given) -> Loaded[Said]:
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), brokers)
     ident = meta.get("property", "")
-    origin = Origin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
+    origin = TraceOrigin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
     labels = [named(text, _actions(model), brokers) for text in actions]
     return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
 
@@ -147,13 +147,13 @@ def _said(meta: Mapping[str, Any]) -> Selection:
     """Read the model selection that elrcheck's ITF export records; files of other tools have none."""
     texts = [meta.get(key, "") if isinstance(meta.get(key, ""), str) else "" for key in ("variant", "scope")]
     overrides = meta.get("overrides")
-    return Origin(texts[0], texts[1], overrides if isinstance(overrides, dict) else {}).selection()
+    return TraceOrigin(texts[0], texts[1], overrides if isinstance(overrides, dict) else {}).selection()
 
 
-def _tlc_json(root: Node, given: Given) -> Loaded[Said]:
+def _tlc_json(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "counterexample", "state")
     model, selected = load_checked_model(), resolve(given.selection)
-    origin = Origin.of(selected, source=root.source.name, form="tlc-json")
+    origin = TraceOrigin.of(selected, source=root.source.name, form="tlc-json")
     behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
     for i, state in enumerate(behaviour.states):
@@ -161,7 +161,7 @@ def _tlc_json(root: Node, given: Given) -> Loaded[Said]:
     return Loaded(model, selected.config, behaviour)
 
 
-def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
+def _tlc_text(text: str, name: str, given: NamedSelection) -> Loaded[RecordedStep]:
     model, selected = load_checked_model(), resolve(given.selection)
     lines = text.splitlines()
     try:
@@ -184,11 +184,13 @@ def _tlc_text(text: str, name: str, given: Given) -> Loaded[Said]:
         states.append(value)
     labels = [named(s.action, _actions(model), selected.config.broker_count) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
-    origin = Origin.of(selected, source=name, form="tlc-text")
+    origin = TraceOrigin.of(selected, source=name, form="tlc-text")
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))
 
 
-def _behaviour(origin: Origin, states: Sequence[Any], labels: Sequence[Said], loop: int | None) -> Behaviour[Said]:
+def _behaviour(
+    origin: TraceOrigin, states: Sequence[Any], labels: Sequence[RecordedStep], loop: int | None
+) -> Behaviour[RecordedStep]:
     """Build a behaviour from a notation that cannot name the step that closes a cycle."""
     closing = [None] if loop is not None and loop < len(states) - 1 else []
     return Behaviour(origin, tuple(states), (*labels, *closing), loop)

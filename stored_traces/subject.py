@@ -14,13 +14,13 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.recorded import Format, read_recorded
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.truth import first_violated
 
 
-def subject_of(path: Path | None, repro: str | None, given: Given, form: Format | None = None) -> Replayed:
+def subject_of(path: Path | None, repro: str | None, given: NamedSelection, form: Format | None = None) -> Replayed:
     """Load the trace of a file or of an action-index path; raise UsageFault unless exactly one is given."""
     if (path is None) == (repro is None):
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
@@ -56,6 +56,6 @@ def of_repro(repro: str, selection: Selection) -> Replayed:
         label, after = choices[int(word)]
         labels.append(label)
         states.append(after)
-    origin = Origin.of(selected, first_violated(plain, states), f"--repro {repro}")
+    origin = TraceOrigin.of(selected, first_violated(plain, states), f"--repro {repro}")
     behaviour = Behaviour(origin, tuple(states), tuple(labels))
     return Replayed(model, selected.config, behaviour, behaviour.labels)

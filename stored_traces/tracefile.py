@@ -43,8 +43,8 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields
-from elrcheck.traces.behaviour import Behaviour, Origin, steps_needed
-from elrcheck.traces.loaded import Given, Loaded, check_size, stored_traces
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin, steps_needed
+from elrcheck.traces.loaded import Loaded, NamedSelection, check_size, stored_traces
 
 SCHEMA = "elrcheck.trace/1"
 CODES = Codes("trace-file")
@@ -80,7 +80,7 @@ def load_trace(path: Path) -> Loaded[Label]:
     return loaded_trace(read_json(stored_traces(path)[0], CODES))
 
 
-def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
+def loaded_trace(root: Node, given: NamedSelection | None = None) -> Loaded[Label]:
     """Load a parsed trace file with the model it names, unless options select another one."""
     frame = _frame(root)
     recorded = frame.origin.selection()
@@ -89,7 +89,7 @@ def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)
     _check_sizes(behaviour, root, model.state_ty, signatures, selected.config.broker_count)
-    origin = Origin.of(selected, frame.origin.property, root.source.name, "elrcheck")
+    origin = TraceOrigin.of(selected, frame.origin.property, root.source.name, "elrcheck")
     loaded = Loaded(model, selected.config, replace(behaviour, origin=origin))
     if origin.property and loaded.property is None:
         idents = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
@@ -97,7 +97,7 @@ def loaded_trace(root: Node, given: Given | None = None) -> Loaded[Label]:
     return loaded
 
 
-def stored_origin(path: Path) -> Origin:
+def stored_origin(path: Path) -> TraceOrigin:
     """Read the origin recorded in a trace file, without decoding its states and steps."""
     return _frame(read_json(path, CODES)).origin
 
@@ -112,7 +112,7 @@ class _Frame:
     """A trace file whose frame has been checked but whose values have not."""
 
     root: Node
-    origin: Origin
+    origin: TraceOrigin
     loop: int | None
 
     def decode(self, state: Ty, signatures: Mapping[str, Sequence[Ty]]) -> Behaviour[Label]:
@@ -138,7 +138,7 @@ def _frame(root: Node) -> _Frame:
     expected = steps_needed(len(states), len(steps), loop)
     if len(steps) != expected:
         root["steps"].fail(f"{len(states)} states need {expected} steps, not {len(steps)}")
-    origin = Origin(
+    origin = TraceOrigin(
         variant=root["variant"].text(),
         scope=root["scope"].text(),
         property=root["property"].text(),

@@ -59,7 +59,7 @@ def _joined(parts: Sequence[Doc], separator: str) -> str | None:
     return None if None in flats else separator.join(flat for flat in flats if flat is not None)
 
 
-class Text(Doc):
+class PlainText(Doc):
     """Text that is never broken."""
 
     def __init__(self, text: str) -> None:
@@ -69,7 +69,7 @@ class Text(Doc):
         return [self.flat]
 
 
-class Group(Doc):
+class Bracketed(Doc):
     """A document between brackets."""
 
     def __init__(self, opening: str, body: Doc, closing: str) -> None:
@@ -81,7 +81,7 @@ class Group(Doc):
         return [*lines[:-1], lines[-1] + self.closing]
 
 
-class Head(Doc):
+class Headed(Doc):
     """`head body`: the body is aligned after a short head, else indented on the next line."""
 
     def __init__(self, head: str, body: Doc, *, hang: bool = False) -> None:
@@ -134,11 +134,11 @@ class Chain(Doc):
 def _operand(doc: Doc, width: int) -> Doc:
     """Put the operand in parentheses if it will become a bulleted list."""
     fits = doc.flat is not None and len(doc.flat) <= width
-    return Group("(", doc, ")") if isinstance(doc, Bullets) and not fits else doc
+    return Bracketed("(", doc, ")") if isinstance(doc, Bullets) and not fits else doc
 
 
 @dataclass(frozen=True)
-class Item:
+class ListItem:
     """One member of a bulleted list.
 
     inline: what to print when the list is on one line, with the parentheses it needs there.
@@ -156,7 +156,7 @@ class Bullets(Doc):
     stacked: always a list, as its items lack the parentheses they would need on one line.
     """
 
-    def __init__(self, operator: str, items: Sequence[Item], *, stacked: bool = False) -> None:
+    def __init__(self, operator: str, items: Sequence[ListItem], *, stacked: bool = False) -> None:
         self.operator, self.items = operator, items
         plain = [item.inline or item.doc for item in items]
         broken = stacked or any(i.comment for i in items)
@@ -179,27 +179,27 @@ class Bullets(Doc):
         return lines
 
 
-class Let(Doc):
+class Definitions(Doc):
     """LET definitions IN body."""
 
     def __init__(self, definitions: Sequence[tuple[str, Doc]], body: Doc, *, stacked: bool) -> None:
         self.definitions, self.body = definitions, body
-        defined = _joined([Head(f"{n} ==", d) for n, d in definitions], " ")
+        defined = _joined([Headed(f"{n} ==", d) for n, d in definitions], " ")
         broken = stacked or body.flat is None or defined is None
         self.flat = None if broken else f"LET {defined} IN {body.flat}"
 
     def broken(self, width: int) -> Lines:
         definitions, body = [*self.definitions], self.body
-        while isinstance(body, Let):  # one LET for all: each definition may use those before it
+        while isinstance(body, Definitions):  # one LET for all: each definition may use those before it
             definitions += body.definitions
             body = body.body
         lines: Lines = []
         for name, doc in definitions:
-            lines += render(Head(f"{name} ==", doc), width - INDENT)
+            lines += render(Headed(f"{name} ==", doc), width - INDENT)
         return [*behind("LET ", lines), *behind("IN  ", render(body, width - INDENT))]
 
 
-class If(Doc):
+class Conditional(Doc):
     """IF condition THEN a ELSE b; a chain of ELSE IF stays at one column."""
 
     def __init__(self, condition: Doc, then: Doc, orelse: Doc) -> None:
@@ -209,7 +209,7 @@ class If(Doc):
 
     def broken(self, width: int) -> Lines:
         clauses, rest = [(self.condition, self.then)], self.orelse
-        while isinstance(rest, If):
+        while isinstance(rest, Conditional):
             clauses.append((rest.condition, rest.then))
             rest = rest.orelse
         flat = [(c.flat, a.flat) for c, a in clauses]

@@ -19,7 +19,18 @@ from elrcheck.lang.expr import Comprehension, Expression
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.tree import UnsupportedNode, unsupported
 from elrcheck.tla_export.names import Names, camel, local_name
-from elrcheck.tla_export.pretty import Bullets, Chain, Doc, Group, Head, If, Item, Items, Let, Text
+from elrcheck.tla_export.pretty import (
+    Bracketed,
+    Bullets,
+    Chain,
+    Conditional,
+    Definitions,
+    Doc,
+    Headed,
+    Items,
+    ListItem,
+    PlainText,
+)
 from elrcheck.tla_export.rigid import Rigidity, lets_of
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
@@ -38,18 +49,18 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Scope:
+class PrintScope:
     """The context of an expression: its function, its local names, and whether "now" means next."""
 
     fn: str
     local: Mapping[str, str]
     primed: bool = False
 
-    def bind(self, name: str, text: str) -> Scope:
+    def bind(self, name: str, text: str) -> PrintScope:
         return replace(self, local={**self.local, name: text})
 
 
-class Expressions:
+class ExpressionPrinter:
     """Prints the expressions in the functions of one model."""
 
     backend = "TLA+"
@@ -64,72 +75,72 @@ class Expressions:
         self.lets = {name: lets_of(fn) for name, fn in fns.items()}
         self.copies: dict[str, str] = {}
 
-    def doc(self, e: Expression, scope: Scope, least: int = LOOSE) -> Doc:
+    def doc(self, e: Expression, scope: PrintScope, least: int = LOOSE) -> Doc:
         """Print the expression, in parentheses if it binds less tightly than `least`."""
         printed = self.printed(e, scope)
-        return Group("(", printed.doc, ")") if printed.prec < least else printed.doc
+        return Bracketed("(", printed.doc, ")") if printed.prec < least else printed.doc
 
-    def text(self, e: Expression, scope: Scope, least: int = LOOSE) -> str:
+    def text(self, e: Expression, scope: PrintScope, least: int = LOOSE) -> str:
         """Print the expression on one line, for places that cannot be broken."""
         flat = self.doc(e, scope, least).flat
         if flat is None:
             raise UnsupportedNode(f"{self.backend}, inside another expression,", e)
         return flat
 
-    def fresh(self, name: str, scope: Scope) -> str:
+    def fresh(self, name: str, scope: PrintScope) -> str:
         """Choose a local name that hides no other."""
         taken = self.names.taken.union(*(WORD.findall(text) for text in scope.local.values()))
         return local_name(name, taken)
 
-    def printed(self, e: Expression, scope: Scope) -> Printed:
+    def printed(self, e: Expression, scope: PrintScope) -> Printed:
         """Print the expression and determine its precedence."""
         match e:
             case expr.Constant(value=bool()):
-                return Printed(Text("TRUE" if e.value else "FALSE"))
+                return Printed(PlainText("TRUE" if e.value else "FALSE"))
             case expr.Constant():
-                return Printed(Text(str(e.value)))
+                return Printed(PlainText(str(e.value)))
             case expr.ConfigField():
-                return Printed(Text(self.constants[e.name]))
+                return Printed(PlainText(self.constants[e.name]))
             case expr.EnumMember():
-                return Printed(Text(f'"{e.name}"'))
+                return Printed(PlainText(f'"{e.name}"'))
             case expr.AllBrokers():
-                return Printed(Text("Brokers"))
+                return Printed(PlainText("Brokers"))
             case expr.BrokerList():
-                return Printed(Text(f"[i \\in 1..{self.constants['broker_count']} |-> i - 1]"))
+                return Printed(PlainText(f"[i \\in 1..{self.constants['broker_count']} |-> i - 1]"))
             case expr.NoneLiteral():
-                return Printed(Text("None"))
+                return Printed(PlainText("None"))
             case expr.EmptySequence():
-                return Printed(Text("<<>>"))
+                return Printed(PlainText("<<>>"))
             case expr.Variable():
                 text = scope.local[e.name]
-                return Printed(Text(text), APPLY if "[" in text else ATOM)
+                return Printed(PlainText(text), APPLY if "[" in text else ATOM)
             case expr.StateVariable():
-                return Printed(Text(f"{e.name}'" if e.moment == "next" or scope.primed else e.name))
+                return Printed(PlainText(f"{e.name}'" if e.moment == "next" or scope.primed else e.name))
             case expr.Some() | expr.Get():
                 return self.printed(e.value, scope)
             case expr.IsNone():
-                return Printed(Chain("=", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
+                return Printed(Chain("=", [self.doc(e.value, scope, SETS), PlainText("None")]), COMPARE)
             case expr.Field():
-                return Printed(Group("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
+                return Printed(Bracketed("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
             case expr.Record(names=()):
-                return Printed(Text("<<>>"))  # the record without fields is the function without arguments
+                return Printed(PlainText("<<>>"))  # the record without fields is the function without arguments
             case expr.Record():
                 pairs = zip(e.names, e.values, strict=True)
-                return Printed(Items("[", [Head(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))
+                return Printed(Items("[", [Headed(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))
             case expr.Update():
                 return self._except(self.text(e.record, scope), self._paths("", e, scope))
             case expr.VectorPut():
                 return self._put(e, scope)
             case expr.VectorGet():
                 where = self.text(e.index, scope)
-                return Printed(Group("", self.doc(e.vector, scope, APPLY), f"[{where}]"), APPLY)
+                return Printed(Bracketed("", self.doc(e.vector, scope, APPLY), f"[{where}]"), APPLY)
             case expr.VectorOf():
                 name = self.fresh(e.variable.name, scope)
                 body = self.doc(e.body, scope.bind(e.variable.name, name))
-                return Printed(Group("[", Head(f"{name} \\in Brokers |->", body), "]"))
+                return Printed(Bracketed("[", Headed(f"{name} \\in Brokers |->", body), "]"))
             case expr.IfElse():
                 c, a, b = (self.doc(part, scope) for part in (e.condition, e.then, e.orelse))
-                return Printed(If(c, a, b), LOOSE)
+                return Printed(Conditional(c, a, b), LOOSE)
             case expr.Junction(op="and"):
                 return self._list("/\\", AND, e.parts, scope, [""] * len(e.parts))
             case expr.Junction():
@@ -156,7 +167,9 @@ class Expressions:
             case expr.Arithmetic():
                 return self._applied("Least" if e.op == "min" else "Greatest", (e.left, e.right), scope)
             case expr.SetLiteral():
-                return Printed(Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements else Text("{}"))
+                return Printed(
+                    Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements else PlainText("{}")
+                )
             case expr.SetOperation():
                 return self._infix(SETS_INFIX[e.op], SETS, (e.left, e.right), scope)
             case expr.Cardinality():
@@ -182,13 +195,13 @@ class Expressions:
             case expr.Filter():
                 return Printed(self._chosen(e, scope)[2])
             case expr.Count():
-                return Printed(Group("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
+                return Printed(Bracketed("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
             case expr.Extreme():
                 return self._extreme(e, scope)
             case expr.LetIn():
                 name = self.fresh(e.name, scope)
                 body = self.doc(e.body, scope.bind(e.name, name))
-                return Printed(Let([(name, self.doc(e.value, scope))], body, stacked=False), LOOSE)
+                return Printed(Definitions([(name, self.doc(e.value, scope))], body, stacked=False), LOOSE)
             case expr.Call():
                 return self._call(e, scope)
             case expr.Configuration():
@@ -198,37 +211,37 @@ class Expressions:
 
     # ------------------------------------------------------------------------- common shapes
 
-    def _infix(self, operator: str, prec: int, args: Sequence[Expression], scope: Scope) -> Printed:
+    def _infix(self, operator: str, prec: int, args: Sequence[Expression], scope: PrintScope) -> Printed:
         return Printed(Chain(operator, [self.doc(a, scope, prec + 1) for a in args]), prec)
 
-    def _applied(self, name: str, args: Sequence[Expression], scope: Scope) -> Printed:
+    def _applied(self, name: str, args: Sequence[Expression], scope: PrintScope) -> Printed:
         return Printed(Items(f"{name}(", [self.doc(a, scope) for a in args], ")"), APPLY)
 
     def _list(
-        self, operator: str, prec: int, parts: Sequence[Expression], scope: Scope, names: Sequence[str]
+        self, operator: str, prec: int, parts: Sequence[Expression], scope: PrintScope, names: Sequence[str]
     ) -> Printed:
         items = [
-            Item(self.doc(part, scope), inline=self.doc(part, scope, AND + 1), comment=name)
+            ListItem(self.doc(part, scope), inline=self.doc(part, scope, AND + 1), comment=name)
             for part, name in zip(parts, names, strict=True)
         ]
         if len(items) == 1:
             return Printed(Bullets(operator, items), LOOSE)
         return Printed(Bullets(operator, items), prec)
 
-    def _not(self, e: Expression, scope: Scope) -> Printed:
+    def _not(self, e: Expression, scope: PrintScope) -> Printed:
         match e:
             case expr.Equal():
                 return self._infix("#", COMPARE, (e.left, e.right), scope)
             case expr.Member():
                 return self._infix("\\notin", COMPARE, (e.element, e.members), scope)
             case expr.IsNone():
-                return Printed(Chain("#", [self.doc(e.value, scope, SETS), Text("None")]), COMPARE)
+                return Printed(Chain("#", [self.doc(e.value, scope, SETS), PlainText("None")]), COMPARE)
             case _:
-                return Printed(Group("~", self.doc(e, scope, APPLY), ""), NOT)
+                return Printed(Bracketed("~", self.doc(e, scope, APPLY), ""), NOT)
 
     # ------------------------------------------------------------------------- records and functions
 
-    def _put(self, e: expr.VectorPut, scope: Scope) -> Printed:
+    def _put(self, e: expr.VectorPut, scope: PrintScope) -> Printed:
         if not isinstance(e.vector, expr.VectorPut):
             return self._except(self.text(e.vector, scope), self._paths("", e, scope))
         changed: list[expr.VectorPut] = []
@@ -240,10 +253,10 @@ class Expressions:
         return self._except(self.text(base, scope), heads)
 
     def _except(self, base: str, changed: Sequence[tuple[str, Doc]]) -> Printed:
-        heads = [Head(f"!{path} =", doc) for path, doc in changed]
+        heads = [Headed(f"!{path} =", doc) for path, doc in changed]
         return Printed(Items(f"[{base} EXCEPT ", heads, "]"))
 
-    def _paths(self, path: str, e: expr.Update | expr.VectorPut, scope: Scope) -> list[tuple[str, Doc]]:
+    def _paths(self, path: str, e: expr.Update | expr.VectorPut, scope: PrintScope) -> list[tuple[str, Doc]]:
         """Collect the changes of an update as deep paths: `![b].view.leader = x`, not nested EXCEPTs.
 
         A nested update is followed as long as it changes the value that was at that path before.
@@ -263,7 +276,7 @@ class Expressions:
                 changes.append((path + step, self.doc(value, scope)))
         return changes
 
-    def _spellings(self, e: Expression, scope: Scope) -> set[str]:
+    def _spellings(self, e: Expression, scope: PrintScope) -> set[str]:
         """Yield the spellings of an expression: as it is, and with the LET that it names expanded."""
         spellings = {self.text(e, scope, APPLY)}
         match e:
@@ -280,7 +293,7 @@ class Expressions:
 
     # ------------------------------------------------------------------------- sequences
 
-    def _element(self, e: expr.SequenceGet, scope: Scope) -> Printed:
+    def _element(self, e: expr.SequenceGet, scope: PrintScope) -> Printed:
         """TLA+ counts from 1."""
         match e.index:
             case expr.Arithmetic(op="sub", left=left, right=expr.Constant(value=1)):
@@ -289,19 +302,19 @@ class Expressions:
                 where = str(value + 1)
             case index:
                 where = f"{self.text(index, scope, SUM)} + 1"
-        return Printed(Text(f"{self.text(e.sequence, scope, APPLY)}[{where}]"), APPLY)
+        return Printed(PlainText(f"{self.text(e.sequence, scope, APPLY)}[{where}]"), APPLY)
 
-    def _selecting(self, operator: str, e: expr.SequenceFilter | expr.First, scope: Scope) -> Printed:
+    def _selecting(self, operator: str, e: expr.SequenceFilter | expr.First, scope: PrintScope) -> Printed:
         name = self.fresh(e.variable.name, scope)
         inner = scope.bind(e.variable.name, name)
-        condition = Text("TRUE") if e.condition is None else self.doc(e.condition, inner)
+        condition = PlainText("TRUE") if e.condition is None else self.doc(e.condition, inner)
         return Printed(
-            Items(f"{operator}(", [self.doc(e.domain, scope), Head(f"LAMBDA {name} :", condition)], ")"), APPLY
+            Items(f"{operator}(", [self.doc(e.domain, scope), Headed(f"LAMBDA {name} :", condition)], ")"), APPLY
         )
 
     # ------------------------------------------------------------------------- binders
 
-    def _domain(self, e: Comprehension, scope: Scope) -> tuple[str, str, Scope]:
+    def _domain(self, e: Comprehension, scope: PrintScope) -> tuple[str, str, PrintScope]:
         """Return (bound name, set it ranges over, scope of the body)."""
         variable = e.variable.name
         name = self.fresh(variable, scope)
@@ -313,7 +326,7 @@ class Expressions:
         sequence = self.text(e.domain, scope, APPLY)
         return name, f"DOMAIN {sequence}", scope.bind(variable, f"{sequence}[{name}]")
 
-    def _quantified(self, e: expr.Quantifier, scope: Scope) -> Printed:
+    def _quantified(self, e: expr.Quantifier, scope: PrintScope) -> Printed:
         r"""Merge quantifiers of one kind over the same set: `\A a, b \in S : p`."""
         quantifier = "\\A" if e.op == "all" else "\\E"
         name, domain, inner = self._domain(e, scope)
@@ -328,30 +341,30 @@ class Expressions:
             names, inner, e = [*names, name], inside, body
         head = f"{quantifier} {', '.join(names)} \\in {domain} :"
         if e.condition is None:
-            return Printed(Head(head, self.doc(e.body, inner)), LOOSE)
+            return Printed(Headed(head, self.doc(e.body, inner)), LOOSE)
         if e.op == "all":
             joined: Doc = Chain("=>", [self.doc(e.condition, inner, OR), self.doc(e.body, inner, OR)])
         else:
-            joined = Bullets("/\\", [Item(self.doc(x, inner, NOT)) for x in (e.condition, e.body)])
-        return Printed(Head(head, joined), LOOSE)
+            joined = Bullets("/\\", [ListItem(self.doc(x, inner, NOT)) for x in (e.condition, e.body)])
+        return Printed(Headed(head, joined), LOOSE)
 
-    def _chosen(self, e: expr.Filter | expr.Count | expr.Extreme, scope: Scope) -> tuple[str, Scope, Doc]:
+    def _chosen(self, e: expr.Filter | expr.Count | expr.Extreme, scope: PrintScope) -> tuple[str, PrintScope, Doc]:
         """Print the set of bound values that satisfy the condition."""
         name, domain, inner = self._domain(e, scope)
         if e.condition is None:
-            return name, inner, Text(domain)
-        return name, inner, Group("{", Head(f"{name} \\in {domain} :", self.doc(e.condition, inner)), "}")
+            return name, inner, PlainText(domain)
+        return name, inner, Bracketed("{", Headed(f"{name} \\in {domain} :", self.doc(e.condition, inner)), "}")
 
-    def _extreme(self, e: expr.Extreme, scope: Scope) -> Printed:
+    def _extreme(self, e: expr.Extreme, scope: PrintScope) -> Printed:
         name, inner, chosen = self._chosen(e, scope)
         body, default = self.doc(e.body, inner), self.doc(e.default, scope)
-        image = Group("{", Chain(":", [body, Head(f"{name} \\in", chosen)]), "}")
+        image = Bracketed("{", Chain(":", [body, Headed(f"{name} \\in", chosen)]), "}")
         operator = "MinOf(" if e.op == "min" else "MaxOf("
         return Printed(Items(operator, [image, default], ")"), APPLY)
 
     # ------------------------------------------------------------------------- calls
 
-    def _call(self, e: expr.Call, scope: Scope) -> Printed:
+    def _call(self, e: expr.Call, scope: PrintScope) -> Printed:
         operator, prime = self.operators[e.function], ""
         if self.fns[e.function].states and (scope.primed or e.states == ("next",)):
             if all(self.rigidity.is_rigid(scope.fn, a) for a in e.args) and not scope.primed:
@@ -359,7 +372,7 @@ class Expressions:
             else:
                 operator = self._copy(e.function)
         if not e.args:
-            return Printed(Text(operator + prime), APPLY)
+            return Printed(PlainText(operator + prime), APPLY)
         return Printed(Items(f"{operator}(", [self.doc(a, scope) for a in e.args], f"){prime}"), APPLY)
 
     def _copy(self, name: str) -> str:

@@ -26,10 +26,19 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.pretty import Bullets, Doc, Group, Head, Item, Items, Text, render
-from elrcheck.tla_export.pretty import If as IfDoc
-from elrcheck.tla_export.pretty import Let as LetDoc
-from elrcheck.tla_export.printer import Expressions, Scope
+from elrcheck.tla_export.pretty import (
+    Bracketed,
+    Bullets,
+    Conditional,
+    Definitions,
+    Doc,
+    Headed,
+    Items,
+    ListItem,
+    PlainText,
+    render,
+)
+from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
 from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
 
@@ -99,7 +108,7 @@ class _Module:
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
         self.records = {ty.name: f"{ty.name}Type" for ty in records_of(model.state_ty)}
-        self.printer = Expressions(model.fns, self.constants, self._names())
+        self.printer = ExpressionPrinter(model.fns, self.constants, self._names())
         self.branching = Branching(model.fns)
 
     def _read_fields(self) -> list[str]:
@@ -161,7 +170,7 @@ class _Module:
         lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
         lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
         lines += [*_names("CONSTANTS", [*self.constants.values(), "None"]), ""]
-        every = Head("vars ==", Items("<<", [Text(name) for name in self.variables], ">>"), hang=True)
+        every = Headed("vars ==", Items("<<", [PlainText(name) for name in self.variables], ">>"), hang=True)
         lines += [*_names("VARIABLES", self.variables), "", *render(every, WIDTH), ""]
         lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", ""]
         used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
@@ -174,29 +183,30 @@ class _Module:
         """Print the assumptions about the values of the constants."""
         fields = record_fields(self.model.config)
         items = [
-            Item(Head(f"{name} \\in", self._type(fields.get(field, INT)))) for field, name in self.constants.items()
+            ListItem(Headed(f"{name} \\in", self._type(fields.get(field, INT))))
+            for field, name in self.constants.items()
         ]
-        return render(Head("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
+        return render(Headed("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
     def _types(self) -> list[list[str]]:
         """Print a set for each record type, and TypeOK."""
         definitions = []
         for ty in records_of(self.model.state_ty):
-            fields = [Head(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
-            record = Head(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
+            fields = [Headed(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
+            record = Headed(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
             definitions.append(render(record, WIDTH))
-        items = [Item(Head(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
-        definitions.append(render(Head("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
+        items = [ListItem(Headed(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
+        definitions.append(render(Headed("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
         return definitions
 
     def _type(self, ty: Ty) -> Doc:
         if ty.kind == "enum":
-            return Items("{", [Text(f'"{member}"') for member in ty.members], "}")
-        return Text(type_set(ty, self.constants, self.records))
+            return Items("{", [PlainText(f'"{member}"') for member in ty.members], "}")
+        return PlainText(type_set(ty, self.constants, self.records))
 
     def _next(self) -> list[str]:
-        choices = Bullets("\\/", [Item(self._choice(fn)) for fn in self.model.actions], stacked=True)
-        return render(Head("Next ==", choices, hang=True), WIDTH)
+        choices = Bullets("\\/", [ListItem(self._choice(fn)) for fn in self.model.actions], stacked=True)
+        return render(Headed("Next ==", choices, hang=True), WIDTH)
 
     def _checked(self, fn: Fn) -> str:
         """Print the checked operators: TLC, unlike elrcheck, also checks states outside a CONSTRAINT.
@@ -212,13 +222,13 @@ class _Module:
 
     def _choice(self, fn: Fn) -> Doc:
         if not fn.params:
-            return Text(fn.name)
+            return PlainText(fn.name)
         ranges = ", ".join(f"{self._param(n)} \\in {parameter_set(t, self.constants)}" for n, t in fn.params)
-        called = Text(f"{fn.name}({', '.join(self._param(n) for n, _ in fn.params)})")
-        return Head(f"\\E {ranges} :", called, hang=True)
+        called = PlainText(f"{fn.name}({', '.join(self._param(n) for n, _ in fn.params)})")
+        return Headed(f"\\E {ranges} :", called, hang=True)
 
     def _param(self, name: str) -> str:
-        return self.printer.fresh(name, Scope("", {}))
+        return self.printer.fresh(name, PrintScope("", {}))
 
     def _constant_lines(self) -> Iterator[str]:
         yield "CONSTANTS"
@@ -241,8 +251,8 @@ class _Module:
 
     # ------------------------------------------------------------------------- definitions
 
-    def _head(self, fn: Fn, name: str) -> tuple[str, Scope]:
-        scope = Scope(fn.name, {})
+    def _head(self, fn: Fn, name: str) -> tuple[str, PrintScope]:
+        scope = PrintScope(fn.name, {})
         for param, _ in fn.params:
             scope = scope.bind(param, self.printer.fresh(param, scope))
         params = ", ".join(scope.local[p] for p, _ in fn.params)
@@ -251,9 +261,9 @@ class _Module:
     def _operator(self, fn: Fn, *, primed: bool = False) -> list[str]:
         name = (self.printer.copies if primed else self.printer.operators)[fn.name]
         head, scope = self._head(fn, name)
-        body = self._value(fn.body, Scope(fn.name, scope.local, primed))
+        body = self._value(fn.body, PrintScope(fn.name, scope.local, primed))
         title = f"{fn.ident}. {fn.doc}" if fn.ident else fn.doc
-        return [*_comment("" if primed else title), *render(Head(head, body, hang=True), WIDTH)]
+        return [*_comment("" if primed else title), *render(Headed(head, body, hang=True), WIDTH)]
 
     def _copies(self) -> dict[str, list[str]]:
         """Print primed copies of operators, callees first; printing one may require another."""
@@ -265,30 +275,32 @@ class _Module:
         order = [fn.name for fn in self.model.fns.values() if fn.name in copies]
         return {name: copies[name] for name in order}
 
-    def _value(self, block: Block, scope: Scope) -> Doc:
+    def _value(self, block: Block, scope: PrintScope) -> Doc:
         """Print the body of an operator."""
         lets, scope, block = self._lets(block, scope)
         match block:
             case If(condition=c, then=then, orelse=orelse):
-                body: Doc = IfDoc(self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope))
+                body: Doc = Conditional(
+                    self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
+                )
             case Ret(value=value) if not isinstance(value, View):
                 body = self.printer.doc(value, scope)
             case _:
                 raise ValueError(f"{scope.fn} is not an operator")
-        return LetDoc(lets, body, stacked=True) if lets else body
+        return Definitions(lets, body, stacked=True) if lets else body
 
     def _init(self) -> list[str]:
         fn = self.model.init
-        body = self._step(fn.body, Scope(fn.name, {}), prime="")
-        return [*_comment(fn.doc), *render(Head(f"{fn.name} ==", body, hang=True), WIDTH)]
+        body = self._step(fn.body, PrintScope(fn.name, {}), prime="")
+        return [*_comment(fn.doc), *render(Headed(f"{fn.name} ==", body, hang=True), WIDTH)]
 
     def _action(self, fn: Fn) -> list[str]:
         head, scope = self._head(fn, fn.name)
-        return [*_comment(fn.doc), *render(Head(head, self._step(fn.body, scope), hang=True), WIDTH)]
+        return [*_comment(fn.doc), *render(Headed(head, self._step(fn.body, scope), hang=True), WIDTH)]
 
-    def _step(self, block: Block, scope: Scope, prime: str = "'") -> Doc:
+    def _step(self, block: Block, scope: PrintScope, prime: str = "'") -> Doc:
         """Print a block of an action: guards with their names, then branches or the new values."""
-        items: list[Item] = []
+        items: list[ListItem] = []
         while isinstance(block, Require):
             match block.condition:
                 case Junction(op="and", parts=parts):
@@ -296,19 +308,19 @@ class _Module:
                 case condition:
                     parts = (condition,)
             names = [block.name] + [""] * (len(parts) - 1)
-            items += [Item(self._guard(e, scope), comment=name) for e, name in zip(parts, names, strict=True)]
+            items += [ListItem(self._guard(e, scope), comment=name) for e, name in zip(parts, names, strict=True)]
             block = block.rest
         if isinstance(block, Let):
             lets, scope, block = self._lets(block, scope)
-            items.append(Item(LetDoc(lets, self._step(block, scope, prime), stacked=True)))
+            items.append(ListItem(Definitions(lets, self._step(block, scope, prime), stacked=True)))
         elif isinstance(block, If):
             then, orelse = self._step(block.then, scope, prime), self._step(block.orelse, scope, prime)
-            items.append(Item(IfDoc(self.printer.doc(block.condition, scope), then, orelse)))
+            items.append(ListItem(Conditional(self.printer.doc(block.condition, scope), then, orelse)))
         elif isinstance(block, Ret) and isinstance(block.value, View):
-            items += [Item(doc) for doc in self._assignments(block.value, scope, prime)]
+            items += [ListItem(doc) for doc in self._assignments(block.value, scope, prime)]
         return Bullets("/\\", items, stacked=True) if len(items) > 1 else items[0].doc
 
-    def _lets(self, block: Block, scope: Scope) -> tuple[list[tuple[str, Doc]], Scope, Block]:
+    def _lets(self, block: Block, scope: PrintScope) -> tuple[list[tuple[str, Doc]], PrintScope, Block]:
         """Split a block into its leading definitions, the scope after them, and the rest."""
         lets: list[tuple[str, Doc]] = []
         while isinstance(block, Let):
@@ -318,20 +330,20 @@ class _Module:
             block = block.rest
         return lets, scope, block
 
-    def _guard(self, e: Expression, scope: Scope) -> Doc:
+    def _guard(self, e: Expression, scope: PrintScope) -> Doc:
         doc = self.printer.doc(e, scope)
         if not self.branching.branches(scope.fn, e):
             return doc
-        return Head("TRUE =", doc if isinstance(e, Call) else Group("(", doc, ")"))
+        return Headed("TRUE =", doc if isinstance(e, Call) else Bracketed("(", doc, ")"))
 
-    def _assignments(self, view: View, scope: Scope, prime: str) -> Iterator[Doc]:
+    def _assignments(self, view: View, scope: PrintScope, prime: str) -> Iterator[Doc]:
         same = [f for f, e in view.fields.items() if _is_variable(e, f)]
         for field, e in view.fields.items():
             if field not in same:
-                yield Head(f"{field}{prime} =", self.printer.doc(e, scope))
+                yield Headed(f"{field}{prime} =", self.printer.doc(e, scope))
         if same:
-            many = Items("UNCHANGED <<", [Text(f) for f in same], ">>")
-            yield Text(f"UNCHANGED {same[0]}") if len(same) == 1 else many
+            many = Items("UNCHANGED <<", [PlainText(f) for f in same], ">>")
+            yield PlainText(f"UNCHANGED {same[0]}") if len(same) == 1 else many
 
 
 def _is_variable(e: Expression, field: str) -> bool:

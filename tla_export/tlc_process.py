@@ -189,7 +189,7 @@ def run_tlc(tools: TlcTools, tla: Path, cfg: Path | None = None, options: TlcOpt
     try:
         output = read_output(text)
     except ValueSyntaxError as fault:
-        output = replace(read_output(_without_states(text)), said=(f"unreadable trace: {fault}",))
+        output = replace(read_output(_without_states(text)), messages=(f"unreadable trace: {fault}",))
     return TlcRun(
         exit_code=exit_code,
         version=output.version,
@@ -264,4 +264,4 @@ def judge(run: TlcRun, witness: Witness) -> WitnessVerdict:
     if run.exit_code == 0 and run.output.accepted_whole:
         why = "a behaviour that violates no listed property"
         return WitnessVerdict("no-violation", steps, None, why, run)
-    return WitnessVerdict("error", accepted, None, "\n".join((run.meaning, *run.output.said)), run)
+    return WitnessVerdict("error", accepted, None, "\n".join((run.meaning, *run.output.messages)), run)

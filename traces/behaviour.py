@@ -14,12 +14,12 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.plain import Label
 
-Said: TypeAlias = Label | str | None
+RecordedStep: TypeAlias = Label | str | None
 """What a notation records of a step: its label, only the name of its action, or nothing."""
-LabelT = TypeVar("LabelT", bound=Said, covariant=True)
+LabelT = TypeVar("LabelT", bound=RecordedStep, covariant=True)
 
 
-class Named(Protocol):
+class NamedConfig(Protocol):
     """A configuration with the names that it was selected by, such as `catalogue.select.Selected`."""
 
     @property
@@ -33,7 +33,7 @@ class Named(Protocol):
 
 
 @dataclass(frozen=True)
-class Origin:
+class TraceOrigin:
     """The configuration and property of a behaviour; variant and scope are empty if unknown.
 
     overrides: configuration values set by neither variant nor scope, as reports show them.
@@ -49,7 +49,7 @@ class Origin:
     form: str | None = field(default=None, compare=False)
 
     @classmethod
-    def of(cls, selected: Named, property: str = "", source: str = "", form: str | None = None) -> Origin:
+    def of(cls, selected: NamedConfig, property: str = "", source: str = "", form: str | None = None) -> TraceOrigin:
         """Build the origin of a behaviour of a selected configuration."""
         overrides = overridden(selected.config, selected.overrides)
         return cls(selected.variant, selected.scope, overrides, property, source, form)
@@ -81,7 +81,7 @@ class Behaviour(Generic[LabelT]):
     behaviour stutters there for ever.
     """
 
-    origin: Origin
+    origin: TraceOrigin
     states: tuple[Any, ...]
     labels: tuple[LabelT, ...]
     loop: int | None = None
@@ -116,12 +116,12 @@ def steps_needed(states: int, steps: int, loop: int | None) -> int:
     return states - (loop is None or stops)
 
 
-def of_states(states: Iterable[Any], origin: Origin | None = None) -> Behaviour[None]:
+def of_states(states: Iterable[Any], origin: TraceOrigin | None = None) -> Behaviour[None]:
     """Build a finite behaviour from its states alone."""
     sequence = tuple(states)
-    return Behaviour(origin or Origin(), sequence, (None,) * (len(sequence) - 1))
+    return Behaviour(origin or TraceOrigin(), sequence, (None,) * (len(sequence) - 1))
 
 
-def allows(recorded: Said, label: Label) -> bool:
+def allows(recorded: RecordedStep, label: Label) -> bool:
     """Return whether a recorded step is consistent with this label."""
     return recorded in (None, label, label.action)

@@ -56,12 +56,12 @@ DEEPEST = 12
 class Guards:
     """The guards of one action instance, in order of evaluation; those in `later` were not reached."""
 
-    asked: tuple[Clause, ...]
+    evaluated: tuple[Clause, ...]
     later: tuple[str, ...]
 
     @property
     def refused(self) -> str | None:
-        return next((clause.name for clause in self.asked if not clause.value), None)
+        return next((clause.name for clause in self.evaluated if not clause.value), None)
 
 
 class Conditions:

@@ -16,7 +16,7 @@ from elrcheck.traces.behaviour import Behaviour, LabelT
 
 
 @dataclass(frozen=True)
-class Given:
+class NamedSelection:
     """The model selected on the command line; `named` lists the options given explicitly."""
 
     selection: Selection = field(default_factory=Selection)

@@ -9,7 +9,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Candidate, Rejection
-from elrcheck.traces.behaviour import Said, allows
+from elrcheck.traces.behaviour import RecordedStep, allows
 from elrcheck.traces.describe import arguments, changes, spelled
 
 
@@ -19,7 +19,7 @@ def rejected_start(plain: PlainModel, state: Any) -> Rejection:
     return Rejection(0, "the first state is not the initial one", changed=differs)
 
 
-def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recorded: Said) -> Rejection:
+def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recorded: RecordedStep) -> Rejection:
     """Reject a step that no action makes, or that a different action makes than the one recorded."""
     actions = {fn.name: fn for fn in plain.model.actions}
     other = next((label for label, result in plain.successors(before) if result == after), None)
@@ -36,7 +36,7 @@ def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recor
     return Rejection(number, reason, words, changed, tuple(candidates))
 
 
-def _candidates(plain: PlainModel, before: Any, after: Any, recorded: Said) -> Iterator[Candidate]:
+def _candidates(plain: PlainModel, before: Any, after: Any, recorded: RecordedStep) -> Iterator[Candidate]:
     """Yield every action instance; one that makes the recorded state has no differences."""
     fns = {fn.name: fn for fn in plain.model.actions}
     for label, source in plain.steps:
@@ -55,7 +55,7 @@ def _closeness(candidate: Candidate) -> tuple[bool, bool, int]:
     return not candidate.named, candidate.guard is not None, len(candidate.differs)
 
 
-def _words(actions: dict[str, Fn], recorded: Said) -> str:
+def _words(actions: dict[str, Fn], recorded: RecordedStep) -> str:
     if recorded is None:
         return "nothing"
     return recorded if isinstance(recorded, str) else spelled(actions[recorded.action], recorded.args)

@@ -21,13 +21,12 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.results.trace_reports import Origin as ReportedOrigin
-from elrcheck.results.trace_reports import Rejection
+from elrcheck.results.trace_reports import Origin, Rejection
 from elrcheck.results.trace_view import TraceView, Truth
-from elrcheck.traces.behaviour import Behaviour, Origin, Said, allows, of_states
+from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin, allows, of_states
 from elrcheck.traces.describe import trace_view
 from elrcheck.traces.rejection import rejected_start, rejected_step
-from elrcheck.traces.violation import Broken, explain
+from elrcheck.traces.violation import BrokenPart, explain
 
 
 class ReplayError(Exception):
@@ -44,10 +43,10 @@ class Replayed:
 
     model: Model
     config: Any
-    behaviour: Behaviour[Said]
+    behaviour: Behaviour[RecordedStep]
     labels: tuple[Label, ...]
     rejection: Rejection | None = None
-    broken: Broken = field(default_factory=Broken)
+    broken: BrokenPart = field(default_factory=BrokenPart)
     truths: tuple[Truth, ...] = ()
 
     @property
@@ -88,11 +87,11 @@ class Replayed:
         return next((number for number, inside in enumerate(within, start=1) if not inside), None)
 
     @property
-    def origin(self) -> ReportedOrigin:
+    def origin(self) -> Origin:
         """Return the source of the trace, for a report."""
         of = self.behaviour.origin
         values = config_values(self.config)
-        return ReportedOrigin(of.source, of.variant, of.scope, values, of.form, of.property or None)
+        return Origin(of.source, of.variant, of.scope, values, of.form, of.property or None)
 
     @property
     def view(self) -> TraceView:
@@ -103,7 +102,7 @@ class Replayed:
         return structs.replace(view, truths=self.truths)
 
 
-def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool = False) -> Replayed:
+def replay(model: Model, config: Any, behaviour: Behaviour[RecordedStep], anywhere: bool = False) -> Replayed:
     """Replay a behaviour for as long as the model agrees with its states and the actions it names.
 
     anywhere: the first state need not be the initial state, as in a counterexample to induction.
@@ -123,7 +122,7 @@ def replay(model: Model, config: Any, behaviour: Behaviour[Said], anywhere: bool
     return Replayed(model, config, behaviour, tuple(labels), rejection)
 
 
-def _possible(plain: PlainModel, state: Any, recorded: Said) -> Iterator[tuple[Label, Any]]:
+def _possible(plain: PlainModel, state: Any, recorded: RecordedStep) -> Iterator[tuple[Label, Any]]:
     """Yield the enabled steps that are consistent with the recorded one."""
     for label, source in plain.steps:
         if allows(recorded, label):
@@ -138,7 +137,7 @@ def replay_finding(model: Model, config: Any, fn: Fn, states: Sequence[Any]) -> 
 
     Raise ReplayError if plain Python disagrees.
     """
-    replayed = replay(model, config, of_states(states, Origin(property=fn.ident)))
+    replayed = replay(model, config, of_states(states, TraceOrigin(property=fn.ident)))
     states_on_trace = replayed.followed.states
     last = states_on_trace[-2:] if fn.is_step else states_on_trace[-1:]
     if replayed.plain.holds(fn, *last) != (fn.kind == "sometimes"):

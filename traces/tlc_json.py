@@ -21,14 +21,14 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
 from elrcheck.tla_export.reading.values import NONE_NAME
-from elrcheck.traces.behaviour import Behaviour, Origin, Said
+from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin
 
-Step = tuple[int, int, Said]
+Step = tuple[int, int, RecordedStep]
 
 
 def read_tlc_json(
-    root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str], origin: Origin
-) -> Behaviour[Said]:
+    root: Node, state: Ty, actions: Mapping[str, Fn], ignore: Sequence[str], origin: TraceOrigin
+) -> Behaviour[RecordedStep]:
     """Read a behaviour; a UsageFault names the place of a mismatch. ignore: foreign variables."""
     inner = root.object(("counterexample",), ("vars",))["counterexample"].object(("state", "action"))
     rows = inner["state"].items()

@@ -57,14 +57,14 @@ OPENED = ("record", "state", "vec", "config")
 
 
 @dataclass(frozen=True)
-class Broken:
+class BrokenPart:
     """The first false conjunct, and the values that make it false, as `name=value, ..`."""
 
     conjunct: str | None = None
     witness: str | None = None
 
 
-def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], before: Any = None) -> Broken:
+def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], before: Any = None) -> BrokenPart:
     """Explain why an `always` property is false on a state or a step. before: the predecessor of a state."""
     value = fn.source(config, *states)
     conjunct = value.broken[0] if isinstance(value, Conjunction) and value.broken else None
@@ -72,13 +72,13 @@ def explain(model: Model, config: ModelConfig, fn: Fn, states: Sequence[Any], be
     env = finder.env_of(states)
     past = finder.env_of((before,)) if before is not None and len(states) == 1 else None
     values: dict[str, str] = {}
-    for name, text in finder.body(fn.body, _At(env, past), finder.why):
+    for name, text in finder.body(fn.body, _Position(env, past), finder.why):
         values.setdefault(name, text)
-    return Broken(conjunct, ", ".join(f"{name}={text}" for name, text in values.items()) or None)
+    return BrokenPart(conjunct, ", ".join(f"{name}={text}" for name, text in values.items()) or None)
 
 
 @dataclass(frozen=True)
-class _At:
+class _Position:
     """A position in a property. past: the environment in the previous state, if there is one.
 
     named: a broker or offset has been named. lets: the expressions that the function's locals stand for.
@@ -101,7 +101,7 @@ class _Finder:
         ty = self.model.state_ty
         return {STATES: tuple(self.evaluator.structure.lift(s, ty) for s in states), MEMO: {}}
 
-    def body(self, block: Block, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
+    def body(self, block: Block, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         """Apply `follow` to the expression that a function's body returns."""
         ev = self.evaluator.ev
         while not isinstance(block, Ret):
@@ -116,7 +116,7 @@ class _Finder:
 
     # -------------------------------------------------------------------------------- false
 
-    def why(self, e: Expression, at: _At) -> Pairs:
+    def why(self, e: Expression, at: _Position) -> Pairs:
         """Collect the values that make a false expression false."""
         ev = self.evaluator.ev
         match e:
@@ -139,7 +139,7 @@ class _Finder:
             case _:
                 return self._further(e, at, self.why)
 
-    def _lost_witnesses(self, e: Quantifier, at: _At) -> Pairs:
+    def _lost_witnesses(self, e: Quantifier, at: _Position) -> Pairs:
         """For a false `any`: the elements that satisfied it before the step."""
         if at.past is None:
             return ()
@@ -152,7 +152,7 @@ class _Finder:
 
     # --------------------------------------------------------------------------------- true
 
-    def who(self, e: Expression, at: _At) -> Pairs:
+    def who(self, e: Expression, at: _Position) -> Pairs:
         """Collect the elements that a true expression is about."""
         ev = self.evaluator.ev
         match e:
@@ -172,7 +172,7 @@ class _Finder:
 
     # -------------------------------------------------------------------------------- both
 
-    def _further(self, e: Expression, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
+    def _further(self, e: Expression, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         """Descend through calls, conditionals and locals; collect the values of any other expression."""
         match e:
             case Call():
@@ -186,7 +186,7 @@ class _Finder:
                 return follow(at.lets[e.name], at)
         return self._values(e, at)
 
-    def _call(self, e: Call, at: _At, follow: Callable[[Expression, _At], Pairs]) -> Pairs:
+    def _call(self, e: Call, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         fn = self.model.fns[e.function]
         aliases: dict[str, str] = {}
         for (param, _), argument in zip(fn.params, e.args, strict=True):
@@ -199,9 +199,9 @@ class _Finder:
             return {STATES: states, MEMO: {}, **values}
 
         past = None if at.past is None else env_in(at.past)
-        return self.body(fn.body, _At({**env_in(at.env), **aliases}, past, at.named), follow)
+        return self.body(fn.body, _Position({**env_in(at.env), **aliases}, past, at.named), follow)
 
-    def _let(self, at: _At, name: str, value: Expression) -> _At:
+    def _let(self, at: _Position, name: str, value: Expression) -> _Position:
         def bound(env: Env) -> Env:
             return self.evaluator.bind(env, name, self.evaluator.ev(value, env))
 
@@ -209,7 +209,7 @@ class _Finder:
         env = bound(at.env) | ({} if place is None else {ALIAS + name: place})
         return replace(at, env=env, past=past, lets={**at.lets, name: value})
 
-    def _inside(self, at: _At, e: Quantifier, value: Any) -> _At:
+    def _inside(self, at: _Position, e: Quantifier, value: Any) -> _Position:
         """Return the position in a quantifier's body, for one element."""
         name, bind = e.variable.name, self.evaluator.bind
         past = None if at.past is None else bind(at.past, name, value)
@@ -223,7 +223,7 @@ class _Finder:
 
     # ------------------------------------------------------------------------------- values
 
-    def _values(self, e: Expression, at: _At) -> Pairs:
+    def _values(self, e: Expression, at: _Position) -> Pairs:
         """Collect the values that a comparison compares."""
         match e:
             case Junction(op="and") | NamedConjunction():
@@ -242,10 +242,10 @@ class _Finder:
                 pairs += self._operand(operand, at)
         return tuple(pairs)
 
-    def _all_values(self, parts: Iterable[Expression], at: _At) -> Pairs:
+    def _all_values(self, parts: Iterable[Expression], at: _Position) -> Pairs:
         return tuple(pair for part in parts for pair in self._values(part, at))
 
-    def _operand(self, e: Expression, at: _At) -> Pairs:
+    def _operand(self, e: Expression, at: _Position) -> Pairs:
         """Return one side of a comparison with its value; nothing if that is not informative."""
         counted = isinstance(e, Cardinality)
         operand = unwrapped(e.members if isinstance(e, Cardinality) else e)
@@ -261,7 +261,7 @@ class _Finder:
         value = value_text(self.evaluator, self.evaluator.ev(operand, at.env), operand.ty)
         return ((self._name(operand, at), value),)
 
-    def _name(self, e: Expression, at: _At, within: bool = False) -> str:
+    def _name(self, e: Expression, at: _Position, within: bool = False) -> str:
         """Return the place in the state, else the source text, in parentheses where it is ambiguous."""
         place = place_of(self.evaluator, e, at.env)
         if place is not None:

@@ -27,7 +27,7 @@ from elrcheck.model.config import Config
 from elrcheck.results.check_report import CheckReport
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.search.family import Family
+    from elrcheck.explorer.search.family import KernelFamily
 
 
 class Sharing(Record, frozen=True):
@@ -84,7 +84,7 @@ def check_job(
     progress: Progress,
     scratch: Path | None = None,
     spark: SparkRequest | None = None,
-    family_of: Callable[[Job], Family | None] | None = None,
+    family_of: Callable[[Job], KernelFamily | None] | None = None,
 ) -> JobAnswer:
     """Check one configuration. scratch: folder for temporary files; nothing remains there.
 

@@ -20,7 +20,7 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.open_numbers import budgets_of
 
 if TYPE_CHECKING:
-    from elrcheck.explorer.search.family import Family
+    from elrcheck.explorer.search.family import KernelFamily
 
 MORE = frozenset({"min_isr"})
 """Numbers that are no budgets, but cost a shared kernel nothing either."""
@@ -73,9 +73,9 @@ class Families:
 
     def __init__(self) -> None:
         self._sharing: Sharing | None = None
-        self._family: Family | None = None
+        self._family: KernelFamily | None = None
 
-    def of(self, job: Job) -> Family | None:
+    def of(self, job: Job) -> KernelFamily | None:
         """Return the family of a job, None for a job without one."""
         if job.sharing is None:
             return None
@@ -86,10 +86,10 @@ class Families:
         return self._family
 
 
-def _made(job: Job, sharing: Sharing) -> Family | None:
+def _made(job: Job, sharing: Sharing) -> KernelFamily | None:
     from elrcheck.catalogue.select import select_properties
     from elrcheck.explorer.kernel.native_code import KernelCache
-    from elrcheck.explorer.search.family import Family
+    from elrcheck.explorer.search.family import KernelFamily
 
     model = load_whole_model()
     chosen = select_properties(model, job.properties)
@@ -97,4 +97,4 @@ def _made(job: Job, sharing: Sharing) -> Family | None:
         return None
     widest = structs.replace(job, config=sharing.widest).selected().config
     with no_collection():
-        return Family(model, widest, chosen, least=sharing.least, cache=KernelCache())
+        return KernelFamily(model, widest, chosen, least=sharing.least, cache=KernelCache())

@@ -9,7 +9,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import Counts
 from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.batch.job import Job
-from elrcheck.explorer.search.recorded_walk import Walked, walked
+from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
@@ -43,9 +43,9 @@ def walk_case(task: WalkTask) -> WalkAnswer:
     return WalkAnswer(task.number, counts_of_walks(met), round(time.monotonic() - started, 3))
 
 
-def walks_of(program: Program, walk: Walk) -> Walked:
+def walks_of(program: Program, walk: Walk) -> WalkDigest:
     return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps)
 
 
-def counts_of_walks(met: Walked) -> Counts:
+def counts_of_walks(met: WalkDigest) -> Counts:
     return Counts(met.generated, met.distinct, met.steps, met.digest)

@@ -175,7 +175,7 @@ def _choice(subject: Replayed, fn: Fn, args: Sequence[object], at: int) -> Expla
         id="",
         name=fn.name,
         value=refusal is None,
-        clauses=refusals.asked,
+        clauses=refusals.evaluated,
         arguments=arguments(fn, args),
         guard=refusal,
         later=refusals.later,

@@ -27,7 +27,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Shortened
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.replay import Replayed, replay_finding
 from elrcheck.traces.truth import first_hit
 
@@ -40,7 +40,7 @@ class CountedReplays:
     origin: of the behaviours it makes. bounded: steps that leave the budgets are skipped.
     """
 
-    def __init__(self, model: Model, config: Any, origin: Origin, fn: Fn, bounded: bool) -> None:
+    def __init__(self, model: Model, config: Any, origin: TraceOrigin, fn: Fn, bounded: bool) -> None:
         self.plain, self.fn, self.bounded = PlainModel(model, config), fn, bounded
         self.origin = origin
         self.source: Mapping[Label, Callable[..., Any]] = dict(self.plain.steps)
@@ -85,7 +85,7 @@ def minimise(
     number = replays.number
     progress.stage("leaving out brokers")
     for smaller, labels in _fewer_brokers(subject, run.labels):
-        origin = Origin.of(smaller, fn.ident, origin.source, origin.form)
+        origin = TraceOrigin.of(smaller, fn.ident, origin.source, origin.form)
         tried = CountedReplays(model, smaller.config, origin, fn, bounded)
         shorter = tried.run(labels)
         if shorter is not None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from elrcheck.results.trace_reports import ReplayReport
 from elrcheck.stored_traces.recorded import Format, read_recorded
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import replay
 from elrcheck.traces.truth import violations
 
 
-def run_replay(path: Path, given: Given, form: Format | None = None) -> ReplayReport:
+def run_replay(path: Path, given: NamedSelection, form: Format | None = None) -> ReplayReport:
     """Replay a recorded trace; UsageFault if the file is not a trace, NothingChecked if it has no state."""
     loaded = read_recorded(path, given, form)
     replayed = replay(loaded.model, loaded.config, loaded.behaviour)

@@ -22,8 +22,8 @@ from elrcheck.report.mermaid import mermaid
 from elrcheck.results.trace_reports import Shortened, TraceReport
 from elrcheck.results.trace_view import Step, TraceView
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import reached, violations, with_truths
 
@@ -158,7 +158,7 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 # ---------------------------------------------------------------------------- sampling
 
 
-def sample(given: Given, seed: int, depth: int) -> Replayed:
+def sample(given: NamedSelection, seed: int, depth: int) -> Replayed:
     """A random walk in plain Python: each step changes something and stays within the budgets.
 
     The walk stops early where there is no such step.
@@ -182,5 +182,5 @@ def sample(given: Given, seed: int, depth: int) -> Replayed:
         label, after = chance.choice(by_action[chance.choice(sorted(by_action))])
         states.append(after)
         labels.append(label)
-    behaviour = Behaviour(Origin.of(selected, source=f"seed {seed}"), tuple(states), tuple(labels))
+    behaviour = Behaviour(TraceOrigin.of(selected, source=f"seed {seed}"), tuple(states), tuple(labels))
     return Replayed(model, selected.config, behaviour, behaviour.labels)

@@ -16,7 +16,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.stored_traces.labels import asked
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
 from elrcheck.traces.truth import first_violated
 
@@ -84,7 +84,7 @@ class StateSpace:
 
     def behaviour(self, path: Path, source: str = "") -> Behaviour[Label]:
         """The path as every trace is stored."""
-        origin = Origin.of(self.selected, first_violated(self.plain, path.states), source)
+        origin = TraceOrigin.of(self.selected, first_violated(self.plain, path.states), source)
         return Behaviour(origin, path.states, path.labels)
 
     def _choices(self, state: Any) -> tuple[tuple[Label, Any], ...]:

@@ -12,14 +12,14 @@ from pathlib import Path
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.commands.web.web_server import WebServer
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 
 
 @dataclass(frozen=True)
 class WebRequest:
     """port: 0 for a free one. trace, repro: where to begin, if not in the initial state."""
 
-    given: Given = field(default_factory=Given)
+    given: NamedSelection = field(default_factory=NamedSelection)
     port: int = 0
     opens: bool = True
     trace: Path | None = None

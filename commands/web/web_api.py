@@ -20,7 +20,7 @@ from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_
 from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
 from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebState, WebTrace
 from elrcheck.stored_traces.tracefile import trace_document
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 
 KEPT = 4
 """Configurations whose states are remembered."""
@@ -34,7 +34,7 @@ class Explorer(PageAnswers):
     given: the selection of the command line, whose scope may be a file; no request can name another one.
     """
 
-    def __init__(self, given: Given, trace: Path | None = None, repro: str = "") -> None:
+    def __init__(self, given: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
         self.given = given
         self._spaces: OrderedDict[Selection, StateSpace] = OrderedDict()
         self._lock, self._search_lock = threading.Lock(), threading.Lock()
@@ -106,7 +106,7 @@ class Explorer(PageAnswers):
         body.object(("text", "name", "model"))
         text, name = body["text"].text(), body["name"].text()[:200] or "the trace"
         demand_packaged(text, name, self.files)
-        return path_of_text(text, name, Given(self._selection(body["model"])))
+        return path_of_text(text, name, NamedSelection(self._selection(body["model"])))
 
     def _write(self, body: Node) -> object:
         body.object(("model", "path"))

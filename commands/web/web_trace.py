@@ -15,7 +15,7 @@ from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.results.web.web_answers import ChosenModel, WebTrace
 from elrcheck.stored_traces.recorded import recorded_text
 from elrcheck.stored_traces.tracefile import CODES
-from elrcheck.traces.loaded import Given, stored_traces
+from elrcheck.traces.loaded import NamedSelection, stored_traces
 from elrcheck.traces.replay import replay
 
 
@@ -23,13 +23,13 @@ def packaged_scopes() -> tuple[str, ...]:
     return scope_names(files("elrcheck.catalogue") / "scopes")
 
 
-def path_of_file(path: FilePath, given: Given) -> WebTrace:
+def path_of_file(path: FilePath, given: NamedSelection) -> WebTrace:
     """The trace in a file that the command line names."""
     path = stored_traces(path)[0]
     return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), given)
 
 
-def path_of_text(text: str, name: str, given: Given) -> WebTrace:
+def path_of_text(text: str, name: str, given: NamedSelection) -> WebTrace:
     """The part of a trace that the plain model follows, as a path of the explorer."""
     loaded = recorded_text(text, name, given)
     origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)

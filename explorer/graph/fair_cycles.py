@@ -31,7 +31,7 @@ class Claims:
     strong: tuple[bool, ...]
 
 
-class Arena:
+class FairGraph:
     """A graph with its fairness constraints, indexed for many queries about its parts."""
 
     def __init__(self, graph: Graph, claims: Claims) -> None:

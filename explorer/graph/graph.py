@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.word_layout import Words
-from elrcheck.explorer.search.result import Searched
+from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn
@@ -31,7 +31,7 @@ MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 
 
 @dataclass(frozen=True)
-class Question:
+class StateQuestion:
     """A predicate of one state: a function, its arguments, and a field of its result."""
 
     fn: Fn
@@ -55,7 +55,7 @@ class Graph:
     targets: Ints
     labels: Ints
     state: Callable[[int], object] = field(repr=False)
-    ask: Callable[[Sequence[Question]], Bools] = field(repr=False)
+    ask: Callable[[Sequence[StateQuestion]], Bools] = field(repr=False)
 
     @property
     def count(self) -> int:
@@ -73,7 +73,7 @@ class Graph:
         return np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
 
 
-def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
+def graph_of_search(search: TraceableSearch, lowered: Lowered, depth: int) -> Graph:
     """Build the graph of a complete search with `depth` levels; expands every state once more."""
     starts, parts = [0], []
     for level in range(depth):
@@ -95,7 +95,7 @@ def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
     def state(number: int) -> object:
         return lowered.decode(search.layout.unpack(rows[number]))
 
-    def ask(questions: Sequence[Question]) -> Bools:
+    def ask(questions: Sequence[StateQuestion]) -> Bools:
         nodes = [lowered.nodes(q.fn, q.args)[q.field] for q in questions]
         return _ask_rows(nodes, search, rows)
 
@@ -110,7 +110,7 @@ def graph_of_search(search: Searched, lowered: Lowered, depth: int) -> Graph:
     )
 
 
-def _ask_rows(nodes: Sequence[Node], search: Searched, rows: Words) -> Bools:
+def _ask_rows(nodes: Sequence[Node], search: TraceableSearch, rows: Words) -> Bools:
     answers = np.zeros((len(nodes), len(rows)), np.bool_)
     for start in range(0, len(rows), BATCH):
         part = rows[start : start + BATCH]
@@ -210,7 +210,7 @@ def _plain_graph(
     targets: Sequence[int],
     labels: Sequence[int],
 ) -> Graph:
-    def ask(questions: Sequence[Question]) -> Bools:
+    def ask(questions: Sequence[StateQuestion]) -> Bools:
         answers = np.zeros((len(questions), len(states)), np.bool_)
         for place, q in enumerate(questions):
             answers[place] = [plain.says(q.fn, state, q.args, q.field) for state in states]

@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from elrcheck.explorer.graph.graph import Graph
-from elrcheck.explorer.graph.lassos import FairStep, Waiting
+from elrcheck.explorer.graph.lassos import FairInstance, Waiting
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.traces.describe import arguments
 from elrcheck.traces.replay import Replayed, ReplayError, replay
-from elrcheck.traces.violation import Broken
+from elrcheck.traces.violation import BrokenPart
 
 
-def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair: Sequence[FairStep]) -> Replayed:
+def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair: Sequence[FairInstance]) -> Replayed:
     """The lasso followed; ReplayError if plain Python disagrees in any point."""
     assert waiting.lasso is not None
     replayed = replay(plain.model, plain.config, waiting.lasso.behaviour)
@@ -33,7 +33,7 @@ def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair
     for step in fair:
         _check_fair(plain, graph.names[step.label], step, cycle, taken)
     named = ", ".join(f"{a.name}={a.value}" for a in arguments(fn, waiting.args))
-    return replace(replayed, broken=Broken(None, named or None))
+    return replace(replayed, broken=BrokenPart(None, named or None))
 
 
 def _check_wait(plain: PlainModel, fn: Fn, args: tuple[object, ...], states: Sequence[object], waits: int) -> None:
@@ -44,7 +44,7 @@ def _check_wait(plain: PlainModel, fn: Fn, args: tuple[object, ...], states: Seq
 
 
 def _check_fair(
-    plain: PlainModel, label: Label, step: FairStep, cycle: Sequence[object], taken: Sequence[Label]
+    plain: PlainModel, label: Label, step: FairInstance, cycle: Sequence[object], taken: Sequence[Label]
 ) -> None:
     """Raise ReplayError if the cycle is unfair to a step.
 

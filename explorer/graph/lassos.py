@@ -13,23 +13,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from elrcheck.explorer.graph.components import NONE
-from elrcheck.explorer.graph.fair_cycles import Arena, Claims
-from elrcheck.explorer.graph.graph import Bools, Graph, Ints, Question
+from elrcheck.explorer.graph.fair_cycles import Claims, FairGraph
+from elrcheck.explorer.graph.graph import Bools, Graph, Ints, StateQuestion
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 
 @dataclass(frozen=True)
-class FairStep:
+class FairInstance:
     """A fair action instance: the label of its steps, and the condition under which it is fair."""
 
     label: int
     strong: bool
-    when: Question | None
+    when: StateQuestion | None
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Waiting:
     lasso: Lasso | None
 
 
-def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) -> tuple[FairStep, ...]:
+def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) -> tuple[FairInstance, ...]:
     """The fair steps among the labels of a graph."""
     steps = []
     for number, label in enumerate(graph.names):
@@ -57,12 +57,12 @@ def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) ->
         choice = dict(zip(names, label.args, strict=True))
         entry = fair.get(label.action)
         if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
-            when = None if entry.when is None else Question(fns[entry.when.__name__], label.args)
-            steps.append(FairStep(number, entry.strength is Strength.STRONG, when))
+            when = None if entry.when is None else StateQuestion(fns[entry.when.__name__], label.args)
+            steps.append(FairInstance(number, entry.strength is Strength.STRONG, when))
     return tuple(steps)
 
 
-def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
+def claims_of(graph: Graph, steps: Sequence[FairInstance]) -> Claims:
     """Return the fairness constraints on the edges of a graph."""
     claim: Ints = np.full(len(graph.labels), NONE, np.int32)
     conditions = [step.when for step in steps if step.when is not None]
@@ -76,11 +76,11 @@ def claims_of(graph: Graph, steps: Sequence[FairStep]) -> Claims:
     return Claims(claim, tuple(step.strong for step in steps))
 
 
-def check_leads_to(arena: Arena, config: ModelConfig, fn: Fn) -> tuple[Waiting, ...]:
+def check_leads_to(arena: FairGraph, config: ModelConfig, fn: Fn) -> tuple[Waiting, ...]:
     """Check a `leads_to` property; return one result per choice of its parameters."""
     choices = list(instances(fn, config))
     fields = ("premise", "conclusion")
-    answers = arena.graph.ask([Question(fn, args, field) for args in choices for field in fields])
+    answers = arena.graph.ask([StateQuestion(fn, args, field) for args in choices for field in fields])
     results = []
     for args, premise, conclusion in zip(choices, answers[::2], answers[1::2], strict=True):
         waits = premise & ~conclusion
@@ -88,7 +88,7 @@ def check_leads_to(arena: Arena, config: ModelConfig, fn: Fn) -> tuple[Waiting, 
     return tuple(results)
 
 
-def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
+def find_lasso(arena: FairGraph, waits: Bools, still: Bools) -> Lasso | None:
     """Find a fair behaviour that reaches a state in `waits` and stays in `still` from there on."""
     inside = arena.reached(waits, still)
     part = arena.fair_parts(inside)
@@ -109,13 +109,13 @@ def find_lasso(arena: Arena, waits: Bools, still: Bools) -> Lasso | None:
     graph = arena.graph
     states = tuple(graph.state(number) for number in walk.states)
     labels = tuple(graph.names[graph.labels[edge]] for edge in walk.path)
-    return Lasso(Behaviour(Origin(), states, labels, loop), waits_at)
+    return Lasso(Behaviour(TraceOrigin(), states, labels, loop), waits_at)
 
 
 class _Walk:
     """A path from an initial state that can be extended. path: its edges."""
 
-    def __init__(self, arena: Arena, target: int) -> None:
+    def __init__(self, arena: FairGraph, target: int) -> None:
         """Start with a shortest path to a state."""
         self.arena = arena
         self.states, self.path = [target], list[int]()
@@ -163,7 +163,7 @@ class _Walk:
             self.take(edge)
 
 
-def _close(arena: Arena, walk: _Walk, part: Bools) -> None:
+def _close(arena: FairGraph, walk: _Walk, part: Bools) -> None:
     """Extend the walk by a cycle in a fair part that satisfies every constraint and returns to its start."""
     start, begin = walk.last, len(walk.path)
 

@@ -33,14 +33,14 @@ LABEL_LINES = 12
 
 
 @dataclass(frozen=True)
-class Marks:
+class ViolationMarks:
     """Ids of the violated properties: of each state, and of each edge in the order of the graph's edges."""
 
     states: list[list[str]]
     steps: list[list[str]]
 
 
-def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> Marks:
+def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Sequence[Fn]) -> ViolationMarks:
     """Evaluate the properties with the compiled search. chosen: the checks of the search, in its order."""
     rows = search.layout.pack_rows([lowered.encode(graph.state(number)) for number in range(graph.count)])
     states: list[list[str]] = [[] for _ in range(graph.count)]
@@ -53,23 +53,23 @@ def compiled_marks(graph: Graph, search: Search, lowered: Lowered, chosen: Seque
     flags = after.flags[np.lexsort((after.instances, after.sources))]
     checks = [(k, fn.ident) for k, fn in enumerate(chosen) if fn.kind == "always" and fn.is_step]
     steps = [[ident for k, ident in checks if int(each[k // 64]) >> k % 64 & 1] for each in flags]
-    return Marks(states, steps)
+    return ViolationMarks(states, steps)
 
 
-def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> Marks:
+def plain_marks(graph: Graph, plain: PlainModel, chosen: Sequence[Fn]) -> ViolationMarks:
     """Evaluate the properties in plain Python: for small graphs, however they were explored."""
     states = [graph.state(number) for number in range(graph.count)]
     of_states = [fn for fn in chosen if fn.kind == "always" and not fn.is_step]
     of_steps = [fn for fn in chosen if fn.kind == "always" and fn.is_step]
     pairs = list(zip(graph.sources.tolist(), graph.targets.tolist(), strict=True))
     judged = {(a, b): [fn.ident for fn in of_steps if not plain.holds(fn, states[a], states[b])] for a, b in set(pairs)}
-    return Marks(
+    return ViolationMarks(
         [[fn.ident for fn in of_states if not plain.holds(fn, state)] for state in states],
         [judged[pair] for pair in pairs],
     )
 
 
-def state_graph(graph: Graph, model: Model, marks: Marks) -> Any:
+def state_graph(graph: Graph, model: Model, marks: ViolationMarks) -> Any:
     """Return a networkx MultiDiGraph of every state and step."""
     ty = model.state_ty
     values_of = [dict(leaves(graph.state(number), ty)) for number in range(graph.count)]

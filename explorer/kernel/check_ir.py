@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, read_flag, read_leaf, read_stored
-from elrcheck.explorer.kernel.word_layout import Layout
+from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Program
 
@@ -36,7 +36,7 @@ def check_nodes(program: Program) -> list[Node]:
     return [check.node for check in program.checks if check.node is not None]
 
 
-def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
+def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
     """Return the IR of @check."""
     checks = state_checks(program)
     w = Writer(
@@ -76,7 +76,7 @@ def check_function(program: Program, layout: Layout, lanes: Lanes) -> str:
     return "\n".join(w.lines)
 
 
-def values_function(layout: Layout, lanes: Lanes) -> str:
+def values_function(layout: WordLayout, lanes: Lanes) -> str:
     """Return the IR of @values."""
     low = lanes.bits.bit_length() - 1
     vector = lanes.number

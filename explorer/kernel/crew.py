@@ -58,7 +58,7 @@ class Growing(Protocol):
         ...
 
 
-class Crew:
+class SearchCrew:
     """Workers, and the rounds in which they expand rows into a visited set.
 
     margin: number of rows that all workers together may reserve between two checks of the limit. leave_out:

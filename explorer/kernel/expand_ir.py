@@ -27,10 +27,10 @@ from collections.abc import Iterable
 
 from elrcheck.explorer.kernel.check_ir import check_nodes
 from elrcheck.explorer.kernel.emit import Lanes, copy_row
-from elrcheck.explorer.kernel.group_ir import ARGUMENTS, ENTER, Group
+from elrcheck.explorer.kernel.group_ir import ARGUMENTS, ENTER, InstanceGroup
 from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, narrowest, plane_functions, vector_bits
-from elrcheck.explorer.kernel.record_ir import Record, flag_words, record_functions
-from elrcheck.explorer.kernel.word_layout import Layout
+from elrcheck.explorer.kernel.record_ir import RecordLayout, flag_words, record_functions
+from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import asleep, changes
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.program import Instance, Program
@@ -66,17 +66,17 @@ def _roots(instance: Instance) -> Iterable[Node]:
     yield from instance.step_checks.values()
 
 
-def expand_functions(program: Program, layout: Layout, lanes: Lanes) -> tuple[str, list[str]]:
+def expand_functions(program: Program, layout: WordLayout, lanes: Lanes) -> tuple[str, list[str]]:
     """Return the IR of @expand with what it needs, and of the functions of the groups that it calls."""
     groups = group_instances(program)
     parts = [
         plane_functions(layout.words, lanes),
-        record_functions(Record(layout.words, flag_words(program)), lanes),
+        record_functions(RecordLayout(layout.words, flag_words(program)), lanes),
         ENTER,
         _asleep_table(program, lanes),
         _driver(program, layout.words, lanes, len(groups)),
     ]
-    texts = [Group(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
+    texts = [InstanceGroup(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
     return "\n".join(parts), texts
 
 
@@ -122,7 +122,7 @@ def _signed(value: int) -> int:
 def _driver(program: Program, words: int, lanes: Lanes, groups: int) -> str:
     """Return @expand: for every block, it cuts the states into planes and runs every group over them."""
     count, sleep_words = lanes.count, _asleep_words(program)
-    size = Record(words, flag_words(program)).size
+    size = RecordLayout(words, flag_words(program)).size
     rows = copy_row(sleep_words, "mark", "%a.row", "%a.to", target_step=count)
     calls, at = "", "%at"
     for number in range(groups):

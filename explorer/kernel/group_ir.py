@@ -26,10 +26,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer
-from elrcheck.explorer.kernel.guard_trie import Block, build_tree, place
+from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
 from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, read_plane
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
-from elrcheck.explorer.kernel.word_layout import Layout
+from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import changes
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
@@ -63,10 +63,10 @@ class Counters:
         return 1 + 2 * self.instances + leaf
 
 
-class Group:
+class InstanceGroup:
     """Writes the function of one group; it returns the place after its last record."""
 
-    def __init__(self, program: Program, layout: Layout, lanes: Lanes, number: int, members: list[int]) -> None:
+    def __init__(self, program: Program, layout: WordLayout, lanes: Lanes, number: int, members: list[int]) -> None:
         self.program, self.layout, self.lanes, self.number = program, layout, lanes, number
         self.members = members
         self.counters = Counters(len(program.instances), len(program.leaves))
@@ -117,7 +117,7 @@ class Group:
 
     # -- blocks
 
-    def _block(self, block: Block, at: str, mask: str) -> str:
+    def _block(self, block: GuardBlock, at: str, mask: str) -> str:
         """Emit a block for the lanes of a mask; return the name of the output pointer after it."""
         w = self.writer
         mark = w.mark()

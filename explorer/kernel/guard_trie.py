@@ -35,40 +35,40 @@ EDGE = 0.35
 KEPT = 0.95
 COPY = 0.2
 
-Site = tuple["Block", int]
+Site = tuple["GuardBlock", int]
 
 
 @dataclass(eq=False)
-class Block:
+class GuardBlock:
     """Code that is entered when `conditions` hold.
 
     Its items are its children, in order. `enters` is the instance whose guards all hold here (at most one
     per block); `stores` is the instance whose successor is built here.
     """
 
-    parent: Block | None
+    parent: GuardBlock | None
     conditions: tuple[Node, ...]
     reach: float
     position: int = 0
     depth: int = 0
     enters: int | None = None
     stores: int | None = None
-    children: list[Block] = field(default_factory=list)
+    children: list[GuardBlock] = field(default_factory=list)
     code: dict[int, list[Node]] = field(default_factory=dict)  # item -> nodes computed just before it
 
-    def child(self, conditions: tuple[Node, ...], chance: float) -> Block:
-        block = Block(self, conditions, self.reach * chance, len(self.children), self.depth + 1)
+    def child(self, conditions: tuple[Node, ...], chance: float) -> GuardBlock:
+        block = GuardBlock(self, conditions, self.reach * chance, len(self.children), self.depth + 1)
         self.children.append(block)
         return block
 
 
-def build_tree(program: Program, members: Iterable[int] | None = None, edge: float = EDGE) -> Block:
+def build_tree(program: Program, members: Iterable[int] | None = None, edge: float = EDGE) -> GuardBlock:
     """Build the tree of guards, with a pair of blocks (enters, stores) for every instance that can fire.
 
     members: the instances to consider, all by default. edge: how likely a guard is to hold, for one state, or
     for one of the states that are looked at together.
     """
-    root = Block(None, (), 1.0)
+    root = GuardBlock(None, (), 1.0)
     open_guards = []
     for index in range(len(program.instances)) if members is None else members:
         guards = conjuncts(program.instances[index].guards)
@@ -91,7 +91,7 @@ def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
     return list(parts.values())
 
 
-def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float) -> None:
+def _grow(block: GuardBlock, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float) -> None:
     while waiting:
         ready = [index for index, guards in waiting if not guards]
         for index in ready:
@@ -112,7 +112,7 @@ def _grow(block: Block, waiting: list[tuple[int, list[Node]]], instances: Sequen
         waiting = outside
 
 
-def _finish(block: Block, index: int, instance: Instance) -> None:
+def _finish(block: GuardBlock, index: int, instance: Instance) -> None:
     enter = block.child((), 1.0)
     enter.enters = index
     within = conjuncts(instance.within)
@@ -122,7 +122,7 @@ def _finish(block: Block, index: int, instance: Instance) -> None:
     store.stores = index
 
 
-def blocks_of(root: Block) -> Iterable[Block]:
+def blocks_of(root: GuardBlock) -> Iterable[GuardBlock]:
     """Yield the block and all blocks below it, parents first."""
     todo = [root]
     while todo:
@@ -131,7 +131,7 @@ def blocks_of(root: Block) -> Iterable[Block]:
         todo.extend(reversed(block.children))
 
 
-def place(root: Block, stored: Callable[[int], Iterable[Node]]) -> None:
+def place(root: GuardBlock, stored: Callable[[int], Iterable[Node]]) -> None:
     """Decide where nodes are computed and fill `code` of every block. `stored`: an instance's outputs."""
     uses: dict[int, list[Site]] = {}
     nodes_used: dict[int, Node] = {}
@@ -175,13 +175,13 @@ def _best_sites(sites: list[Site]) -> list[Site]:
     if len(sites) == 1:
         return sites
     # Per block: the item before which the value is needed, and the cost and the sites of the best choice.
-    pending: dict[Block, tuple[int, float, list[Site]]] = {}
-    direct: dict[Block, int] = {}
+    pending: dict[GuardBlock, tuple[int, float, list[Site]]] = {}
+    direct: dict[GuardBlock, int] = {}
     for block, item in sites:
         direct[block] = min(item, direct.get(block, item))
     if len(direct) == 1:
         return list(direct.items())
-    layers: dict[int, set[Block]] = {}
+    layers: dict[int, set[GuardBlock]] = {}
     for block in direct:
         layers.setdefault(block.depth, set()).add(block)
     for depth in range(max(layers), -1, -1):

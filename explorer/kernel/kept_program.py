@@ -36,7 +36,7 @@ Written = bool | int | None | tuple[int, ...] | str
 """A value of a parameter: as it is, the brokers of a set, or `Acks.ALL` for the member of an enum."""
 
 
-class KeptInstance(Record, frozen=True, array_like=True):
+class ProgramInstance(Record, frozen=True, array_like=True):
     """args: the choices of the action's parameters (`_written`); the rest are places of nodes."""
 
     action: str
@@ -47,7 +47,7 @@ class KeptInstance(Record, frozen=True, array_like=True):
     steps: tuple[tuple[int, int], ...]
 
 
-class KeptCheck(Record, frozen=True, array_like=True):
+class ProgramCheck(Record, frozen=True, array_like=True):
     """See `program.Check`; node is the place of its node."""
 
     name: str
@@ -66,8 +66,8 @@ class KeptProgram(Record, frozen=True, array_like=True):
     nodes: tuple[Row, ...]
     varying: tuple[int, ...]
     leaves: tuple[tuple[str, int, int], ...]
-    instances: tuple[KeptInstance, ...]
-    checks: tuple[KeptCheck, ...]
+    instances: tuple[ProgramInstance, ...]
+    checks: tuple[ProgramCheck, ...]
     init: tuple[int, ...]
 
 
@@ -141,7 +141,7 @@ def _kept(lowered: Lowered) -> KeptProgram:
         varying=tuple(k for k, slot in enumerate(lowered.slots) if slot.index is not None),
         leaves=tuple((leaf.path, leaf.lo, leaf.hi) for leaf in program.leaves),
         instances=tuple(
-            KeptInstance(
+            ProgramInstance(
                 one.action,
                 tuple(_written(arg) for arg in one.args),
                 tuple(place[node.id] for node in one.guards),
@@ -152,7 +152,7 @@ def _kept(lowered: Lowered) -> KeptProgram:
             for one in program.instances
         ),
         checks=tuple(
-            KeptCheck(one.name, one.kind, one.scope, None if one.node is None else place[one.node.id])
+            ProgramCheck(one.name, one.kind, one.scope, None if one.node is None else place[one.node.id])
             for one in program.checks
         ),
         init=program.init[0],
@@ -195,7 +195,7 @@ def _restored(
         parameters=tuple(range(written, len(kept.leaves))),
     )
     slots = slots_of(model, config, frozenset(kept.varying))
-    made = Lowered(model, config, program, slots, opened, _Again(model, config, open_numbers))
+    made = Lowered(model, config, program, slots, opened, _LoweredOnDemand(model, config, open_numbers))
     made.name = name
     for fn, names in zip(model.actions, kept.guards, strict=True):
         fn.guards = names
@@ -226,7 +226,7 @@ def _read(value: Written, names: Mapping[str, object]) -> object:
     return kind[member]
 
 
-class _Again(Evaluated):
+class _LoweredOnDemand(Evaluated):
     """Lowers the model after all, for those who ask what a function says of a state."""
 
     def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:

@@ -17,10 +17,10 @@ from elrcheck.explorer.kernel.expand_ir import BRANCH_WEIGHTS, DECLARED, declare
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record, flag_words
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout, flag_words
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.table_ir import table_functions
-from elrcheck.explorer.kernel.word_layout import Ints, Layout, Successors, Words, make_layout
+from elrcheck.explorer.kernel.word_layout import Ints, Successors, WordLayout, Words, make_layout
 from elrcheck.lang.lowering.program import Program
 
 CHUNK = 64
@@ -42,8 +42,8 @@ class Shapes:
     the visited set, 0 for a set of whole states.
     """
 
-    layout: Layout
-    record: Record
+    layout: WordLayout
+    record: RecordLayout
     counters: Counters
     lanes: Lanes
     state_checks: tuple[int, ...]
@@ -128,7 +128,7 @@ def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
     layout = make_layout(program.leaves)
     return Shapes(
         layout=layout,
-        record=Record(layout.words, flag_words(program)),
+        record=RecordLayout(layout.words, flag_words(program)),
         counters=Counters(len(program.instances), len(program.leaves)),
         lanes=kernel_lanes(program),
         state_checks=tuple(state_checks(program)),

@@ -14,7 +14,7 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 
 from elrcheck.explorer.kernel.emit import Lanes, Writer, copy_row
-from elrcheck.explorer.kernel.word_layout import Layout, Slot
+from elrcheck.explorer.kernel.word_layout import WordLayout, WordSlot
 
 WORD = 64
 
@@ -40,7 +40,7 @@ def pieces(lanes: Lanes) -> int:
     return WORD // lanes.bits
 
 
-def plane_of(slot: Slot, lanes: Lanes) -> tuple[int, int]:
+def plane_of(slot: WordSlot, lanes: Lanes) -> tuple[int, int]:
     """Return the plane with the lowest bit of a leaf, and the leaf's shift in it."""
     number, shift = divmod(slot.shift, lanes.bits)
     return slot.word * pieces(lanes) + number, shift
@@ -52,7 +52,7 @@ def read_plane(w: Writer, planes: str, number: int) -> str:
     return w.let(f"load {w.lanes.number}, ptr {where}, align {w.lanes.bytes}")
 
 
-def read_leaf(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+def read_leaf(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
     """Emit the value of a leaf in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     if not slot.bits:
@@ -61,7 +61,7 @@ def read_leaf(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
     return w.let(f"add {lanes.number} {value}, {lanes.const(slot.lo)}") if slot.lo else value
 
 
-def read_stored(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+def read_stored(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
     """Emit the bits of a leaf that has some, in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     number, shift = plane_of(slot, lanes)
@@ -77,7 +77,7 @@ def read_stored(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
     return value
 
 
-def read_flag(w: Writer, layout: Layout, leaf: int, planes: str) -> str:
+def read_flag(w: Writer, layout: WordLayout, leaf: int, planes: str) -> str:
     """Emit whether a leaf of the values 0 and 1 is 1, in all lanes."""
     slot, lanes = layout.slots[leaf], w.lanes
     if not slot.bits:

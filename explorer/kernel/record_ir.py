@@ -23,7 +23,7 @@ INSTANCE_BITS = 16
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordLayout:
     """Layout of one successor record, in 64-bit words."""
 
     words: int
@@ -43,7 +43,7 @@ def flag_words(program: Program) -> int:
     return (len(program.checks) + 63) // 64 if any(check.scope == "step" for check in program.checks) else 0
 
 
-def record_functions(record: Record, lanes: Lanes) -> str:
+def record_functions(record: RecordLayout, lanes: Lanes) -> str:
     """Return the IR of @records and @flag."""
     kind, size, count = f"i{lanes.bits}", lanes.bits // 8, lanes.count
     copies = copy_row(record.words, "state", "%column", "%at", source_step=count)

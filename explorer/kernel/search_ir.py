@@ -15,7 +15,7 @@ reserved rows before every chunk, and all workers together reserve fewer than `M
 
 from __future__ import annotations
 
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout
 from elrcheck.explorer.kernel.table_ir import SETUP, Context, Shared, load_field
 
 PEEK = """
@@ -43,7 +43,7 @@ peek:
 """Prefetch the rows that seem equal; only where slots refer to rows."""
 
 
-def explore_function(record: Record, chunk: int, fingerprint: int = 0) -> str:
+def explore_function(record: RecordLayout, chunk: int, fingerprint: int = 0) -> str:
     """Return the IR of @explore. fingerprint: words per fingerprint, 0 if slots refer to rows."""
     words, size = record.words, record.size
     if fingerprint:

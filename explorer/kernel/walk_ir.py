@@ -24,7 +24,7 @@ from __future__ import annotations
 from elrcheck.explorer.kernel.check_ir import check_function
 from elrcheck.explorer.kernel.emit import copy_row
 from elrcheck.explorer.kernel.kernel import Shapes, spread_modules
-from elrcheck.explorer.kernel.record_ir import Record
+from elrcheck.explorer.kernel.record_ir import RecordLayout
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
     GOLDEN,
@@ -32,8 +32,8 @@ from elrcheck.explorer.kernel.walk_memory import (
     MIX_2,
     SKETCH_BITS,
     WALK_BITS,
-    Context,
-    Shared,
+    WalkContext,
+    WalkShared,
     load_field,
 )
 from elrcheck.explorer.kernel.walk_step_ir import choose_function, look_function
@@ -135,12 +135,13 @@ def _refill(words: int) -> str:
     """Return @refill: it starts new walks in lanes whose walk has ended, and drops lanes if none remain."""
     return f"""
 define internal i64 @refill(ptr noalias %s, ptr noalias %c) {{
-entry:{load_field("lanes0", Context.LANES, "i64")}{load_field("done0", Context.DONE, "i64")}
-  {load_field("states", Context.STATES)}{load_field("walks", Context.WALK)}{load_field("steps", Context.STEP)}
-  {load_field("bases", Context.BASE)}{load_field("sketch", Context.SKETCH)}
-  {load_field("last", Shared.LAST, "i64")}{load_field("seed", Shared.SEED, "i64")}
-  {load_field("depth", Shared.DEPTH, "i64")}{load_field("start", Shared.START)}
-  %cursor = getelementptr i64, ptr %s, i64 {Shared.CURSOR:d}
+entry:{load_field("lanes0", WalkContext.LANES, "i64")}{load_field("done0", WalkContext.DONE, "i64")}
+  {load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
+  {load_field("steps", WalkContext.STEP)}
+  {load_field("bases", WalkContext.BASE)}{load_field("sketch", WalkContext.SKETCH)}
+  {load_field("last", WalkShared.LAST, "i64")}{load_field("seed", WalkShared.SEED, "i64")}
+  {load_field("depth", WalkShared.DEPTH, "i64")}{load_field("start", WalkShared.START)}
+  %cursor = getelementptr i64, ptr %s, i64 {WalkShared.CURSOR:d}
   br label %next
 next:
   %i = phi i64 [ 0, %entry ], [ %i, %drop ], [ %i1, %go ]
@@ -199,12 +200,12 @@ finish:
 }}"""
 
 
-def _walk(record: Record) -> str:
+def _walk(record: RecordLayout) -> str:
     return f"""
 define i64 @walk(ptr noalias %s, ptr noalias %c) {{
-entry:{load_field("rounds", Context.ROUNDS, "i64")}{load_field("states", Context.STATES)}
-  {load_field("recs", Context.RECORDS)}{load_field("counters", Context.COUNTERS)}
-  {load_field("fired", Context.FIRED)}
+entry:{load_field("rounds", WalkContext.ROUNDS, "i64")}{load_field("states", WalkContext.STATES)}
+  {load_field("recs", WalkContext.RECORDS)}{load_field("counters", WalkContext.COUNTERS)}
+  {load_field("fired", WalkContext.FIRED)}
   %seen = alloca [{max(1, record.flag_words)} x i64], align 8
   store [{max(1, record.flag_words)} x i64] zeroinitializer, ptr %seen, align 8
   br label %round

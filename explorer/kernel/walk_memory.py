@@ -13,7 +13,7 @@ ENDED = (1 << 64) - 1
 """Step number that marks a lane without a walk."""
 
 
-class Shared(IntEnum):
+class WalkShared(IntEnum):
     """Fields shared by all workers."""
 
     CURSOR = 0  # the next walk that no worker has taken
@@ -24,7 +24,7 @@ class Shared(IntEnum):
     SIZE = 8
 
 
-class Context(IntEnum):
+class WalkContext(IntEnum):
     """Fields of one worker: two sizes, totals, and addresses of arrays."""
 
     LANES = 0
@@ -51,9 +51,9 @@ class Context(IntEnum):
     SIZE = 24
 
 
-def load_field(name: str, place: Context | Shared, kind: str = "ptr") -> str:
+def load_field(name: str, place: WalkContext | WalkShared, kind: str = "ptr") -> str:
     """Return the IR that loads a field; an address becomes a pointer."""
-    base = "%c" if isinstance(place, Context) else "%s"
+    base = "%c" if isinstance(place, WalkContext) else "%s"
     text = f"""
   %{name}.f = getelementptr i64, ptr {base}, i64 {place:d}"""
     if kind == "i64":

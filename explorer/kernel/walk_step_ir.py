@@ -6,24 +6,24 @@
 from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import copy_row
-from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, Record
-from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, Context, load_field
+from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout
+from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, WALK_BITS, WalkContext, load_field
 
 
-def choose_function(record: Record) -> str:
+def choose_function(record: RecordLayout) -> str:
     """Return @choose, which picks one of `made` records for each lane; a lane without records has ended."""
     flags = "".join(_step_flags(record, k) for k in range(record.flag_words))
     return f"""
 define internal void @choose(ptr noalias %c, i64 %lanes, i64 %made) {{
-entry:{load_field("states", Context.STATES)}{load_field("walks", Context.WALK)}
-  {load_field("steps", Context.STEP)}
-  {load_field("bases", Context.BASE)}{load_field("chances", Context.CHANCE)}
-  {load_field("keys", Context.KEY)}{load_field("picks", Context.PICK)}
-  {load_field("fired", Context.FIRED)}{load_field("recs", Context.RECORDS)}
-  {load_field("taken", Context.TAKEN)}
-  {load_field("best", Context.STEP_BEST)}{load_field("sketch", Context.SKETCH)}
-  {load_field("total", Context.STEPS, "i64")}{load_field("done", Context.DONE, "i64")}
-  {load_field("blocked", Context.BLOCKED, "i64")}{load_field("deepest", Context.DEEPEST, "i64")}
+entry:{load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
+  {load_field("steps", WalkContext.STEP)}
+  {load_field("bases", WalkContext.BASE)}{load_field("chances", WalkContext.CHANCE)}
+  {load_field("keys", WalkContext.KEY)}{load_field("picks", WalkContext.PICK)}
+  {load_field("fired", WalkContext.FIRED)}{load_field("recs", WalkContext.RECORDS)}
+  {load_field("taken", WalkContext.TAKEN)}
+  {load_field("best", WalkContext.STEP_BEST)}{load_field("sketch", WalkContext.SKETCH)}
+  {load_field("total", WalkContext.STEPS, "i64")}{load_field("done", WalkContext.DONE, "i64")}
+  {load_field("blocked", WalkContext.BLOCKED, "i64")}{load_field("deepest", WalkContext.DEEPEST, "i64")}
   br label %draw
 draw:
   %i0 = phi i64 [ 0, %entry ], [ %i0n, %draw ]
@@ -130,7 +130,7 @@ moved:
 }}"""
 
 
-def _step_flags(record: Record, k: int) -> str:
+def _step_flags(record: RecordLayout, k: int) -> str:
     """Return the IR that records the step checks in one flag word of the chosen record."""
     return f"""
   %flags{k}.p = getelementptr i64, ptr %rec3, i64 {record.origin + 1 + k}
@@ -142,9 +142,9 @@ def look_function(checks: int, width: int) -> str:
     """Return @look, which runs the state checks on every lane; checks hit at an earlier step are skipped."""
     return f"""
 define internal void @look(ptr noalias %c, i64 %lanes) {{
-entry:{load_field("states", Context.STATES)}{load_field("walks", Context.WALK)}
-  {load_field("steps", Context.STEP)}
-  {load_field("hits", Context.HITS)}{load_field("best", Context.STATE_BEST)}
+entry:{load_field("states", WalkContext.STATES)}{load_field("walks", WalkContext.WALK)}
+  {load_field("steps", WalkContext.STEP)}
+  {load_field("hits", WalkContext.HITS)}{load_field("best", WalkContext.STATE_BEST)}
   %end = sub i64 %lanes, 1
   %rounded = add i64 %lanes, {width - 1}
   %blocks = udiv i64 %rounded, {width}

@@ -22,7 +22,7 @@ WORD = 64
 
 
 @dataclass(frozen=True)
-class Slot:
+class WordSlot:
     """Place of one leaf: word, shift, width in bits, and the value stored as 0."""
 
     word: int
@@ -37,10 +37,10 @@ class Slot:
 
 
 @dataclass(frozen=True)
-class Layout:
+class WordLayout:
     """Slots in leaf order, and the number of words (at least 1)."""
 
-    slots: tuple[Slot, ...]
+    slots: tuple[WordSlot, ...]
     words: int
 
     @property
@@ -93,18 +93,18 @@ class Successors:
     enabled: Ints
 
 
-def make_layout(leaves: Sequence[Leaf]) -> Layout:
+def make_layout(leaves: Sequence[Leaf]) -> WordLayout:
     """Assign places to the leaves, wide ones first."""
-    slots: dict[int, Slot] = {}
+    slots: dict[int, WordSlot] = {}
     used: list[int] = []
     for index in sorted(range(len(leaves)), key=lambda i: -leaves[i].bits):
         leaf = leaves[index]
         word = next((w for w, taken in enumerate(used) if taken + leaf.bits <= WORD), len(used))
         if leaf.bits == 0:
-            slots[index] = Slot(0, 0, 0, leaf.lo)
+            slots[index] = WordSlot(0, 0, 0, leaf.lo)
             continue
         if word == len(used):
             used.append(0)
-        slots[index] = Slot(word, used[word], leaf.bits, leaf.lo)
+        slots[index] = WordSlot(word, used[word], leaf.bits, leaf.lo)
         used[word] += leaf.bits
-    return Layout(tuple(slots[i] for i in range(len(leaves))), max(1, len(used)))
+    return WordLayout(tuple(slots[i] for i in range(len(leaves))), max(1, len(used)))

@@ -28,7 +28,7 @@ STOPPED = "--stop-at-first"
 """The only reason of an incomplete search that does not depend on limits."""
 
 
-class KeptCheck(Record, frozen=True):
+class CheckAnswer(Record, frozen=True):
     """A property: the smallest depth at which it was hit, None for never, and a trace if one was rebuilt."""
 
     depth: int | None = None
@@ -55,7 +55,7 @@ class KeptSearch(Record, frozen=True):
     new_states: dict[str, int]
     beyond: dict[str, int]
     variables: dict[str, int]
-    checks: dict[str, KeptCheck] = field(default_factory=dict)
+    checks: dict[str, CheckAnswer] = field(default_factory=dict)
 
     @property
     def sound(self) -> bool:
@@ -69,7 +69,7 @@ class KeptSearch(Record, frozen=True):
         )
 
 
-class Asked:
+class SearchLookup:
     """One question to the store. mode: whether the search goes on after the level of a violation.
 
     fresh: find no answer, but keep new ones.
@@ -95,7 +95,7 @@ class Asked:
         stopped = self._read("first")
         return stopped if self._covers(stopped) else None
 
-    def keep(self, answer: KeptSearch, checks: Sequence[KeptCheck]) -> None:
+    def keep(self, answer: KeptSearch, checks: Sequence[CheckAnswer]) -> None:
         """Keep an answer.
 
         checks: in the order of the program's. What an earlier answer says of other properties stays, if both
@@ -141,6 +141,6 @@ class Asked:
         return digests.key(engine=digests.engine(), system=self.digest.system, mode=mode, ending=ending)
 
 
-def _better(new: KeptCheck, old: KeptCheck | None) -> KeptCheck:
+def _better(new: CheckAnswer, old: CheckAnswer | None) -> CheckAnswer:
     """Of two equal answers about a property, the one with a trace."""
     return old if old is not None and new.trace is None and old.depth == new.depth else new

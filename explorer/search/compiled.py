@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.word_layout import Successors
@@ -32,7 +32,7 @@ from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.hashed import Hashed
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, Space
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, StateSpace
 from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
 
@@ -82,7 +82,7 @@ class Search:
     """One search over one program; keeps its states for `retrace`.
 
     native: the kernel of the program, if there is one already, as there is for a program that differs in its
-    initial states only. leave_out: see `Crew`; it changes no result of a completed level.
+    initial states only. leave_out: see `SearchCrew`; it changes no result of a completed level.
     """
 
     def __init__(
@@ -101,11 +101,11 @@ class Search:
         self.native: Kernel = native or build(program, settings.cache, settings.fingerprint // 64)
         self.layout = self.native.layout
         self.compile_seconds = self.native.seconds
-        self.crew = Crew(self.native, settings.workers, leave_out)
+        self.crew = SearchCrew(self.native, settings.workers, leave_out)
         self.tally = Tally.empty(self.native)
         self.spilled = False
         self._files = None if self.keeper is None else self.keeper.files(self.layout.words)
-        self.space: Space = self._in_memory()
+        self.space: StateSpace = self._in_memory()
         self._started = 0.0
         self._progress: Progress | None = None
         self._depth = 0
@@ -287,7 +287,7 @@ class Search:
         self.crew.forget()
         if self.fingerprint:
             self.native = build(self.program, self.settings.cache)
-            crew = Crew(self.native, len(self.crew.workers), self.crew.leave_out)
+            crew = SearchCrew(self.native, len(self.crew.workers), self.crew.leave_out)
             crew.restore(self.crew.counters())
             self.crew.close()
             self.crew = crew

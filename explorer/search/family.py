@@ -1,7 +1,7 @@
 """One kernel for all configurations that differ only in how far a search goes.
 
 A budget is used in two ways: the bound of the search compares it, and some guards ask whether it is 0.
-Neither needs a program of its own, so a `Family` lowers and compiles its largest configuration once, with the
+Neither needs a program of its own, so a `KernelFamily` lowers and compiles its largest configuration once, with the
 budgets left open (`lang/lowering/open_numbers`), and every search of it takes their values. Counts, verdicts
 and depths are those of the closed configuration, for any values: what a rule makes of a budget is part of the
 program, whatever it is.
@@ -35,7 +35,7 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
 
 
-class Family:
+class KernelFamily:
     """All configurations that differ from `widest` only in smaller budgets, lowered and compiled once.
 
     properties: the checks to carry, all `always` and `sometimes` by default. least: the numbers that stay

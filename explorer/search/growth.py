@@ -11,7 +11,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from elrcheck.results.check_report import Projection
 
 LEAST = 8
 """Minimum number of levels for an estimate."""
@@ -24,14 +25,6 @@ SETTLED = 3
 """Estimates after so many last levels must agree."""
 AGREE = 0.8
 """The least share of an estimate that another one of them may be."""
-
-
-@dataclass(frozen=True)
-class Projection:
-    """Estimated size of a whole search: distinct states, to two significant digits, and levels."""
-
-    states: int
-    levels: int
 
 
 def growth_of(levels: Sequence[int]) -> float | None:

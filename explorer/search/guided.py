@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, Shared
+from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, WalkShared
 from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.splitmix import WORD, mix, mix_all
@@ -52,7 +52,7 @@ NO_STATE = -1
 
 
 @dataclass
-class Cell:
+class StateCell:
     """Bucket of similar states with unexplored successors. chosen: how often one of them was taken."""
 
     distance: int
@@ -66,7 +66,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Found:
+class GuidedHit:
     """Where a check was first hit: states visited until then, the number of the walk, the leaf values."""
 
     states: int
@@ -93,7 +93,7 @@ class GuidedResult:
     cut: list[int]
     taken: list[int]
     overflow: dict[int, int]
-    first: dict[int, Found]
+    first: dict[int, GuidedHit]
     seconds: float
     reason: str | None
 
@@ -105,7 +105,7 @@ class Guided:
         self.program, self.depth = program, depth
         self.walks = Walks(program, seed, depth, cache=cache)
         self.layout = self.walks.layout
-        self.seed = int(self.walks._shared[Shared.SEED])
+        self.seed = int(self.walks._shared[WalkShared.SEED])
         goals = [k for k, check in enumerate(program.checks) if check.kind == "always"]
         self.distances = falsities(program, goals)
         names = sorted({one.action for one in program.instances})
@@ -116,8 +116,8 @@ class Guided:
         self.numbers: dict[bytes, int] = {}
         self.enabled: list[int] = []
         self.sorted = 0
-        self.cells: dict[tuple[int, ...], Cell] = {}
-        self.first: dict[int, Found] = {}
+        self.cells: dict[tuple[int, ...], StateCell] = {}
+        self.first: dict[int, GuidedHit] = {}
         self.counters = np.zeros(self.walks.counters.size, np.int64)
         self.taken = np.zeros(max(1, len(program.instances)), np.int64)
         self.states = self.steps = self.deepest = self.rounds = self.begun = 0
@@ -161,7 +161,7 @@ class Guided:
         cells = list(self.cells.values())
         total = list(accumulate(cell.weight for cell in cells))
         chosen: list[int] = []
-        homes: list[Cell] = []
+        homes: list[StateCell] = []
         for lane in range(LANES):
             drawn = mix(self.seed + self.rounds * MIX_1 + lane * GOLDEN) % total[-1]
             cell = cells[bisect_right(total, drawn)]
@@ -175,7 +175,7 @@ class Guided:
         self.begun += len(chosen)
         self._sort()
 
-    def _walk(self, rows: Rows, here: Ints, homes: Sequence[Cell]) -> None:
+    def _walk(self, rows: Rows, here: Ints, homes: Sequence[StateCell]) -> None:
         """Walk from these states; each returns to its cell if it has a successor that nobody has met."""
         lanes = np.arange(len(rows), dtype=np.uint64)
         depth = np.array([self.steps_to[k] for k in here.tolist()], np.int64)
@@ -264,7 +264,7 @@ class Guided:
         for number, look, distance in zip(range(last, end), looks.T.tolist(), least, strict=True):
             actions = self.enabled[number]
             if actions:  # from a state without a step inside the bound nothing goes on
-                cell = self.cells.setdefault((actions, *look), Cell(distance))
+                cell = self.cells.setdefault((actions, *look), StateCell(distance))
                 cell.states.append(number)
 
     # -- what is found
@@ -272,7 +272,7 @@ class Guided:
     def _judge_start(self, start: Rows) -> None:
         for check in self.walks.native.state_checks:
             if self.walks.native.state_hits(check, start)[0]:
-                self.first[check] = Found(1, 0, (self._values(start[0]),))
+                self.first[check] = GuidedHit(1, 0, (self._values(start[0]),))
         self.states = 1
 
     def _judge(self, rows: Rows, flags: Rows, came: Ints, lanes: Rows) -> None:
@@ -289,7 +289,7 @@ class Guided:
             if hits.any():
                 lane = int(np.argmax(hits))
                 trace = (*self._way_to(int(came[lane])), self._values(rows[lane]))
-                self.first[check] = Found(self.states + lane + 1, self.begun + int(lanes[lane]), trace)
+                self.first[check] = GuidedHit(self.states + lane + 1, self.begun + int(lanes[lane]), trace)
 
     def _way_to(self, state: int) -> list[tuple[int, ...]]:
         """The states from the start to a known one."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.check_ir import NARROW
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, Shapes
 
 
@@ -43,7 +43,7 @@ def wide_leaves(shapes: Shapes) -> list[int]:
     return [leaf for leaf, slot in enumerate(shapes.layout.slots) if slot.bits > NARROW]
 
 
-def judge_rows(kernel: Kernel, crew: Crew, address: int, first: int, last: int) -> Judgement:
+def judge_rows(kernel: Kernel, crew: SearchCrew, address: int, first: int, last: int) -> Judgement:
     """Evaluate the rows first..last of the array at the address."""
     checks = kernel.state_checks
     hits = [np.zeros(max(1, len(checks)), np.int64) for _ in crew.workers]

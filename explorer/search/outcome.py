@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Outcome:
+class SearchOutcome:
     """The result of an engine. traces: plain states, initial first, by property id.
 
     enabled, new_states, beyond: by action; `beyond` counts the enabled steps that left the budgets.
@@ -50,18 +50,16 @@ class Outcome:
     kept: Kept | None = None
 
 
-def projection_of(outcome: Outcome) -> Projection | None:
+def projection_of(outcome: SearchOutcome) -> Projection | None:
     """Estimate the final size of an incomplete search from its finished levels; the last may be partial."""
     if outcome.complete:
         return None
     whole = outcome.levels if (outcome.reason or "").startswith("--max-depth") else outcome.levels[:-1]
     guess = project(whole)
-    if guess is None or guess.states <= outcome.distinct:
-        return None
-    return Projection(guess.states, guess.levels)
+    return guess if guess is not None and guess.states > outcome.distinct else None
 
 
-def outcome_of(program: Program, result: SearchResult, detail: str | None = None) -> Outcome:
+def outcome_of(program: Program, result: SearchResult, detail: str | None = None) -> SearchOutcome:
     """The counts and first hits of a search, by names of the model; without traces."""
     enabled: dict[str, int] = {}
     fresh: dict[str, int] = {}
@@ -71,7 +69,7 @@ def outcome_of(program: Program, result: SearchResult, detail: str | None = None
             continue
         for total, counts in ((enabled, result.enabled), (fresh, result.new_states), (beyond, result.cut)):
             total[instance.action] = total.get(instance.action, 0) + counts[k]
-    return Outcome(
+    return SearchOutcome(
         complete=result.complete,
         reason=result.reason,
         generated=result.generated,

@@ -30,7 +30,7 @@ NEVER = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True)
-class Walked:
+class WalkDigest:
     """What the walks met. generated: steps that were possible; distinct: states; steps: of the longest walk.
 
     columns[i] has the values of leaf i in all distinct states.
@@ -66,7 +66,7 @@ class Walker:
         self.roots += nodes
         return range(start, len(self.roots))
 
-    def run(self) -> Walked:
+    def run(self) -> WalkDigest:
         columns = [np.full(self.walks, value, np.int64) for value in self.program.init[0]]
         walk = np.arange(self.walks, dtype=np.uint64)
         met: dict[int, None] = {}
@@ -88,7 +88,7 @@ class Walker:
             columns = [column[moves] for column in after]
             walk = walk[moves]
         joined = tuple(np.concatenate(parts) for parts in zip(*columns_met, strict=True))
-        return Walked(generated, len(met), longest, f"{int(total):016x}", joined)
+        return WalkDigest(generated, len(met), longest, f"{int(total):016x}", joined)
 
     def _words(self, columns: Sequence[Ints]) -> Words:
         """A hash of each state: a leaf that has its initial value adds 0."""
@@ -148,7 +148,7 @@ class Walker:
         return after
 
 
-def walked(program: Program, *, seed: int, walks: int, steps: int) -> Walked:
+def walked(program: Program, *, seed: int, walks: int, steps: int) -> WalkDigest:
     """Walk through a program: the same on every machine, as long as the rules of the model are the same.
 
     walks: how many start in the initial state; steps: the length of each, unless it ends in a deadlock.

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from elrcheck.explorer.kernel.word_layout import Layout, Successors
+    from elrcheck.explorer.kernel.word_layout import Successors, WordLayout
     from elrcheck.lang.lowering.program import Program
 
 
@@ -77,11 +77,11 @@ def violates(program: Program, hits: Iterable[int]) -> bool:
     return any(program.checks[check].kind == "always" for check in hits)
 
 
-class Searched(Protocol):
+class TraceableSearch(Protocol):
     """A finished search of any engine, as needed to rebuild traces."""
 
     program: Program
-    layout: Layout
+    layout: WordLayout
 
     @property
     def first(self) -> dict[int, int]: ...

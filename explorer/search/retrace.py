@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
-from elrcheck.explorer.kernel.word_layout import Layout, make_layout
-from elrcheck.explorer.search.result import Searched
+from elrcheck.explorer.kernel.word_layout import WordLayout, make_layout
+from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
@@ -35,7 +35,7 @@ BATCH = 4096
 class Retrace:
     """Rebuilds traces to the checks and deadlocks that a finished search has hit."""
 
-    def __init__(self, search: Searched, order: Order | None = None) -> None:
+    def __init__(self, search: TraceableSearch, order: Order | None = None) -> None:
         self.search, self.order = search, order
 
     def traces(self, checks: list[int]) -> dict[int, Trace]:
@@ -121,7 +121,7 @@ def least(rows: Rows, order: Order | None = None) -> Row | None:
     return _row(rows[0]) if len(rows) else None
 
 
-def as_packed(wide: Layout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
+def as_packed(wide: WordLayout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
     """Compare rows of one layout by what another one makes of their states.
 
     slots and closed: the scalars of the state in both programs. Sequences may have more room in the first,

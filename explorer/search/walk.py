@@ -17,7 +17,7 @@ import numpy as np
 from elrcheck.explorer.kernel.kernel import Kernel, shapes_of
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
 from elrcheck.explorer.kernel.walk_ir import walk_modules
-from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, SKETCH_BITS, WALK_BITS, Context, Shared
+from elrcheck.explorer.kernel.walk_memory import ENDED, GOLDEN, MIX_2, SKETCH_BITS, WALK_BITS, WalkContext, WalkShared
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import WORD, mix
@@ -32,7 +32,7 @@ SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 
 @dataclass(frozen=True)
-class Place:
+class FirstHit:
     """Where a check was first hit: after the fewest steps, and then in the walk with the least number."""
 
     step: int
@@ -69,7 +69,7 @@ class WalkResult:
     cut: list[int]
     taken: list[int]
     overflow: dict[int, int]
-    first: dict[int, Place]
+    first: dict[int, FirstHit]
     distinct: float
     error: float
     seconds: float
@@ -91,10 +91,10 @@ class Walks:
         self.layout, self.counters = self.native.layout, self.native.counters
         (start,) = program.init
         self._start = self.layout.pack_rows([start])
-        self._shared = np.zeros(Shared.SIZE, np.uint64)
-        self._shared[Shared.SEED] = mix(seed)
-        self._shared[Shared.DEPTH] = depth
-        self._shared[Shared.START] = self._start.ctypes.data
+        self._shared = np.zeros(WalkShared.SIZE, np.uint64)
+        self._shared[WalkShared.SEED] = mix(seed)
+        self._shared[WalkShared.DEPTH] = depth
+        self._shared[WalkShared.START] = self._start.ctypes.data
         self._owned = [_Worker(self) for _ in range(workers)]
 
     def run(
@@ -111,8 +111,8 @@ class Walks:
         reason = None
         with ThreadPoolExecutor(self.workers) as pool:
             for block in range(0, walks, BLOCK):
-                self._shared[Shared.CURSOR] = block
-                self._shared[Shared.LAST] = min(block + BLOCK, walks)
+                self._shared[WalkShared.CURSOR] = block
+                self._shared[WalkShared.LAST] = min(block + BLOCK, walks)
                 ended = self._block(pool, deadline, started, progress)
                 last = block + BLOCK >= walks
                 if ended and stop_at_first and violates(self.program, self._first()):
@@ -138,7 +138,7 @@ class Walks:
             left = list(pool.map(_Worker.go, self._owned))
             now = time.perf_counter()
             if progress is not None:
-                steps = sum(int(worker.context[Context.STEPS]) for worker in self._owned)
+                steps = sum(int(worker.context[WalkContext.STEPS]) for worker in self._owned)
                 progress(WalkStats(self._begun, steps, now - started))
             if not any(left):
                 return True
@@ -147,20 +147,20 @@ class Walks:
 
     @property
     def _begun(self) -> int:
-        return int(min(self._shared[Shared.CURSOR], self._shared[Shared.LAST]))
+        return int(min(self._shared[WalkShared.CURSOR], self._shared[WalkShared.LAST]))
 
-    def _first(self) -> dict[int, Place]:
+    def _first(self) -> dict[int, FirstHit]:
         keys = np.minimum.reduce([worker.step_best for worker in self._owned])
         for place, check in enumerate(self.native.state_checks):
             keys[check] = min(int(worker.state_best[place]) for worker in self._owned)
         first = {
-            check: Place(int(key) >> WALK_BITS, int(key) & MOST_WALKS)
+            check: FirstHit(int(key) >> WALK_BITS, int(key) & MOST_WALKS)
             for check, key in enumerate(keys[: len(self.program.checks)])
             if key != ENDED
         }
         for check in self.native.state_checks:
             if self.native.state_hits(check, self._start)[0]:
-                first[check] = Place(0, 0)
+                first[check] = FirstHit(0, 0)
         return first
 
     def _result(self, seconds: float, reason: str | None) -> WalkResult:
@@ -169,17 +169,17 @@ class Walks:
         taken = np.sum([worker.taken for worker in self._owned], axis=0)
         sketch = np.maximum.reduce([worker.sketch for worker in self._owned])
 
-        def field(place: Context) -> list[int]:
+        def field(place: WalkContext) -> list[int]:
             return [int(worker.context[place]) for worker in self._owned]
 
         distinct = estimate(sketch.tolist())
         return WalkResult(
             begun=self._begun,
-            ended=sum(field(Context.DONE)),
-            steps=sum(field(Context.STEPS)),
-            deepest=max(field(Context.DEEPEST)),
+            ended=sum(field(WalkContext.DONE)),
+            steps=sum(field(WalkContext.STEPS)),
+            deepest=max(field(WalkContext.DEEPEST)),
             deadlocks=int(total[0]),
-            blocked=sum(field(Context.BLOCKED)),
+            blocked=sum(field(WalkContext.BLOCKED)),
             enabled=[int(total[c.enabled(i)]) for i in range(n)],
             cut=[int(total[c.cut(i)]) for i in range(n)],
             taken=[int(x) for x in taken[:n]],
@@ -210,7 +210,7 @@ class Walks:
         return states
 
     def _base(self, walk: int) -> int:
-        return mix(int(self._shared[Shared.SEED]) ^ (walk * GOLDEN & WORD))
+        return mix(int(self._shared[WalkShared.SEED]) ^ (walk * GOLDEN & WORD))
 
 
 class _Worker:
@@ -220,7 +220,7 @@ class _Worker:
         program, words = walks.program, walks.layout.words
         self._run = walks.native.functions["walk"]
         self._shared = walks._shared
-        self.context = np.zeros(Context.SIZE, np.uint64)
+        self.context = np.zeros(WalkContext.SIZE, np.uint64)
         self.states = np.zeros((LANES, words), np.uint64)
         self.lanes = np.zeros((6, LANES), np.uint64)
         self.fired = np.zeros(LANES, np.int64)
@@ -232,29 +232,29 @@ class _Worker:
         self.step_best = np.full(64 * max(1, -(-len(program.checks) // 64)), ENDED, np.uint64)
         self.sketch = np.zeros(1 << SKETCH_BITS, np.uint8)
         arrays = {
-            Context.STATES: self.states,
-            Context.WALK: self.lanes[0],
-            Context.STEP: self.lanes[1],
-            Context.BASE: self.lanes[2],
-            Context.CHANCE: self.lanes[3],
-            Context.KEY: self.lanes[4],
-            Context.PICK: self.lanes[5],
-            Context.FIRED: self.fired,
-            Context.RECORDS: self.records,
-            Context.COUNTERS: self.counters,
-            Context.TAKEN: self.taken,
-            Context.HITS: self.hits,
-            Context.STATE_BEST: self.state_best,
-            Context.STEP_BEST: self.step_best,
-            Context.SKETCH: self.sketch,
+            WalkContext.STATES: self.states,
+            WalkContext.WALK: self.lanes[0],
+            WalkContext.STEP: self.lanes[1],
+            WalkContext.BASE: self.lanes[2],
+            WalkContext.CHANCE: self.lanes[3],
+            WalkContext.KEY: self.lanes[4],
+            WalkContext.PICK: self.lanes[5],
+            WalkContext.FIRED: self.fired,
+            WalkContext.RECORDS: self.records,
+            WalkContext.COUNTERS: self.counters,
+            WalkContext.TAKEN: self.taken,
+            WalkContext.HITS: self.hits,
+            WalkContext.STATE_BEST: self.state_best,
+            WalkContext.STEP_BEST: self.step_best,
+            WalkContext.SKETCH: self.sketch,
         }
         for place, array in arrays.items():
             self.context[place] = array.ctypes.data
-        self.context[Context.ROUNDS] = 16
+        self.context[WalkContext.ROUNDS] = 16
 
     def restart(self) -> None:
         """Free all lanes."""
-        self.context[Context.LANES] = LANES
+        self.context[WalkContext.LANES] = LANES
         self.lanes[1] = ENDED
 
     def go(self) -> int:
@@ -264,6 +264,6 @@ class _Worker:
         seconds = time.perf_counter() - started
         if left == LANES:
             rate = ROUND_SECONDS / max(seconds, 1e-6)
-            rounds = int(self.context[Context.ROUNDS]) * min(4.0, rate)
-            self.context[Context.ROUNDS] = max(1, min(1 << 20, int(rounds)))
+            rounds = int(self.context[WalkContext.ROUNDS]) * min(4.0, rate)
+            self.context[WalkContext.ROUNDS] = max(1, min(1 << 20, int(rounds)))
         return left

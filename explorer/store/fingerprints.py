@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
@@ -43,7 +43,7 @@ class FingerprintSet(RowSet):
     of the new level when they are too many; they are dropped afterwards. None keeps all of them.
     """
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None = None) -> None:
         super().__init__(kernel, crew, budget)
         self.width = kernel.fingerprint
         self.bits = credit_bits(kernel.instances)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
@@ -19,7 +19,7 @@ class Hashed:
 
     whole_levels = False
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None, files: LevelFiles) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.visited = FingerprintSet(kernel, crew, budget)
         self.sizes: list[int] = []

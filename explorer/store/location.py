@@ -34,7 +34,7 @@ HDFS_HELP = (
 
 
 @dataclass(frozen=True)
-class Location:
+class StorageLocation:
     """A parsed location; picklable, and without credentials.
 
     `path` is the file system's own name for it (``bucket/key`` for S3), `authority` the host of HDFS,
@@ -53,7 +53,7 @@ class Location:
         return self.scheme in ("s3", "gs", "abfs")
 
 
-def parse_location(text: str, env: Mapping[str, str]) -> Location:
+def parse_location(text: str, env: Mapping[str, str]) -> StorageLocation:
     """Parse a path or URI; S3 honours AWS_ENDPOINT_URL of `env`, so that executors use the same server.
 
     Raise UsageFault for an unknown scheme or option, and for credentials in the URI, which reports show.
@@ -62,7 +62,7 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
     if scheme_name is None:
         if not text:
             raise UsageFault("bad-location", "the path is empty", help="specify a folder or a URI")
-        return Location(text, "file", str(Path(text).expanduser().absolute()))
+        return StorageLocation(text, "file", str(Path(text).expanduser().absolute()))
     scheme = SCHEMES.get(scheme_name[1].lower())
     if scheme is None:
         help = did_you_mean(scheme_name[1], SCHEMES)
@@ -74,9 +74,9 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
     if scheme == "file":
         if parts.netloc not in ("", "localhost") or not parts.path.startswith("/"):
             raise UsageFault("bad-location", f"`{text}` is not an absolute path", help="write file:///folder")
-        return Location(text, scheme, parts.path.rstrip("/") or "/")
+        return StorageLocation(text, scheme, parts.path.rstrip("/") or "/")
     if scheme == "hdfs":
-        return Location(text, scheme, parts.path.rstrip("/") or "/", parts.netloc)
+        return StorageLocation(text, scheme, parts.path.rstrip("/") or "/", parts.netloc)
     if scheme == "abfs" and not parts.username:
         help = f"write {scheme_name[1]}://CONTAINER@ACCOUNT.dfs.core.windows.net/FOLDER"
         raise UsageFault("bad-location", f"`{text}` names no container", help=help)
@@ -84,10 +84,10 @@ def parse_location(text: str, env: Mapping[str, str]) -> Location:
         raise UsageFault("bad-location", f"`{text}` names no bucket", help=f"write {scheme_name[1]}://BUCKET/FOLDER")
     options = _s3_options(text, parts, env) if scheme == "s3" else ()
     bucket = parts.username if scheme == "abfs" else parts.netloc
-    return Location(text, scheme, f"{bucket}{parts.path}".rstrip("/"), parts.netloc, options)
+    return StorageLocation(text, scheme, f"{bucket}{parts.path}".rstrip("/"), parts.netloc, options)
 
 
-def filesystem(location: Location) -> Any:
+def filesystem(location: StorageLocation) -> Any:
     """Return the pyarrow file system of a location; some kinds connect only on first use.
 
     Raise EnvironmentFault if it cannot be created.
@@ -124,7 +124,7 @@ def _s3_options(text: str, parts: SplitResult, env: Mapping[str, str]) -> tuple[
     return tuple(sorted(options.items()))
 
 
-def _s3(location: Location) -> Any:
+def _s3(location: StorageLocation) -> Any:
     from pyarrow import fs
 
     options = dict(location.options)

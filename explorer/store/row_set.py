@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
 from elrcheck.explorer.store.memory import Region
@@ -24,7 +24,7 @@ class RowSet(ABC):
 
     rows: Region
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None) -> None:
         self.kernel, self.crew, self.budget = kernel, crew, budget
         self.words = kernel.layout.words
         self.shared: Counts = np.zeros(Shared.SIZE, np.int64)

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet, histogram
@@ -26,7 +26,7 @@ OUT_OF_MEMORY = ""
 """The reason of a level that did not fit into memory; all other reasons are texts for the user."""
 
 
-class Space(Protocol):
+class StateSpace(Protocol):
     """The states of a search, level by level.
 
     sizes: number of states of each level. distinct: their sum. written: the existing level files.
@@ -50,7 +50,7 @@ class Space(Protocol):
     def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
         """Compute the next level.
 
-        Return why it was not finished (see `Crew.expand`), and the number of new states credited to each
+        Return why it was not finished (see `SearchCrew.expand`), and the number of new states credited to each
         instance.
         """
         ...
@@ -69,7 +69,7 @@ class Resident:
 
     whole_levels = False
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None, files: LevelFiles | None) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None, files: LevelFiles | None) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
         self.visited = ExactSet(kernel, crew, budget)
         self.starts: list[int] = []

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.atomic import writing
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
@@ -93,7 +93,7 @@ class Buckets:
 class _Candidates(ExactSet):
     """The set of the first pass, which empties itself into buckets when full."""
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int, buckets: Buckets) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int, buckets: Buckets) -> None:
         super().__init__(kernel, crew, budget)
         self.buckets = buckets
 
@@ -115,7 +115,7 @@ class Spilled:
 
     whole_levels = True
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int, files: LevelFiles) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int, files: LevelFiles) -> None:
         self.kernel, self.crew, self.budget, self.files = kernel, crew, budget, files
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.explorer.store.location import Location, filesystem, parse_location
+from elrcheck.explorer.store.location import StorageLocation, filesystem, parse_location
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,7 +50,7 @@ class Storage:
     raises EnvironmentFault (exit 4) when the file system refuses.
     """
 
-    location: Location
+    location: StorageLocation
 
     @classmethod
     def at(cls, place: str | os.PathLike[str]) -> Storage:
@@ -136,7 +136,7 @@ class Storage:
 
 
 @functools.lru_cache(maxsize=8)
-def _connected(location: Location) -> Any:
+def _connected(location: StorageLocation) -> Any:
     """Return one file system object per location and process, to reuse connections."""
     return filesystem(location)
 

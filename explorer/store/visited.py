@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Shared
 from elrcheck.explorer.store.memory import Region
@@ -40,7 +40,7 @@ class ExactSet(RowSet):
     expanded, the credits are kept, too, if it was built in this set, so that steps can be left out.
     """
 
-    def __init__(self, kernel: Kernel, crew: Crew, budget: int | None = None, expected: int = 0) -> None:
+    def __init__(self, kernel: Kernel, crew: SearchCrew, budget: int | None = None, expected: int = 0) -> None:
         super().__init__(kernel, crew, budget)
         self.base, self.base_before = 0, 0
         self.source: int | None = None

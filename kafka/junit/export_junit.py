@@ -36,7 +36,7 @@ from elrcheck.model.variants import VARIANTS
 from elrcheck.stored_traces.subject import subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 
 FINDING = re.compile(r"F-\d+", re.IGNORECASE)
 CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9_]*")
@@ -164,7 +164,7 @@ def of_trace(path: Path) -> Subject:
     if not path.exists():
         message = f"there is no file `{path}`, and no finding of that name"
         raise UsageFault("unknown-name", message, help="give a trace file or the id of a finding, such as F-20")
-    followed = subject_of(path, None, Given())
+    followed = subject_of(path, None, NamedSelection())
     return Subject(followed.model, followed.config, followed.followed)
 
 

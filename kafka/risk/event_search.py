@@ -9,7 +9,7 @@ from typing import Any
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import SearchSettings
-from elrcheck.explorer.search.family import Family
+from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
@@ -35,7 +35,7 @@ class EventSearch:
     ) -> None:
         self.budgets, self.workers = tuple(budgets), workers
         widest: dict[str, Any] = dict.fromkeys(budgets, most)
-        self.family = Family(
+        self.family = KernelFamily(
             model, replace(config, **widest), model.always, least=dict.fromkeys(budgets, 0), cache=cache
         )
 

@@ -27,7 +27,7 @@ from elrcheck.results.risk.risk_report import (
     RiskSettings,
 )
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 LEVELS: Mapping[str, EvidenceLevel] = {"classes": "controller", "brokers": "brokers"}
 LOGS = "Let fewer logs be lost at once (other racks, log.flush.interval), or raise min.insync.replicas."
@@ -166,7 +166,7 @@ class Answerer:
         elr = "elr" if settings.elr else "no-elr"
         base = f"{settings.kafka}-rf{settings.replication_factor}-min{settings.min_insync_replicas}-{elr}"
         path = self.folder / f"{base}-{'-'.join(events)}.{ident}.trace.json"
-        write_trace(path, Behaviour(Origin.of(selected, PROPERTY[ident]), states, labels), self.model.state_ty)
+        write_trace(path, Behaviour(TraceOrigin.of(selected, PROPERTY[ident]), states, labels), self.model.state_ty)
         return str(path)
 
 

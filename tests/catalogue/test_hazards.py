@@ -17,7 +17,7 @@ from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.select import find_variant, reject_impossible, select_properties
-from elrcheck.explorer.search.outcome import Outcome
+from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -344,7 +344,7 @@ def test_an_epoch_has_one_leader_so_its_check_is_enough(model: Model) -> None:
     assert (before.distinct, before.generated) == (after.distinct, after.generated)
 
 
-def searched(model: Model, config: Config, checks: Sequence[Fn], lives: bool) -> Outcome:
+def searched(model: Model, config: Config, checks: Sequence[Fn], lives: bool) -> SearchOutcome:
     if lives:
         return lassos_of(model, config, checks, searches())[0]
     return outcome_of(model, config, checks, searches(), "complete")

@@ -20,7 +20,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
-from elrcheck.explorer.graph.fair_cycles import Arena
+from elrcheck.explorer.graph.fair_cycles import FairGraph
 from elrcheck.explorer.graph.graph import Graph, graph_of_plain
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
@@ -31,7 +31,7 @@ from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.replay import ReplayError
 from support.following import refused_step
 from support.places import SCHEMAS
@@ -151,7 +151,7 @@ def broken(small: tuple[Model, Any, Graph], fair: Mapping[str, Fair]) -> dict[st
     """The first refuted instance of each property under some fairness; each lasso is replayed."""
     model, config, graph = small
     steps = fair_steps(graph, fair, model.fns)
-    arena = Arena(graph, claims_of(graph, steps))
+    arena = FairGraph(graph, claims_of(graph, steps))
     found: dict[str, Waiting] = {}
     for fn in model.leads_to:
         for answer in check_leads_to(arena, config, fn):
@@ -214,7 +214,7 @@ def test_a_lasso_that_is_none_is_refused(small: tuple[Model, Any, Graph]) -> Non
         words: str,
         fair: Mapping[str, Fair] = weak,
     ) -> None:
-        changed = Lasso(Behaviour(Origin(), states, labels, loop), waits)
+        changed = Lasso(Behaviour(TraceOrigin(), states, labels, loop), waits)
         steps = fair_steps(graph, fair, model.fns)
         with pytest.raises(ReplayError, match=words):
             replay_lasso(plain, graph, fn, Waiting(answer.args, 1, changed), steps)
@@ -331,7 +331,7 @@ def test_a_cycle_is_stored_replayed_and_drawn(small: tuple[Model, Any, Graph], t
     found = replay_lasso(plain, graph, fn, answer, fair_steps(graph, weak, model.fns)).followed
     assert found.loop is not None and len(found.labels) == len(found.states) == found.loop + 2
     changed = {"fences": 0, "fetch_loss": False, "shrinks": 0, "acks_one": 0}
-    trace = replace(found, origin=Origin("kip_full", "two-brokers", changed, "V-3"))
+    trace = replace(found, origin=TraceOrigin("kip_full", "two-brokers", changed, "V-3"))
     write_trace(tmp_path / "V-3.trace.json", trace, model.state_ty)
     loaded = load_trace(tmp_path / "V-3.trace.json")
     assert loaded.behaviour == trace and refused_step(loaded) is None

@@ -24,8 +24,8 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
 from elrcheck.tla_export.module import module_name
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.loaded import Given, Loaded, stored_traces
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.loaded import Loaded, NamedSelection, stored_traces
 from support.following import refused_step
 
 LEGACY = Selection("legacy", "two-brokers")
@@ -49,7 +49,7 @@ def traces(model: Model) -> dict[str, Behaviour[Label]]:
         labels = []
         for before, after in itertools.pairwise(states):
             labels.append(next(label for label, made in plain.successors(before) if made == after))
-        origin = Origin(LEGACY.variant, LEGACY.scope, property=ident)
+        origin = TraceOrigin(LEGACY.variant, LEGACY.scope, property=ident)
         made[ident] = Behaviour(origin, tuple(states), tuple(labels))
     return made
 
@@ -110,7 +110,7 @@ def test_trace_in_every_notation(
     assert all(other.is_file() for other in others)
     assert f"A trace of {len(trace.states)} states of module LegacyTwoBrokers." in witness.read_text()
     (itf,) = export_trace(path, None, Selection(), "itf", out)
-    read = read_recorded(itf, Given())
+    read = read_recorded(itf, NamedSelection())
     assert (read.behaviour, read.behaviour.origin.form) == (trace, "itf")
     (stored,) = export_trace(path, None, Selection(), "json", out)
     assert load_trace(stored).behaviour == trace

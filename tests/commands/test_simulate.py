@@ -26,7 +26,7 @@ from elrcheck.console.shell import run
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import mix
-from elrcheck.explorer.search.walk import BLOCK, Place, WalkResult, Walks
+from elrcheck.explorer.search.walk import BLOCK, FirstHit, WalkResult, Walks
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -118,7 +118,7 @@ def test_a_walk_ends_in_a_deadlock() -> None:
     assert (result.begun, result.ended, result.steps, result.deepest) == (10, 10, 50, 5)
     assert (result.deadlocks, result.blocked) == (10, 0)
     assert (result.enabled, result.cut, result.taken) == ([50], [0], [50])
-    assert result.first == {0: Place(4, 0), 1: Place(3, 0), 2: Place(2, 0)}
+    assert result.first == {0: FirstHit(4, 0), 1: FirstHit(3, 0), 2: FirstHit(2, 0)}
     assert round(result.distinct) == 6
 
 
@@ -153,14 +153,14 @@ def test_native_walks_are_those_that_python_follows() -> None:
         (tile, hole): n for (hole, tile), n in moved.items()
     }
     least = min((step, walk) for walk, path in enumerate(paths) for step, state in enumerate(path) if state[5] == 0)
-    assert result.first[2] == Place(*least) == Place(0, 0)
+    assert result.first[2] == FirstHit(*least) == FirstHit(0, 0)
     steps_of_five = [
         (step, walk)
         for walk, path in enumerate(paths)
         for step, (before, after) in enumerate(itertools.pairwise(path), start=1)
         if before.index(5) != after.index(5)
     ]
-    assert result.first[1] == Place(*min(steps_of_five))
+    assert result.first[1] == FirstHit(*min(steps_of_five))
 
 
 def test_a_walk_needs_a_depth_that_its_keys_can_hold() -> None:

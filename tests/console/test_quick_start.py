@@ -38,14 +38,14 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from elrcheck.invariants.modules import load_checked_model
     from elrcheck.lang.plain import Label, PlainModel
     from elrcheck.stored_traces.tracefile import write_trace
-    from elrcheck.traces.behaviour import Behaviour, Origin
+    from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
     selected, model = resolve(Selection("code_4_1", "two-brokers")), load_checked_model()
     plain = PlainModel(model, selected.config)
     label = Label("Fence", (1,))
     states = (plain.initial(), plain.step(plain.initial(), label))
     path = tmp_path_factory.mktemp("traces") / "fence.trace.json"
-    write_trace(path, Behaviour(Origin.of(selected, "", "", "elrcheck"), states, (label,)), model.state_ty)
+    write_trace(path, Behaviour(TraceOrigin.of(selected, "", "", "elrcheck"), states, (label,)), model.state_ty)
     return path
 
 

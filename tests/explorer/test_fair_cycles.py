@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from elrcheck.explorer.graph import components
-from elrcheck.explorer.graph.fair_cycles import Arena, Claims
+from elrcheck.explorer.graph.fair_cycles import Claims, FairGraph
 from elrcheck.explorer.graph.graph import Bools, Graph
 from elrcheck.explorer.graph.lassos import Lasso, find_lasso
 from elrcheck.lang.plain import Label
@@ -51,7 +51,7 @@ def lasso_of(
     fair = [*weak, *strong]
     names = [label.action for label in graph.names]
     claim = np.array([fair.index(names[k]) if names[k] in fair else -1 for k in graph.labels], np.int32)
-    arena = Arena(graph, Claims(claim, (*[False for _ in weak], *[True for _ in strong])))
+    arena = FairGraph(graph, Claims(claim, (*[False for _ in weak], *[True for _ in strong])))
     return find_lasso(arena, of(waits - ends, count), ~of(ends, count))
 
 

@@ -13,7 +13,7 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import reference
 from elrcheck.explorer.search.compiled import SearchSettings
-from elrcheck.explorer.search.family import Family
+from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.explorer.search.result import SearchResult
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
@@ -45,11 +45,11 @@ def model() -> Model:
     return load_checked_model()
 
 
-def family(model: Model, widest: Config, least: Mapping[str, int] | None = None) -> Family:
-    return Family(model, widest, least=least, cache=KernelCache())
+def family(model: Model, widest: Config, least: Mapping[str, int] | None = None) -> KernelFamily:
+    return KernelFamily(model, widest, least=least, cache=KernelCache())
 
 
-def compare(model: Model, made: Family, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:
+def compare(model: Model, made: KernelFamily, bounds: Mapping[str, int]) -> tuple[SearchResult, Config]:
     """Everything that the reference counts is the same, and every trace is a violation when replayed."""
     search = made.search(bounds, SearchSettings(Limits(max_states=20_000)))
     result = with_traces(search, search.run(None, "complete"))

@@ -11,7 +11,7 @@ from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.family import Family
+from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.open_numbers import budgets_of
 from elrcheck.model.config import Config
@@ -35,7 +35,7 @@ def test_one_kernel_has_the_counts_of_each_configuration(place: int) -> None:
     fields = {name: getattr(cases[0].selected.config, name) for name in Config.__dataclass_fields__}
     widest = build_config(Config, fields | {name: max(values) for name, values in ranges.items()})
     least = {name: min(values) for name, values in ranges.items()}
-    family = Family(model, widest, least=least, cache=KernelCache())
+    family = KernelFamily(model, widest, least=least, cache=KernelCache())
     met: Counter[str] = Counter()
     for case in (case for case in cases if recorded[case.name].distinct <= MOST):
         config = case.selected.config

@@ -6,7 +6,7 @@ import math
 
 from elrcheck.base.progress import LevelDone
 from elrcheck.explorer.search.growth import growth_of, project
-from elrcheck.explorer.search.outcome import Outcome, projection_of
+from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.report.document import Line
 from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.terminal import plain_text
@@ -18,8 +18,8 @@ def bell(depth: int) -> int:
     return max(1, round(math.exp(10 - (depth - 15) ** 2 / 20)))
 
 
-def outcome(levels: list[int], reason: str | None) -> Outcome:
-    return Outcome(reason is None, reason, 10, sum(levels), tuple(levels), 1.0)
+def outcome(levels: list[int], reason: str | None) -> SearchOutcome:
+    return SearchOutcome(reason is None, reason, 10, sum(levels), tuple(levels), 1.0)
 
 
 def test_a_bell_is_guessed_from_its_first_half() -> None:

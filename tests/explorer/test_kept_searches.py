@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.explorer.runs.kept_searches import Asked, KeptCheck, KeptSearch, Mode
+from elrcheck.explorer.runs.kept_searches import CheckAnswer, KeptSearch, Mode, SearchLookup
 from elrcheck.lang.lowering.program import Program
 from support.small_programs import counter
 
@@ -31,16 +31,16 @@ WHOLE: dict[str, Any] = {
     "variables": {"x": 6},
 }
 TRACE = ((0,), (1,), (2,), (3,))
-SAID = (KeptCheck(4, (*TRACE, (4,))), KeptCheck(3, TRACE), KeptCheck(2), KeptCheck())
+SAID = (CheckAnswer(4, (*TRACE, (4,))), CheckAnswer(3, TRACE), CheckAnswer(2), CheckAnswer())
 """What a search of `counter` finds of its four checks."""
 
 
 def keep(program: Program, mode: Mode = "complete", **more: Any) -> None:
-    Asked(program, mode).keep(KeptSearch(**{**WHOLE, **more}), SAID[: len(program.checks)])
+    SearchLookup(program, mode).keep(KeptSearch(**{**WHOLE, **more}), SAID[: len(program.checks)])
 
 
 def found(program: Program, mode: Mode = "complete", fresh: bool = False) -> KeptSearch | None:
-    entry = Asked(program, mode, fresh).find()
+    entry = SearchLookup(program, mode, fresh).find()
     return None if entry is None else entry.value
 
 
@@ -48,7 +48,7 @@ def test_an_answer_is_that_of_the_same_program_only() -> None:
     keep(counter())
     answer = found(counter())
     assert answer is not None and (answer.distinct, answer.levels) == (6, (1,) * 6)
-    assert [answer.checks[each] for each in Asked(counter(), "complete").digest.checks] == list(SAID)
+    assert [answer.checks[each] for each in SearchLookup(counter(), "complete").digest.checks] == list(SAID)
     for other in (counter(top=4), counter(room=6), counter(bound=4)):
         assert found(other) is None
     assert found(counter(), fresh=True) is None
@@ -74,8 +74,8 @@ def test_what_is_kept_of_other_properties_stays_if_the_states_are_the_same() -> 
 
 def test_a_trace_that_was_rebuilt_is_not_lost() -> None:
     keep(counter())
-    asked = Asked(counter(), "complete")
-    asked.keep(KeptSearch(**WHOLE), [KeptCheck(one.depth) for one in SAID])
+    asked = SearchLookup(counter(), "complete")
+    asked.keep(KeptSearch(**WHOLE), [CheckAnswer(one.depth) for one in SAID])
     entry = asked.find()
     assert entry is not None and [entry.value.checks[each] for each in asked.digest.checks] == list(SAID)
 
@@ -93,8 +93,8 @@ def test_a_search_that_stopped_at_a_violation_answers_no_other_question() -> Non
 def test_a_complete_answer_is_that_of_a_stopping_search_only_if_nothing_breaks() -> None:
     keep(counter())
     assert found(counter(), "first") is None
-    asked = Asked(counter(), "complete")
-    asked.keep(KeptSearch(**WHOLE), [KeptCheck(), KeptCheck(), *SAID[2:]])
+    asked = SearchLookup(counter(), "complete")
+    asked.keep(KeptSearch(**WHOLE), [CheckAnswer(), CheckAnswer(), *SAID[2:]])
     assert found(counter(), "first") is not None
 
 
@@ -116,9 +116,9 @@ def test_an_answer_of_which_a_part_is_older_is_as_old_as_that(monkeypatch: pytes
     keep(plain)
     now[0] = 5_000
     keep(replace(plain, checks=plain.checks[:2]))
-    older = Asked(plain, "complete").find()
+    older = SearchLookup(plain, "complete").find()
     assert older is not None and older.kept.moment == 1_000
     now[0] = 9_000
     keep(plain)
-    newer = Asked(plain, "complete").find()
+    newer = SearchLookup(plain, "complete").find()
     assert newer is not None and newer.kept.moment == 9_000

@@ -9,7 +9,7 @@ import pytest
 
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.explorer.search.recorded_walk import Walked, walked
+from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.changed.altered import planted
@@ -26,11 +26,11 @@ def lowered() -> Lowered:
 
 
 @pytest.fixture(scope="module")
-def met(lowered: Lowered) -> Walked:
+def met(lowered: Lowered) -> WalkDigest:
     return walked(lowered.program, seed=1, walks=100, steps=30)
 
 
-def test_every_state_is_one_that_a_search_finds(lowered: Lowered, met: Walked) -> None:
+def test_every_state_is_one_that_a_search_finds(lowered: Lowered, met: WalkDigest) -> None:
     search = VectorSearch(lowered.program, limits=Limits(max_states=100_000))
     assert search.run(None, "complete").complete
     reached = {bytes(row) for level in search.levels for row in level}
@@ -47,7 +47,7 @@ def test_every_possible_step_of_a_walk_counts(lowered: Lowered) -> None:
     assert walked(lowered.program, seed=1, walks=7, steps=1).distinct <= 1 + len(first.rows)
 
 
-def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: Walked) -> None:
+def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: WalkDigest) -> None:
     assert walked(lowered.program, seed=1, walks=100, steps=30).digest == met.digest
     backwards = replace(lowered.program, instances=lowered.program.instances[::-1])
     again = walked(backwards, seed=1, walks=100, steps=30)
@@ -58,7 +58,7 @@ def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: Walked) ->
     assert walked(lowered.program, seed=2, walks=100, steps=30).digest != met.digest
 
 
-def test_a_changed_rule_has_another_digest(lowered: Lowered, met: Walked) -> None:
+def test_a_changed_rule_has_another_digest(lowered: Lowered, met: WalkDigest) -> None:
     """One that allows other steps, and one after which a step leads elsewhere."""
     mutants = RuleMutants(load_whole_model())
     for function, part in (("Fetch", "view.leader == leader -> "), ("fenced_partition", "else p -> p")):

@@ -14,7 +14,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import put
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.state import Acks, Entry, Stage
-from elrcheck.traces.violation import Broken, explain
+from elrcheck.traces.violation import BrokenPart, explain
 
 FIRST, SECOND = Entry(1, 1, Acks.ALL), Entry(2, 2, Acks.ALL)
 ISR = frozenset
@@ -40,7 +40,7 @@ class Case:
         base = state or self.start
         return self.broker(b, base, view=replace(base.broker[b].view, **fields))
 
-    def broken(self, ident: str, *states: Any, before: Any = None) -> Broken:
+    def broken(self, ident: str, *states: Any, before: Any = None) -> BrokenPart:
         fn = next(fn for fn in self.model.always if fn.ident == ident)
         return explain(self.model, self.config, fn, states, before)
 
@@ -166,8 +166,8 @@ def test_every_property_names_what_breaks_it(case: Case) -> None:
         held = case.broker(b, held, log=(FIRST,))
     for ident, (states, conjunct, witness) in expected.items():
         before = held if len(states) == 1 else None
-        assert case.broken(ident, *states, before=before) == Broken(conjunct, witness), ident
+        assert case.broken(ident, *states, before=before) == BrokenPart(conjunct, witness), ident
 
 
 def test_without_the_state_before_nobody_is_said_to_be_gone(case: Case) -> None:
-    assert case.broken("P-8", replace(case.start, committed=(FIRST,))) == Broken("kept_somewhere", "k=0")
+    assert case.broken("P-8", replace(case.start, committed=(FIRST,))) == BrokenPart("kept_somewhere", "k=0")

@@ -25,7 +25,7 @@ from elrcheck.kafka.junit.export_junit import JunitTest, class_name, export_juni
 from elrcheck.kafka.junit.leader_walk import leader_walk_of
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from support.edits import replaced
 from support.junit_runs import compile_tests, run_compiled, run_tests
 from support.kafka_jars import jars_or_skip
@@ -58,7 +58,7 @@ def stored(folder: Path, variant: str, sets: tuple[str, ...], actions: list[Labe
     for action in actions:
         states.append(next(after for label, after in plain.successors(states[-1]) if label == action))
     path = folder / "some.trace.json"
-    trace = Behaviour(Origin.of(selected, property), tuple(states), tuple(actions))
+    trace = Behaviour(TraceOrigin.of(selected, property), tuple(states), tuple(actions))
     write_trace(path, trace, model.state_ty)
     return path
 

@@ -15,7 +15,7 @@ from elrcheck.commands.trace.show import Filters, show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.stored_traces.subject import subject_of
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from support.lost_record import lost_record, stored
 from support.places import SCHEMAS
@@ -25,7 +25,7 @@ SCHEMA = SCHEMAS / "elrcheck.trace-view-1.schema.json"
 
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
-    return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
+    return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, NamedSelection())
 
 
 # What the story of `lost_record` says, state by state; None where there is no value.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from elrcheck.explorer.kernel.crew import Crew
+from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.store.fingerprints import FingerprintSet
@@ -32,9 +32,9 @@ def program() -> Lowered:
 class Levels:
     """The levels of a search, made by one shard from batches of candidates."""
 
-    def __init__(self, program: Lowered, folder: Path, shard: Callable[[Kernel, Crew], Shard]) -> None:
+    def __init__(self, program: Lowered, folder: Path, shard: Callable[[Kernel, SearchCrew], Shard]) -> None:
         self.kernel = build(program.program, KernelCache())
-        self.crew = Crew(self.kernel, 2)
+        self.crew = SearchCrew(self.kernel, 2)
         self.files = LevelFiles(folder, self.kernel.layout.words)
         self.shard = shard(self.kernel, self.crew)
         self.written: list[SavedLevel] = []
@@ -76,15 +76,15 @@ class Levels:
         return sorted(row.tobytes() for rows in self.files.read(level) for row in rows)
 
 
-def whole(kernel: Kernel, crew: Crew) -> Shard:
+def whole(kernel: Kernel, crew: SearchCrew) -> Shard:
     return WholeShard(ExactSet(kernel, crew))
 
 
-def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Kernel, Crew], Shard]:
+def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Kernel, SearchCrew], Shard]:
     table = build(program.program, KernelCache(), bits // 64)
 
-    def shard(_kernel: Kernel, _crew: Crew) -> Shard:
-        states = FingerprintSet(table, Crew(table, 1))
+    def shard(_kernel: Kernel, _crew: SearchCrew) -> Shard:
+        states = FingerprintSet(table, SearchCrew(table, 1))
         if in_parts:
             states.most = 1
         return HashedShard(states)
@@ -113,7 +113,7 @@ def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_
 
 def test_a_level_that_fails_leaves_no_file(program: Lowered, tmp_path: Path) -> None:
     kernel = build(program.program, KernelCache())
-    crew = Crew(kernel, 1)
+    crew = SearchCrew(kernel, 1)
     states = ExactSet(kernel, crew)
     states.start(kernel.layout.pack_rows(sorted(set(program.program.init))))
     files = LevelFiles(tmp_path, kernel.layout.words)

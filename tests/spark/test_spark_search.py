@@ -16,8 +16,8 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SparkRequest
 from elrcheck.checking.check import run_check
-from elrcheck.spark.exchange import Exchange
-from elrcheck.spark.tasks import Report, Tasks
+from elrcheck.spark.exchange import LevelExchange
+from elrcheck.spark.tasks import LevelTasks, ShardReport
 from support import spark_runs
 from support.spark_runs import (
     PAIRS,
@@ -48,7 +48,7 @@ def compare(
     folder: Path,
     pair: tuple[str, str, int],
     partitions: int,
-    tasks: type[Tasks] = Tasks,
+    tasks: type[LevelTasks] = LevelTasks,
     **options: int,
 ) -> Any:
     variant, scope, handover = pair
@@ -109,7 +109,7 @@ def test_many_batches(spark: SparkSession, tmp_path: Path, bits: int, partitions
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tasks", [KilledMidLevel, KilledAfterWriting, KilledWhileSending])
-def test_accidents_with_fingerprints(spark: SparkSession, tmp_path: Path, tasks: type[Tasks]) -> None:
+def test_accidents_with_fingerprints(spark: SparkSession, tmp_path: Path, tasks: type[LevelTasks]) -> None:
     pair = ("kip_full", "two-brokers", 400)
     compare(spark, tmp_path, pair, 2, tasks, fingerprint=64, **SMALL)
     assert len(list(tmp_path.rglob("accident-*"))) == 2
@@ -139,7 +139,7 @@ def test_liveness_from_shards(spark: SparkSession, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tasks", "partitions"), [(Once, 7), (KilledMidLevel, 2), (KilledAfterWriting, 7), (KilledWhileSending, 1)]
 )
-def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], partitions: int) -> None:
+def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[LevelTasks], partitions: int) -> None:
     compare(spark, tmp_path, ("kip_full", "two-brokers", 400), partitions, tasks)
     assert len(list(tmp_path.rglob("accident-*"))) == 2
 
@@ -147,15 +147,15 @@ def test_accidents(spark: SparkSession, tmp_path: Path, tasks: type[Tasks], part
 @pytest.mark.slow
 def test_a_level_made_twice_is_the_same(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Spark may run any task again, also after it has succeeded; each attempt reports the same."""
-    made = Exchange.level
-    twice: list[tuple[list[Report], list[Report]]] = []
+    made = LevelExchange.level
+    twice: list[tuple[list[ShardReport], list[ShardReport]]] = []
 
-    def level(self: Exchange, tasks: Tasks, stop: Callable[[], str | None]) -> list[Report]:
+    def level(self: LevelExchange, tasks: LevelTasks, stop: Callable[[], str | None]) -> list[ShardReport]:
         reports = made(self, tasks, stop)
         twice.append((reports, made(self, tasks, stop)))
         return reports
 
-    monkeypatch.setattr(Exchange, "level", level)
+    monkeypatch.setattr(LevelExchange, "level", level)
     compare(spark, tmp_path, ("kip_full", "two-brokers", 1800), 2)
     for first, second in twice:
         for one, other in zip(first, second, strict=True):

@@ -19,7 +19,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.model.state import Acks
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.loaded import Loaded
 
 LEGACY = Selection("legacy", "two-brokers")
@@ -34,7 +34,7 @@ def lost_record(model: Model | None = None) -> Loaded[Label]:
     states = [plain.initial()]
     for label in STORY:
         states.append(plain.step(states[-1], label))
-    behaviour = Behaviour(Origin.of(selected, "P-8"), tuple(states), STORY)
+    behaviour = Behaviour(TraceOrigin.of(selected, "P-8"), tuple(states), STORY)
     return Loaded(model, selected.config, behaviour)
 
 

@@ -25,7 +25,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.spark.distributed_search import SparkSearch
-from elrcheck.spark.tasks import Tasks
+from elrcheck.spark.tasks import LevelTasks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -111,7 +111,7 @@ def on_spark(
     folder: Path,
     partitions: int,
     handover: int | None,
-    tasks: type[Tasks] = Tasks,
+    tasks: type[LevelTasks] = LevelTasks,
     stop: str = "complete",
     fingerprint: int = 0,
     **sizes: int,
@@ -131,7 +131,7 @@ def on_spark(
 # ---------------------------------------------------------------------------- tasks that fail
 
 
-class Once(Tasks):
+class Once(LevelTasks):
     """Has an accident in partition 0, once in an even and once in an odd level; a file says that it was."""
 
     when = "insert"

@@ -11,7 +11,7 @@ from typing import Any
 from elrcheck.base.requests import Selection
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.commands.web.web_server import WebServer
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 
 LEGACY: Mapping[str, Any] = {"variant": "legacy", "scope": "two-brokers"}
 PATH = ["Fence(b=1)", "Produce(leader=0,acks=ALL)", "ApplyMetadata(b=0)"]
@@ -52,7 +52,7 @@ class Client:
 @contextlib.contextmanager
 def serving(explorer: Explorer | None = None, **limits: Any) -> Iterator[Client]:
     """limits: of the server, `seconds` and `connections`."""
-    made = explorer or Explorer(Given(Selection("legacy", "two-brokers")))
+    made = explorer or Explorer(NamedSelection(Selection("legacy", "two-brokers")))
     server = WebServer(0, made, **limits)
     server.start()
     try:

@@ -20,7 +20,7 @@ from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
 from elrcheck.stored_traces.tracefile import CODES, decode_trace, decode_value, encode_value, stored_origin, write_trace
 from elrcheck.tla_export.reading.itf import decode, encode, itf_states, type_text, write_itf
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 
 class Mode(enum.Enum):
@@ -217,7 +217,7 @@ def test_foreign_variables_can_be_ignored(itf: Path) -> None:
 # ------------------------------------------------------------------------------ stored traces
 
 TRACE = Behaviour(
-    Origin("kip_full", "two-brokers", {"min_isr": 1, "unclean": True}, "P-21"),
+    TraceOrigin("kip_full", "two-brokers", {"min_isr": 1, "unclean": True}, "P-21"),
     states=(FIRST, SECOND),
     labels=(Label("Fence", (0, Mode.FENCED, frozenset({1}))),),
 )
@@ -254,7 +254,7 @@ def test_a_stored_trace_is_plain_json_with_a_state_on_each_line(stored: Path) ->
 def test_a_lasso_has_one_more_step(tmp_path: Path) -> None:
     path = tmp_path / "lasso.json"
     labels = (Label("A", ()), Label("B", ()))
-    lasso = Behaviour(Origin("v", "s", property="L-1"), (FIRST, SECOND), labels, loop=0)
+    lasso = Behaviour(TraceOrigin("v", "s", property="L-1"), (FIRST, SECOND), labels, loop=0)
     write_trace(path, lasso, STATE)
     assert read_trace(path) == lasso
 

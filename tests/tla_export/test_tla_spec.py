@@ -17,7 +17,7 @@ from elrcheck.lang.types import BOOL
 from elrcheck.model.choices import CleanCheck
 from elrcheck.model.config import Config
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.printer import Expressions, Scope
+from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
 from elrcheck.tla_export.spec import Spec, spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 from support import tiny_model
@@ -160,9 +160,9 @@ class Power(Expr):
 
 
 def test_unknown_node_is_refused() -> None:
-    printer = Expressions({}, {}, Names())
+    printer = ExpressionPrinter({}, {}, Names())
     with pytest.raises(UnsupportedNode, match=r"TLA\+ cannot print the node 'Power' \(source line 7\)"):
-        printer.doc(Power(BOOL, line=7), Scope("f", {}))  # type: ignore[arg-type]
+        printer.doc(Power(BOOL, line=7), PrintScope("f", {}))  # type: ignore[arg-type]
 
 
 def test_nothing_is_dropped_inside_one_line() -> None:
@@ -170,7 +170,7 @@ def test_nothing_is_dropped_inside_one_line() -> None:
     parts = (Constant(BOOL, True), Constant(BOOL, False))
     named = NamedConjunction(("a", "b"), parts)
     with pytest.raises(UnsupportedNode, match="NamedConjunction"):
-        Expressions({}, {}, Names()).text(named, Scope("f", {}))
+        ExpressionPrinter({}, {}, Names()).text(named, PrintScope("f", {}))
 
 
 # ---------------------------------------------------------------------------- what it means

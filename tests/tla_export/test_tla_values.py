@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Ty, Vec, opt, type_of
-from elrcheck.tla_export.reading.parse import IDENTIFIER, Fn, ModelValue, ValueSyntaxError, parse, text_of
+from elrcheck.tla_export.reading.parse import IDENTIFIER, ModelValue, TlaFunction, ValueSyntaxError, parse, text_of
 from elrcheck.tla_export.reading.values import (
     RESERVED,
     ValueMismatch,
@@ -61,8 +61,8 @@ states = st.builds(
 )
 
 
-def as_function(pairs: dict[Any, Any]) -> Fn:
-    return Fn(pairs.items())
+def as_function(pairs: dict[Any, Any]) -> TlaFunction:
+    return TlaFunction(pairs.items())
 
 
 scalars = st.booleans() | st.integers(-(2**31), 2**31) | st.text(max_size=5) | st.just(ModelValue("None"))
@@ -124,7 +124,7 @@ def test_tlc_habits() -> None:
     )
     assert parse("(1 :> 5 @@ 2 :> 6)") == parse("<<5, 6>>") == (5, 6)
     assert parse('("a" :> 5)') == parse("[a |-> 5]")
-    assert parse("0 :> 1 @@ 0 :> 2") == Fn([(0, 1)]), "the left function of @@ wins"
+    assert parse("0 :> 1 @@ 0 :> 2") == TlaFunction([(0, 1)]), "the left function of @@ wins"
     assert parse("1..0") == frozenset()
     assert parse(r'"a\"b\\"') == 'a"b\\'
 
@@ -174,9 +174,9 @@ def test_a_vector_is_not_a_sequence() -> None:
     with pytest.raises(ValueMismatch):
         read(VEC_INT, (1, 2))
     with pytest.raises(ValueMismatch):
-        read(SEQ_INT, Fn([(0, 1), (1, 2)]))
+        read(SEQ_INT, TlaFunction([(0, 1), (1, 2)]))
     with pytest.raises(ValueMismatch, match=r"domain is \{0, 2\}"):
-        read(VEC_INT, Fn([(0, 1), (2, 2)]))
+        read(VEC_INT, TlaFunction([(0, 1), (2, 2)]))
 
 
 def test_printing_refuses_the_wrong_type_and_numbers_tlc_cannot_hold() -> None:

@@ -16,7 +16,7 @@ import pytest
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.base.java import find_java, major_version
 from elrcheck.tla_export import tlc_process as tlc
-from elrcheck.tla_export.reading.parse import Fn, ModelValue, ValueSyntaxError
+from elrcheck.tla_export.reading.parse import ModelValue, TlaFunction, ValueSyntaxError
 from elrcheck.tla_export.reading.tlc_output import meaning, read_output, read_states
 from elrcheck.tla_export.tlc_process import TlcOptions, TlcTools, find_tlc, find_tools, run_tlc
 
@@ -78,8 +78,8 @@ def test_a_confirmed_witness_of_2_15() -> None:
     assert output.violated == "Cex_StrongIsr"
     assert output.accepted == {1, 2} and output.initial_accepted and not output.accepted_whole
     assert [(s.number, s.action) for s in output.trace] == [(1, "Initial predicate"), (2, "CexStep")]
-    nothing = Fn([("leader", ModelValue("None")), ("epoch", -1), ("isr", frozenset())])
-    assert output.trace[0].variables["meta"] == Fn([(0, nothing), (1, nothing)])
+    nothing = TlaFunction([("leader", ModelValue("None")), ("epoch", -1), ("isr", frozenset())])
+    assert output.trace[0].variables["meta"] == TlaFunction([(0, nothing), (1, nothing)])
     assert output.trace[1].variables["cexPos"] == 2
 
 
@@ -93,8 +93,8 @@ def test_one_variable_wide_values_arguments_and_lassos() -> None:
     output = read_output(LASSO)
     assert output.loop == 1
     assert [s.action for s in output.trace] == ["Initial predicate", "Fetch(1,0)"]
-    inner = Fn([("name", "a"), ("rec", Fn([("v", frozenset({1}))]))])
-    assert output.trace[0].variables == {"x": Fn([(0, inner), (1, 2)])}
+    inner = TlaFunction([("name", "a"), ("rec", TlaFunction([("v", frozenset({1}))]))])
+    assert output.trace[0].variables == {"x": TlaFunction([(0, inner), (1, 2)])}
     assert read_output("State 3: Stuttering\n").loop == 2
     assert read_output("").loop is None and read_output("").version == "unknown"
 
@@ -254,7 +254,7 @@ def test_deadlock_and_violation(tools: TlcTools, tmp_path: Path) -> None:
 @pytest.mark.tlc
 def test_errors_are_quoted(tools: TlcTools, tmp_path: Path) -> None:
     run = run_tlc(tools, counter(tmp_path, 1, "INVARIANT Nothing"))
-    assert run.exit_code == 151 and "Nothing" in " ".join(run.output.said)
+    assert run.exit_code == 151 and "Nothing" in " ".join(run.output.messages)
 
 
 @pytest.mark.tlc

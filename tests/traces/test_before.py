@@ -15,7 +15,7 @@ from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.replay_file import run_replay
 from elrcheck.stored_traces.recorded import read_recorded
 from elrcheck.stored_traces.tracefile import load_trace, write_trace
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import replay
 from support.places import TESTS
 
@@ -48,17 +48,17 @@ def test_a_stored_trace(name: str, tmp_path: Path) -> None:
 def test_the_same_trace_as_itf_and_as_tlc_printed_it(tmp_path: Path) -> None:
     """An ITF export, and what TLC 2.15 said of the witness; TLC has no names for the model's steps there."""
     stored = load_trace(BEFORE / "P-8.trace.json")
-    itf = read_recorded(BEFORE / "P-8.itf.json", Given())
+    itf = read_recorded(BEFORE / "P-8.itf.json", NamedSelection())
     assert (itf.behaviour, itf.behaviour.origin.form) == (stored.behaviour, "itf")
     (written,) = export_loaded(stored, "itf", tmp_path)
-    assert read_recorded(written, Given()).behaviour == stored.behaviour
+    assert read_recorded(written, NamedSelection()).behaviour == stored.behaviour
     of = stored.behaviour.origin.selection()
-    tlc = read_recorded(BEFORE / "P-8.tlc.txt", Given(of, frozenset({"variant", "scope"})))
+    tlc = read_recorded(BEFORE / "P-8.tlc.txt", NamedSelection(of, frozenset({"variant", "scope"})))
     assert (tlc.behaviour.states, tlc.behaviour.origin.form) == (stored.behaviour.states, "tlc-text")
     assert set(tlc.behaviour.labels) == {None}
     followed = replay(tlc.model, tlc.config, tlc.behaviour)
     assert followed.rejection is None and followed.labels == stored.behaviour.labels
-    report = run_replay(BEFORE / "P-8.itf.json", Given())
+    report = run_replay(BEFORE / "P-8.itf.json", NamedSelection())
     assert [(hit.id, hit.step) for hit in report.violated] == [("P-8", 5)]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
-from elrcheck.traces.behaviour import Behaviour, Origin, allows, of_states
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin, allows, of_states
 from elrcheck.traces.loaded import Loaded
 from elrcheck.traces.replay import ReplayError, replay, replay_finding
 from support.lost_record import STORY, lost_record
@@ -34,28 +34,28 @@ def story() -> Loaded[Label]:
 )
 def test_numbers_that_do_not_fit(states: int, labels: int, loop: int | None, says: str) -> None:
     with pytest.raises(ValueError, match=says):
-        Behaviour(Origin(), tuple(range(states)), (A,) * labels, loop)
+        Behaviour(TraceOrigin(), tuple(range(states)), (A,) * labels, loop)
 
 
 def test_states_in_the_order_of_the_steps() -> None:
-    finite = Behaviour(Origin(), (1, 2, 3), (A, B))
-    closed = Behaviour(Origin(), (1, 2, 3), (A, B, C), 1)
-    stops = Behaviour(Origin(), (1, 2, 3), (A, B), 2)
+    finite = Behaviour(TraceOrigin(), (1, 2, 3), (A, B))
+    closed = Behaviour(TraceOrigin(), (1, 2, 3), (A, B, C), 1)
+    stops = Behaviour(TraceOrigin(), (1, 2, 3), (A, B), 2)
     assert (finite.visited, finite.closes) == ((1, 2, 3), False)
     assert (closed.visited, closed.closes) == ((1, 2, 3, 2), True)
     assert (stops.visited, stops.closes) == ((1, 2, 3), False)
-    assert closed.prefix(3) == Behaviour(Origin(), (1, 2, 3, 2), (A, B, C))
-    assert stops.prefix(1) == Behaviour(Origin(), (1, 2), (A,))
-    assert of_states([1, 2]) == Behaviour(Origin(), (1, 2), (None,))
+    assert closed.prefix(3) == Behaviour(TraceOrigin(), (1, 2, 3, 2), (A, B, C))
+    assert stops.prefix(1) == Behaviour(TraceOrigin(), (1, 2), (A,))
+    assert of_states([1, 2]) == Behaviour(TraceOrigin(), (1, 2), (None,))
 
 
 def test_where_it_was_read_is_no_part_of_it() -> None:
-    assert Origin("v", "s", source="a.json", form="itf") == Origin("v", "s")
-    assert Origin("v", "s") != Origin("v", "s", property="P-1")
+    assert TraceOrigin("v", "s", source="a.json", form="itf") == TraceOrigin("v", "s")
+    assert TraceOrigin("v", "s") != TraceOrigin("v", "s", property="P-1")
 
 
 def test_an_origin_is_a_request() -> None:
-    selection = Origin("legacy", "two-brokers", {"min_isr": 2, "response_loss": True}).selection()
+    selection = TraceOrigin("legacy", "two-brokers", {"min_isr": 2, "response_loss": True}).selection()
     assert selection.overrides == ("min_isr=2", "response_loss=true")
 
 

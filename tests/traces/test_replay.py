@@ -26,14 +26,14 @@ from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.tla_export.module import write_spec
 from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.tlc_process import find_tools
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.loaded import Loaded, NamedSelection
 from support.edits import replaced
 from support.lost_record import CALLS, LEGACY, STORY, lost_record, stored, tlc_json
 from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.replay-1.schema.json"
-IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
+IN_LEGACY = NamedSelection(LEGACY, frozenset({"variant", "scope"}))
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_every_notation_is_told_from_its_contents_and_accepted(
 
 def test_our_own_files_name_their_model(story: Loaded[Label], tmp_path: Path) -> None:
     for path in (stored(tmp_path, story), itf_file(tmp_path, story)):
-        report = run_replay(path, Given())
+        report = run_replay(path, NamedSelection())
         assert (report.verdict, report.origin.variant, report.origin.scope) == ("accepted", "legacy", "two-brokers")
 
 
@@ -152,7 +152,7 @@ def test_a_state_that_no_action_makes(story: Loaded[Label], tmp_path: Path) -> N
     def wrong(document: Any) -> None:
         document["states"][3]["partition"]["leader_epoch"] = 7
 
-    report = checked(run_replay(edited(stored(tmp_path, story), wrong), Given()))
+    report = checked(run_replay(edited(stored(tmp_path, story), wrong), NamedSelection()))
     found = report.rejection
     assert found is not None
     assert (report.verdict, report.exit_code, report.accepted, found.step) == ("rejected", ExitCode.FINDING, 3, 3)
@@ -167,7 +167,7 @@ def test_every_candidate_has_the_guard_that_refused_it(story: Loaded[Label], tmp
     def skip(document: Any) -> None:
         del document["states"][3], document["steps"][2]
 
-    found = run_replay(edited(stored(tmp_path, story), skip), Given()).rejection
+    found = run_replay(edited(stored(tmp_path, story), skip), NamedSelection()).rejection
     assert found is not None
     assert found.step == 3
     guards = {one.label: one.guard for one in found.candidates}
@@ -185,14 +185,14 @@ def test_a_wrong_name_is_refused_although_the_state_is_right(story: Loaded[Label
     def rename(document: Any) -> None:
         document["steps"][0]["args"] = [0]
 
-    found = run_replay(edited(stored(tmp_path, story), rename), Given()).rejection
+    found = run_replay(edited(stored(tmp_path, story), rename), NamedSelection()).rejection
     assert found is not None
     assert found.reason == "the trace calls this step Fence(b=0), but it is Fence(b=1)"
 
 
 def test_another_variant_says_where_it_parts(story: Loaded[Label], tmp_path: Path) -> None:
     """With ELR the feature is on from the start, so the first state differs there."""
-    report = run_replay(stored(tmp_path, story), Given(Selection("kip_full"), frozenset({"variant"})))
+    report = run_replay(stored(tmp_path, story), NamedSelection(Selection("kip_full"), frozenset({"variant"})))
     assert report.rejection is not None
     assert (report.accepted, report.rejection.step) == (0, 0)
     assert "settings.elr_enabled" in [change.path for change in report.rejection.changed]
@@ -217,7 +217,7 @@ def lasso(story: Loaded[Label], folder: Path) -> Path:
     states = [plain.initial()]
     while (after := plain.step(states[-1], fetch)) != states[-1]:
         states.append(after)
-    origin = Origin("legacy", "two-brokers")
+    origin = TraceOrigin("legacy", "two-brokers")
     behaviour = Behaviour(origin, tuple(states), (fetch,) * len(states), len(states) - 1)
     path = folder / "lasso.trace.json"
     write_trace(path, behaviour, story.model.state_ty)
@@ -226,14 +226,14 @@ def lasso(story: Loaded[Label], folder: Path) -> Path:
 
 def test_a_cycle_is_closed_by_a_step_of_the_model(story: Loaded[Label], tmp_path: Path) -> None:
     path = lasso(story, tmp_path)
-    report = run_replay(path, Given())
+    report = run_replay(path, NamedSelection())
     assert (report.verdict, report.states, report.accepted) == ("accepted", 2, 2)
     assert (report.trace.loop, len(report.trace.steps)) == (1, 2)
 
     def elsewhere(document: Any) -> None:
         document["loop"] = 0  # nothing leads back to the initial state
 
-    report = run_replay(edited(path, elsewhere), Given())
+    report = run_replay(edited(path, elsewhere), NamedSelection())
     assert report.rejection is not None
     assert (report.verdict, report.accepted, report.rejection.step) == ("rejected", 2, 2)
 
@@ -256,7 +256,7 @@ def test_nothing_recorded_is_never_accepted(tmp_path: Path, text: str) -> None:
     path = tmp_path / "empty"
     path.write_text(text)
     with pytest.raises(NothingChecked):
-        run_replay(path, Given())
+        run_replay(path, NamedSelection())
 
 
 @pytest.mark.parametrize(
@@ -280,7 +280,7 @@ def test_what_is_no_trace(tmp_path: Path, data: bytes, says: str) -> None:
     path = tmp_path / "no-trace"
     path.write_bytes(data)
     with pytest.raises(UsageFault) as fault:
-        run_replay(path, Given())
+        run_replay(path, NamedSelection())
     assert says in fault.value.message
     assert str(path) in (fault.value.where or "")
 
@@ -309,7 +309,7 @@ def test_a_trace_of_more_brokers_than_the_scope_has(story: Loaded[Label], tmp_pa
     path = tmp_path / "trace.txt"
     path.write_text(tlc_text(story))
     with pytest.raises(UsageFault, match="expected one value for each of 3 brokers"):
-        run_replay(path, Given(Selection("legacy", "three-brokers")))
+        run_replay(path, NamedSelection(Selection("legacy", "three-brokers")))
 
 
 def test_a_format_can_be_forced(story: Loaded[Label], tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import state
 from elrcheck.lang.types import INT, SeqMark, type_of
-from elrcheck.traces.behaviour import Behaviour, Origin, Said
+from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin
 from elrcheck.traces.tlc_json import read_tlc_json
 from support.edits import replaced
 
@@ -53,9 +53,9 @@ def action(name: str, *params: str) -> Fn:
 ACTIONS = {"Inc": action("Inc"), "Set": action("Set", "j")}
 
 
-def read(text: str) -> Behaviour[Said]:
+def read(text: str) -> Behaviour[RecordedStep]:
     root = parse_json(text, "cex.json", Codes("trace-file"))
-    return read_tlc_json(root, type_of(Counter), ACTIONS, (), Origin())
+    return read_tlc_json(root, type_of(Counter), ACTIONS, (), TraceOrigin())
 
 
 def test_what_tlc_writes() -> None:

@@ -49,7 +49,7 @@ class ModelValue:
     name: str
 
 
-class Fn(Mapping["Parsed", "Parsed"]):
+class TlaFunction(Mapping["Parsed", "Parsed"]):
     """A finite function that is not a sequence; with string keys, a record."""
 
     __slots__ = ("_hash", "_map")
@@ -74,7 +74,7 @@ class Fn(Mapping["Parsed", "Parsed"]):
         return f"Fn({self._map!r})"
 
 
-Parsed = bool | int | str | ModelValue | frozenset["Parsed"] | tuple["Parsed", ...] | Fn
+Parsed = bool | int | str | ModelValue | frozenset["Parsed"] | tuple["Parsed", ...] | TlaFunction
 
 
 def is_int(value: object) -> bool:
@@ -87,7 +87,7 @@ def fn(items: Iterable[tuple[Parsed, Parsed]]) -> Parsed:
     mapping = dict(items)
     if all(isinstance(k, int) and is_int(k) and 1 <= k <= len(mapping) for k in mapping):
         return tuple(mapping[i] for i in range(1, len(mapping) + 1))
-    return Fn(mapping.items())
+    return TlaFunction(mapping.items())
 
 
 def quote(text: str) -> str:
@@ -102,14 +102,14 @@ def unquote(literal: str) -> str:
 
 def parse(text: str) -> Parsed:
     """Parse the whole text as one value; raise ValueSyntaxError if it is not one."""
-    reader = _Reader(text)
+    reader = _ValueReader(text)
     value = reader.value(0)
     if reader.here < len(reader.tokens):
         reader.fail("more text after the value")
     return value
 
 
-class _Reader:
+class _ValueReader:
     """One pass over the tokens of a text; `here` is the next one."""
 
     def __init__(self, text: str) -> None:

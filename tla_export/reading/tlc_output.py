@@ -35,7 +35,7 @@ CHATTER = re.compile(
     r"|Semantic process|Starting\.\.\.|Finished |Progress\(|Computing initial|\d+ states generated"
     r'|The depth of|The average outdegree|<<\s*"cex |See the User Output|This was probably caused|\s*$'
 )
-SAID_LINES = 12
+MESSAGE_LINES = 12
 
 STATE = re.compile(r"^(?:State )?(\d+): ?(?:<(.*)>|(Stuttering))?\s*$")
 BACK = re.compile(r"^Back to state (\d+)")
@@ -75,7 +75,7 @@ class TlcState:
 class TlcOutput:
     """The results read from one run's output; figures are None where TLC did not print them.
 
-    said: the first lines that are not routine output; for a failed run, the reason.
+    messages: the first lines that are not routine output; for a failed run, the reason.
     accepted, initial_accepted, accepted_whole: the lines printed by the witness of a trace.
     """
 
@@ -87,7 +87,7 @@ class TlcOutput:
     accepted: frozenset[int]
     initial_accepted: bool
     accepted_whole: bool
-    said: tuple[str, ...]
+    messages: tuple[str, ...]
     trace: tuple[TlcState, ...] = field(default=())
     loop: int | None = None
 
@@ -113,7 +113,7 @@ def read_output(text: str) -> TlcOutput:
         accepted=frozenset(int(n) for n in ACCEPTED.findall(text)),
         initial_accepted=FIRST.search(text) is not None,
         accepted_whole=WHOLE.search(text) is not None,
-        said=tuple(itertools.islice((ln.strip() for ln in lines if not CHATTER.match(ln)), SAID_LINES)),
+        messages=tuple(itertools.islice((ln.strip() for ln in lines if not CHATTER.match(ln)), MESSAGE_LINES)),
         trace=tuple(read_states(lines)),
         loop=read_loop(lines),
     )

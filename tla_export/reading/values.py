@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from elrcheck.lang.types import Ty, optional_fields
-from elrcheck.tla_export.reading.parse import IDENTIFIER, Fn, ModelValue, Parsed, is_int, parse, quote, text_of
+from elrcheck.tla_export.reading.parse import IDENTIFIER, ModelValue, Parsed, TlaFunction, is_int, parse, quote, text_of
 
 NONE_NAME = "None"
 TLC_MAX = 2**31 - 1
@@ -198,18 +198,18 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return _read(ty.elem, parsed, at)
         case "opt" if parsed == ModelValue(NONE_NAME):
             return None
-        case "vec" if isinstance(parsed, Fn):
+        case "vec" if isinstance(parsed, TlaFunction):
             if set(parsed) != set(range(len(parsed))):
                 at.fail(f"expected a function on 0..{len(parsed) - 1}, the domain is {_domain(parsed)}")
             return tuple(_read(ty.elem, parsed[i], at.item(i)) for i in range(len(parsed)))
         case "seq" if isinstance(parsed, tuple):
             return tuple(_read(ty.elem, v, at.item(i)) for i, v in enumerate(parsed))
-        case "record" | "state" if isinstance(parsed, Fn):
+        case "record" | "state" if isinstance(parsed, TlaFunction):
             return _record(ty, parsed, at)
     at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
 
 
-def _domain(function: Fn) -> str:
+def _domain(function: TlaFunction) -> str:
     return text_of(frozenset(function))
 
 

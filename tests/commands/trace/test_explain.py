@@ -17,7 +17,7 @@ from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import Clause, ExplainReport
 from elrcheck.stored_traces.subject import subject_of
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from support.lost_record import LEGACY, lost_record, stored
 from support.places import SCHEMAS
@@ -27,7 +27,7 @@ SCHEMA = SCHEMAS / "elrcheck.explain-1.schema.json"
 
 @pytest.fixture(scope="module")
 def subject(tmp_path_factory: pytest.TempPathFactory) -> Replayed:
-    return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, Given())
+    return subject_of(stored(tmp_path_factory.mktemp("run"), lost_record()), None, NamedSelection())
 
 
 def ask(subject: Replayed, *properties: str, action: str | None = None, at: int | None = None) -> ExplainReport:
@@ -132,7 +132,7 @@ def test_all_choices_of_an_action(subject: Replayed) -> None:
 @pytest.mark.parametrize(("variant", "scope"), [("kip_full", "recovery"), ("code_4_1", "late-fetches")])
 def test_ir_and_plain_python_agree_on_everything(variant: str, scope: str) -> None:
     """run_explain refuses to answer where the two readings differ."""
-    found = sample(Given(Selection(variant, scope)), 11, 12)
+    found = sample(NamedSelection(Selection(variant, scope)), 11, 12)
     idents = tuple(fn.ident for fn in (*found.model.always, *found.model.sometimes))
     report = run_explain(found, ExplainQuestion(idents, None, 12))
     assert len(report.explained) == len(idents)

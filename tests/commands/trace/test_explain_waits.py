@@ -23,7 +23,7 @@ from elrcheck.report.formats import render
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import ExplainReport, FairStep
 from elrcheck.stored_traces.tracefile import write_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.replay import Replayed, replay
 from support.places import SCHEMAS
 
@@ -45,7 +45,7 @@ def lasso(model: Model, labels: Sequence[tuple[str, tuple[Any, ...]]], loop: int
     assert states[-1] == states[loop]
     if loop < len(taken):
         states.pop()
-    origin = Origin.of(selected, source="here")
+    origin = TraceOrigin.of(selected, source="here")
     return replay(model, selected.config, Behaviour(origin, tuple(states), tuple(taken), loop))
 
 

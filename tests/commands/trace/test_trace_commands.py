@@ -24,13 +24,13 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.state import Acks
 from elrcheck.stored_traces.subject import of_repro, subject_of
 from elrcheck.stored_traces.tracefile import load_trace
-from elrcheck.traces.behaviour import Behaviour, Origin
-from elrcheck.traces.loaded import Given, Loaded
+from elrcheck.traces.behaviour import Behaviour, TraceOrigin
+from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed, replay
 from support.lost_record import CALLS, LEGACY, lost_record, stored
 from support.places import SCHEMAS
 
-IN_LEGACY = Given(LEGACY, frozenset({"variant", "scope"}))
+IN_LEGACY = NamedSelection(LEGACY, frozenset({"variant", "scope"}))
 OPTIONS = ["--variant", "legacy", "--scope", "two-brokers"]
 
 
@@ -41,7 +41,7 @@ def story() -> Loaded[Label]:
 
 @pytest.fixture(scope="module")
 def subject(story: Loaded[Label], tmp_path_factory: pytest.TempPathFactory) -> Replayed:
-    return subject_of(stored(tmp_path_factory.mktemp("run"), story), None, Given())
+    return subject_of(stored(tmp_path_factory.mktemp("run"), story), None, NamedSelection())
 
 
 def along(story: Loaded[Label], labels: list[Label]) -> Replayed:
@@ -53,7 +53,7 @@ def along(story: Loaded[Label], labels: list[Label]) -> Replayed:
     states = [plain.initial()]
     for label in labels:
         states.append(plain.step(states[-1], label))
-    behaviour = Behaviour(Origin.of(selected, source="made"), tuple(states), tuple(labels))
+    behaviour = Behaviour(TraceOrigin.of(selected, source="made"), tuple(states), tuple(labels))
     return replay(story.model, selected.config, behaviour)
 
 
@@ -126,7 +126,7 @@ def test_a_damaged_trace_is_for_replay(story: Loaded[Label], tmp_path: Path) -> 
     document["states"][4]["lossy"] = []
     path.write_text(json.dumps(document))
     with pytest.raises(UsageFault) as fault:
-        subject_of(path, None, Given())
+        subject_of(path, None, NamedSelection())
     assert fault.value.code == "trace-rejected"
     assert fault.value.help == f"see `elrcheck replay {path}`"
 
@@ -195,7 +195,7 @@ def test_nothing_to_keep(story: Loaded[Label]) -> None:
 
 
 def test_a_sample_follows_from_its_seed() -> None:
-    given = Given(Selection("kip_full", "three-brokers"))
+    given = NamedSelection(Selection("kip_full", "three-brokers"))
     one, again, other = sample(given, 5, 12), sample(given, 5, 12), sample(given, 6, 12)
     assert one.labels == again.labels != other.labels
     assert of_repro(one.repro, given.selection).states == one.states

@@ -18,12 +18,12 @@ from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
-from elrcheck.traces.loaded import Given
+from elrcheck.traces.loaded import NamedSelection
 from support.processes import ended_in_time
 from support.web_client import LEGACY, PATH, Client, serving
 
 HEAVY = ("llvmlite", "networkx", "numpy", "pandas", "pyarrow", "pyspark", "rich", "z3")
-LEGACY_GIVEN = Given(Selection("legacy", "two-brokers"))
+LEGACY_GIVEN = NamedSelection(Selection("legacy", "two-brokers"))
 
 
 def test_it_starts_without_solver_and_compiler_and_ends_with_130(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def start_of(explorer: Explorer) -> Any:
 
 
 def test_it_begins_with_a_trace_in_the_model_that_the_trace_names(stored: Path) -> None:
-    start = start_of(Explorer(Given(), stored))
+    start = start_of(Explorer(NamedSelection(), stored))
     assert start["model"] == {**LEGACY, "overrides": []}
     assert start["trace"]["path"] == PATH
 
@@ -95,7 +95,7 @@ def test_a_scope_file_of_the_command_line_can_be_explored_and_no_other(tmp_path:
     for name in ("mine.toml", "other.toml"):
         (tmp_path / name).write_text(text, encoding="utf-8")
     mine, other = (str(tmp_path / name) for name in ("mine.toml", "other.toml"))
-    with serving(Explorer(Given(Selection("legacy", mine)))) as client:
+    with serving(Explorer(NamedSelection(Selection("legacy", mine)))) as client:
         model = {"variant": "legacy", "scope": mine}
         assert client.post("/api/state", {"model": model, "path": PATH})["path"] == PATH
         refused = client.post("/api/state", {"model": {**model, "scope": other}, "path": []})
