@@ -164,8 +164,8 @@ def test_a_leader_s_walk_ends_where_it_commits_more() -> None:
     assert walk is not None and walk.leader == 0
     last, before = walk.steps[-1], walk.steps[-2]
     assert last.label.action == "ApplyMetadataFirst" and len(walk.steps) < len(subject.trace.labels)
-    assert (before.known.high_watermark, last.known.high_watermark, walk.repaired.high_watermark) == (0, 1, 0)
-    assert (last.known.answers, walk.repaired.answers) == (("NONE",), ("WAITING",))
+    assert (before.view.high_watermark, last.view.high_watermark, walk.repaired.high_watermark) == (0, 1, 0)
+    assert (last.view.answers, walk.repaired.answers) == (("NONE",), ("WAITING",))
     answer = next(step.events for step in walk.steps if step.label.action == "LeaderLearns")
     assert answer == (Granted(1, 4, (0, 2)),)
     assert leader_walk_of(subject.model, subject.config, subject.trace, subject.config) is None
