@@ -1,6 +1,6 @@
 """`elrcheck risk`: the smallest sets of events after which a topic loses data, or stays without a leader.
 
-Every set is a bounded search of the model, and every trace is followed by the plain model before it is told.
+Every set is a bounded search of the model, and every trace is followed by the plain model before it is reported.
 A set that a limit left open is undecided, never safe.
 """
 
@@ -144,8 +144,8 @@ def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
     theirs = {(answer.outcome, tuple(answer.events.items())): answer for answer in other.answers}
     lines = []
     for key in dict.fromkeys([*own, *theirs]):
-        here, there = own.get(key), theirs.get(key)
-        if here is not None and there is not None:
+        first_answer, other_answer = own.get(key), theirs.get(key)
+        if first_answer is not None and other_answer is not None:
             continue
         outcome, items = key
         lines.append(
@@ -153,8 +153,8 @@ def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
                 dict(items),
                 in_words(dict(items)),
                 outcome,
-                _word(here, first, outcome, dict(items)),
-                _word(there, other, outcome, dict(items)),
+                _word(first_answer, first, outcome, dict(items)),
+                _word(other_answer, other, outcome, dict(items)),
             )
         )
     return lines

@@ -1,4 +1,4 @@
-"""A trace told in sentences, as a Kafka operator would tell it."""
+"""A trace in sentences, as a Kafka operator would tell it."""
 
 from __future__ import annotations
 
@@ -7,41 +7,40 @@ from typing import Any
 
 from elrcheck.lang.plain import Label
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
-from elrcheck.model.state import Acks, State, Status, leads
+from elrcheck.model.state import Acks, Partition, State, Status, leads
 
-Teller = Callable[[State, State, Sequence[Any]], str]
-"""What a step is in words: from the states before and after, and its arguments; empty if it is not told."""
+Describe = Callable[[State, State, Sequence[Any]], str]
+"""Describes a step by the states before and after it, and its arguments; empty for a step that is left out."""
 
 
 def story(states: Sequence[State], labels: Sequence[Label], ident: str) -> tuple[str, ...]:
-    """The trace in sentences; the last one says what is lost."""
+    """Return the trace in sentences; the last one says what is lost."""
     first = states[0].partition
-    told = [f"Replicas {_ids(first.replicas)} are in sync, and broker {first.leader} leads."]
+    sentences = [f"Replicas {_ids(first.replicas)} are in sync, and broker {first.leader} leads."]
     for before, after, label in zip(states, states[1:], labels, strict=False):
-        said = TELLERS[label.action](before, after, label.args)
-        changed = _partition(before, after)
-        if not said and changed:
-            said = "The controller writes a new partition record."
+        sentence = SENTENCES[label.action](before, after, label.args)
+        changes = _partition_changes(before, after)
+        if not sentence and changes:
+            sentence = "The controller writes a new partition record."
         if len(after.committed) > len(before.committed):
-            said = f"{said} The record is replicated and acknowledged.".strip()
-        if said:
-            told.append(f"{said} {changed}".strip())
-    return (*told, ending(states[-1], ident))
+            sentence = f"{sentence} The record is replicated and acknowledged.".strip()
+        if sentence:
+            sentences.append(f"{sentence} {changes}".strip())
+    return (*sentences, ending(states[-1], ident))
 
 
 def ending(state: State, ident: str) -> str:
-    """What is lost in the last state."""
+    """Say what is lost in the last state."""
     if ident.startswith("STALL"):
-        gone = [b for b in state.partition.replicas if not state.registration[b].registered]
-        who = "Every replica that is registered is up" if gone else "Every replica is up"
+        all_registered = all(state.registration[b].registered for b in state.partition.replicas)
+        who = "Every replica is up" if all_registered else "Every replica that is registered is up"
         return f"{who}, and the partition has no leader; only an operator can give it one."
     leaders = [
         b
         for b, broker in enumerate(state.broker)
         if leads(state, b) and broker.view.leader_epoch == state.partition.leader_epoch
     ]
-    holders = [b for b, broker in enumerate(state.broker) if broker.log]
-    if not [b for b in holders if b in state.partition.replicas]:
+    if not any(state.broker[b].log for b in state.partition.replicas):
         return "No replica has the acknowledged record any more: it is lost."
     who = f"Broker {leaders[0]} leads" if leaders else "The leader serves"
     return f"{who} without the acknowledged record, and the others truncate to it: the record is lost."
@@ -51,21 +50,16 @@ def _ids(brokers: Iterable[int]) -> str:
     return ", ".join(map(str, brokers)) or "none"
 
 
-def _set(brokers: Iterable[int]) -> str:
-    return "[" + ", ".join(map(str, sorted(brokers))) + "]"
-
-
-def _partition(before: State, after: State) -> str:
-    """What changed in the partition record, as `kafka-topics --describe` shows it."""
-    old, new = before.partition, after.partition
-    shown = [
-        ("Leader", str(old.leader), "none" if new.leader is None else str(new.leader)),
-        ("Replicas", _ids(old.replicas), _ids(new.replicas)),
-        ("Isr", _set(old.isr), _set(new.isr)),
-        ("Elr", _set(old.elr), _set(new.elr)),
-    ]
-    parts = [f"{name}: {now}" for name, was, now in shown if was.replace("None", "none") != now]
+def _partition_changes(before: State, after: State) -> str:
+    """Return what changed in the partition record, as `kafka-topics --describe` shows it."""
+    old, new = _described(before.partition), _described(after.partition)
+    parts = [f"{name}: {value}" for name, value in new.items() if value != old[name]]
     return f"({'; '.join(parts)})" if parts else ""
+
+
+def _described(p: Partition) -> dict[str, str]:
+    leader = "none" if p.leader is None else str(p.leader)
+    return {"Leader": leader, "Replicas": _ids(p.replicas), "Isr": str(sorted(p.isr)), "Elr": str(sorted(p.elr))}
 
 
 def _nothing(before: State, after: State, args: Sequence[Any]) -> str:
@@ -75,8 +69,8 @@ def _nothing(before: State, after: State, args: Sequence[Any]) -> str:
 def _produce(before: State, after: State, args: Sequence[Any]) -> str:
     leader, acks = args
     word = {Acks.ALL: "all", Acks.ONE: "1", Acks.ZERO: "0"}[acks]
-    told = " The broker has appended it, and acknowledges it." if acks == Acks.ONE else ""
-    return f"A producer writes a record with acks={word} to broker {leader}.{told}"
+    answer = " The broker has appended it, and acknowledges it." if acks == Acks.ONE else ""
+    return f"A producer writes a record with acks={word} to broker {leader}.{answer}"
 
 
 def _fetch(before: State, after: State, args: Sequence[Any]) -> str:
@@ -132,54 +126,54 @@ def _shrink(before: State, after: State, args: Sequence[Any]) -> str:
     return f"Leader {leader} asks to drop the lagging {who} {_ids(sorted(out))} from the ISR."
 
 
-def _said(text: str) -> Teller:
-    """A sentence with the arguments of the step as {0}, {1}."""
+def _sentence(text: str) -> Describe:
+    """Describe a step by a sentence with its arguments as {0}, {1}."""
     return lambda before, after, args: text.format(*args)
 
 
-TELLERS: Mapping[str, Teller] = {
+SENTENCES: Mapping[str, Describe] = {
     "Produce": _produce,
     "Fetch": _fetch,
     "SendLateFetch": _nothing,
     "ReadForLateFetch": _nothing,
     "LateFetchReturns": _nothing,
     "LoseLateFetch": _nothing,
-    "ExpandIsr": _said("Broker {1} has caught up, and leader {0} asks to add it to the ISR."),
+    "ExpandIsr": _sentence("Broker {1} has caught up, and leader {0} asks to add it to the ISR."),
     "ShrinkIsr": _shrink,
-    "ControllerAlters": _said("The controller decides on the request of broker {0}."),
+    "ControllerAlters": _sentence("The controller decides on the request of broker {0}."),
     "LeaderLearns": _nothing,
-    "LoseResponse": _said("The controller's answer to broker {0} is lost."),
-    "CleanStop": _said("Broker {0} stops in an orderly way."),
+    "LoseResponse": _sentence("The controller's answer to broker {0} is lost."),
+    "CleanStop": _sentence("Broker {0} stops in an orderly way."),
     "Crash": _crash,
-    "Kill": _said("Broker {0} is killed; its log is intact."),
-    "Start": _said("Broker {0} starts again."),
-    "Register": _said("Broker {0} registers."),
+    "Kill": _sentence("Broker {0} is killed; its log is intact."),
+    "Start": _sentence("Broker {0} starts again."),
+    "Register": _sentence("Broker {0} registers."),
     "Fence": _fence,
-    "Unfence": _said("Broker {0} is unfenced."),
-    "StartControlledShutdown": _said("Broker {0} asks for a controlled shutdown."),
-    "GrantShutdown": _said("The controller lets broker {0} shut down."),
-    "Unregister": _said("An operator unregisters broker {0}."),
-    "FailDirectory": _said("The log directory of broker {0} fails."),
-    "LoseDirectory": _said("The log directory of broker {0} is lost while the broker is down."),
-    "ReportFailedDirectory": _said("Broker {0} reports its failed log directory."),
-    "ReportNewDirectory": _said("Broker {0} reports its log directory."),
+    "Unfence": _sentence("Broker {0} is unfenced."),
+    "StartControlledShutdown": _sentence("Broker {0} asks for a controlled shutdown."),
+    "GrantShutdown": _sentence("The controller lets broker {0} shut down."),
+    "Unregister": _sentence("An operator unregisters broker {0}."),
+    "FailDirectory": _sentence("The log directory of broker {0} fails."),
+    "LoseDirectory": _sentence("The log directory of broker {0} is lost while the broker is down."),
+    "ReportFailedDirectory": _sentence("Broker {0} reports its failed log directory."),
+    "ReportNewDirectory": _sentence("Broker {0} reports its log directory."),
     "ApplyMetadata": _apply,
     "ApplyMetadataFirst": _apply,
     "ApplyOlderRecord": _apply,
     "ApplyMinIsr": _nothing,
     "CopyFromShadow": _nothing,
     "EndSynchronisation": _nothing,
-    "ElectPreferred": _said("The preferred leader is elected."),
-    "ElectUnclean": _said("An operator asks for an unclean election."),
-    "DesignateLeader": _said("An operator makes broker {0} the leader."),
+    "ElectPreferred": _sentence("The preferred leader is elected."),
+    "ElectUnclean": _sentence("An operator asks for an unclean election."),
+    "DesignateLeader": _sentence("An operator makes broker {0} the leader."),
     "FavourReplica": _nothing,
-    "ElectUncleanPeriodically": _said("The controller's timer elects a leader uncleanly."),
+    "ElectUncleanPeriodically": _sentence("The controller's timer elects a leader uncleanly."),
     "ChangeMinIsr": _min_isr,
-    "DeleteMinIsr": _said("An operator deletes min.insync.replicas of the topic."),
-    "ChangeBrokerMinIsr": _said("An operator sets min.insync.replicas of broker {0} to {1}."),
+    "DeleteMinIsr": _sentence("An operator deletes min.insync.replicas of the topic."),
+    "ChangeBrokerMinIsr": _sentence("An operator sets min.insync.replicas of broker {0} to {1}."),
     "ChangeFeature": _feature,
-    "AssignDirectories": _said("A broker reports the log directory of its replica."),
+    "AssignDirectories": _sentence("A broker reports the log directory of its replica."),
     "Reassign": _reassign,
-    "CancelReassignment": _said("The operator cancels the reassignment."),
+    "CancelReassignment": _sentence("The operator cancels the reassignment."),
 }
-"""Action -> how it is told. Actions of the recovery manager, which no release has, are told by name."""
+"""Action -> its description. Actions of the recovery manager, which no release has, are left out."""

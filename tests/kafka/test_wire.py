@@ -146,7 +146,7 @@ def test_every_record_has_the_same_fields_in_java() -> None:
         "BuilderAnswer": BuilderAnswer,
     }
     assert {name: controller[name] for name in others} == {name: names_of(kind) for name, kind in others.items()}
-    assert broker["Known"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)
+    assert broker["BrokerAnswer"] == names_of(BrokerAnswer) and broker["Proposed"] == names_of(Proposed)
     assert wire.write(Metadata(1, 4, 5, (0, 1), ())) == (
         b'{"type":"Metadata","leader":1,"leader_epoch":4,"partition_epoch":5,"replicas":[0,1],"isr":[]}'
     )

@@ -19,7 +19,7 @@ import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
- * Drives kafka.cluster.Partition: a line is an Event in JSON, answered by what is Known then; f is a flush. A line
+ * Drives kafka.cluster.Partition: a line is an Event in JSON, answered by a BrokerAnswer; f is a flush. A line
  * that cannot be understood ends the process.
  */
 public final class BrokerMain {
@@ -56,7 +56,7 @@ public final class BrokerMain {
             }
             try {
                 String outcome = outcome(replica, MAPPER.readValue(line, Event.class));
-                text.append(MAPPER.writeValueAsString(replica.known(outcome)));
+                text.append(MAPPER.writeValueAsString(replica.answer(outcome)));
             } catch (RuntimeException | IOException broken) {
                 send(text, out);
                 System.err.println("cannot do: " + line);

@@ -72,12 +72,12 @@ final class Reflected {
     private static boolean accepts(Class<?>[] types, Object[] arguments) {
         if (types.length != arguments.length) return false;
         for (int i = 0; i < types.length; i++) {
-            Object given = arguments[i];
-            if (given != null && !types[i].isPrimitive() && !types[i].isInstance(given)) return false;
-            if (types[i] == boolean.class != given instanceof Boolean && types[i].isPrimitive()) return false;
-            if (types[i] == long.class && !(given instanceof Long)) return false;
-            if (types[i] == int.class && !(given instanceof Integer)) return false;
-            if (types[i] == short.class && !(given instanceof Short)) return false;
+            Object argument = arguments[i];
+            if (argument != null && !types[i].isPrimitive() && !types[i].isInstance(argument)) return false;
+            if (types[i] == boolean.class != argument instanceof Boolean && types[i].isPrimitive()) return false;
+            if (types[i] == long.class && !(argument instanceof Long)) return false;
+            if (types[i] == int.class && !(argument instanceof Integer)) return false;
+            if (types[i] == short.class && !(argument instanceof Short)) return false;
         }
         return true;
     }
@@ -153,16 +153,16 @@ final class Reflected {
     /** An object that does nothing but what `handler` does; default methods work. */
     static Object proxy(Class<?> type, InvocationHandler handler) {
         Class<?>[] types = {type};
-        return Proxy.newProxyInstance(Reflected.class.getClassLoader(), types, (self, method, given) -> {
+        return Proxy.newProxyInstance(Reflected.class.getClassLoader(), types, (self, method, args) -> {
             if (method.getDeclaringClass() == Object.class) {
                 return switch (method.getName()) {
                     case "hashCode" -> System.identityHashCode(self);
-                    case "equals" -> self == given[0];
+                    case "equals" -> self == args[0];
                     default -> type.getSimpleName();
                 };
             }
-            Object done = handler.invoke(self, method, given);
-            if (done == null && method.isDefault()) return InvocationHandler.invokeDefault(self, method, given);
+            Object done = handler.invoke(self, method, args);
+            if (done == null && method.isDefault()) return InvocationHandler.invokeDefault(self, method, args);
             if (done == null && method.getReturnType() == int.class) return 0;
             if (done == null && method.getReturnType() == boolean.class) return false;
             if (done == null && method.getReturnType() == long.class) return 0L;

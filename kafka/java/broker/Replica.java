@@ -35,8 +35,8 @@ import org.apache.kafka.storage.internals.log.VerificationGuard;
 
 /** A kafka.cluster.Partition with a real log in a folder, and the world around it: time, metadata, the controller. */
 final class Replica {
-    /** What came of an event, and what the partition knows then; epochStart and sent may be null. */
-    record Known(
+    /** The outcome of an event, and what the partition knows afterwards; epochStart and sent may be null. */
+    record BrokerAnswer(
         String outcome, boolean leads, int leaderEpoch, int partitionEpoch, long logEnd, long highWatermark,
         Long epochStart, List<Integer> isr, List<Integer> maximalIsr, boolean inFlight, List<Peer> peers,
         Proposed sent, List<String> produce
@@ -95,7 +95,7 @@ final class Replica {
 
     Replica(File folder) {
         this.folder = folder;
-        this.time = (Time) Reflected.proxy(Time.class, (self, method, given) -> switch (method.getName()) {
+        this.time = (Time) Reflected.proxy(Time.class, (self, method, arguments) -> switch (method.getName()) {
             case "milliseconds", "hiResClockMs" -> now;
             case "nanoseconds" -> now * 1_000_000L;
             default -> null;
@@ -115,7 +115,7 @@ final class Replica {
     }
 
     private static Object purgatory() {
-        Timer timer = (Timer) Reflected.proxy(Timer.class, (self, method, given) -> null);
+        Timer timer = (Timer) Reflected.proxy(Timer.class, (self, method, arguments) -> null);
         return Reflected.build(PURGATORY, null, "none", timer);
     }
 
@@ -130,9 +130,9 @@ final class Replica {
         Reflected.call(log, "truncateFullyAndStartAt", 0L, LOG_IN_SCALA ? scala.Option.empty() : Optional.empty());
         KRaftVersion[] raft = KRaftVersion.values();
         cache = Reflected.build(CACHE, null, id, (Supplier<?>) () -> raft[raft.length - 1]);
-        Object alter = Reflected.proxy(ALTER, (self, method, given) ->
-            method.getName().equals("submit") ? submit(given[1]) : null);
-        Object listener = Reflected.proxy(LISTENER, (self, method, given) -> null);
+        Object alter = Reflected.proxy(ALTER, (self, method, arguments) ->
+            method.getName().equals("submit") ? submit(arguments[1]) : null);
+        Object listener = Reflected.proxy(LISTENER, (self, method, arguments) -> null);
         scala.Function0<Object> epochs = () -> this.epoch;
         List<Object> parts = new ArrayList<>(List.of(
             NAME, lag, id, epochs, time, listener, delayed, cache, alter, scala.Option.apply(TOPIC)));
@@ -146,7 +146,7 @@ final class Replica {
         File place = new File(folder, "min-isr-" + minIsr + "/t-0");
         if (!place.mkdirs()) throw new IllegalStateException("cannot make " + place);
         LogConfig config = new LogConfig(Map.of("min.insync.replicas", Integer.toString(minIsr)));
-        Scheduler scheduler = (Scheduler) Reflected.proxy(Scheduler.class, (self, method, given) -> null);
+        Scheduler scheduler = (Scheduler) Reflected.proxy(Scheduler.class, (self, method, arguments) -> null);
         List<Object> parts = new ArrayList<>(List.of(
             place, config, scheduler, Reflected.build(STATS, null), time, 3_600_000,
             new ProducerStateManagerConfig(86_400_000, false),
@@ -259,11 +259,11 @@ final class Replica {
         for (var constructor : FETCH_PARAMS.getConstructors()) {
             Class<?>[] types = constructor.getParameterTypes();
             if (types[types.length - 1] == boolean.class) continue;
-            List<Object> given = new ArrayList<>();
-            if (types[0] == short.class) given.add((short) 16);
-            given.addAll(List.of(follower, brokerEpoch, 0L, 1, 1 << 20, isolation, Optional.empty()));
+            List<Object> values = new ArrayList<>();
+            if (types[0] == short.class) values.add((short) 16);
+            values.addAll(List.of(follower, brokerEpoch, 0L, 1, 1 << 20, isolation, Optional.empty()));
             try {
-                return constructor.newInstance(given.toArray());
+                return constructor.newInstance(values.toArray());
             } catch (ReflectiveOperationException unusable) {
                 throw new IllegalStateException(unusable);
             }
@@ -300,21 +300,21 @@ final class Replica {
         return answered;
     }
 
-    /** What is known now; the request is the one sent since the last time. */
-    Known known(String outcome) {
+    /** What the partition knows now; the request is the one sent since the last answer. */
+    BrokerAnswer answer(String outcome) {
         Object state = Reflected.call(partition, "partitionState");
         Object start = Reflected.option(Reflected.call(partition, "leaderEpochStartOffsetOpt"));
         List<Peer> peers = new ArrayList<>();
         for (Object replica : Reflected.collection(Reflected.call(partition, "remoteReplicas"))) {
             Object snapshot = Reflected.call(replica, "stateSnapshot");
-            Object heard = Reflected.option(Reflected.call(snapshot, "brokerEpoch"));
+            Object epoch = Reflected.option(Reflected.call(snapshot, "brokerEpoch"));
             peers.add(new Peer((Integer) Reflected.call(replica, "brokerId"),
-                (Long) Reflected.call(snapshot, "logEndOffset"), heard == null ? -1L : (Long) heard));
+                (Long) Reflected.call(snapshot, "logEndOffset"), epoch == null ? -1L : (Long) epoch));
         }
         peers.sort(Comparator.comparingInt(Peer::id));
         Proposed sent = request;
         request = null;
-        return new Known(
+        return new BrokerAnswer(
             outcome, (Boolean) Reflected.call(partition, "isLeader"),
             (Integer) Reflected.call(partition, "getLeaderEpoch"),
             (Integer) Reflected.call(partition, "getPartitionEpoch"), (Long) Reflected.call(log, "logEndOffset"),
@@ -327,18 +327,18 @@ final class Replica {
         return Reflected.collection(numbers).stream().map(number -> (Integer) number).sorted().toList();
     }
 
-    /** What a producer of each record is told, NONE if it is acknowledged. */
+    /** The answer to the producer of each record, NONE if it is acknowledged. */
     private List<String> answers() {
-        List<String> found = new ArrayList<>();
+        List<String> answers = new ArrayList<>();
         long end = (Long) Reflected.call(log, "logEndOffset");
         for (long offset = 1; offset <= end; offset++) {
             scala.Tuple2<?, ?> answer =
                 (scala.Tuple2<?, ?>) Reflected.call(partition, "checkEnoughReplicasReachOffset", offset);
             // DelayedProduce waits unless there is an error or enough replicas have it
             Errors error = (Errors) answer._2();
-            found.add(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
+            answers.add(error != Errors.NONE || (Boolean) answer._1() ? error.name() : "WAITING");
         }
-        return found;
+        return answers;
     }
 
     Object partition() {
@@ -353,7 +353,7 @@ final class Replica {
         return (Long) Reflected.call(log, "highWatermark");
     }
 
-    /** What is known now, for people. */
+    /** What the partition knows now, for people. */
     String state() {
         Collection<?> isr = Reflected.collection(Reflected.call(Reflected.call(partition, "partitionState"), "isr"));
         return "leaderEpoch=" + Reflected.call(partition, "getLeaderEpoch") + " isr=" + new TreeSet<>(isr)

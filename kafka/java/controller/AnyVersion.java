@@ -16,38 +16,38 @@ import java.util.Map;
  * boolean, 1 for an int (the number of controllers), null otherwise.
  */
 final class AnyVersion {
-    private final Executable found;
-    private final int given;
+    private final Executable executable;
+    private final int common;
     private final Object[] added;
 
-    private AnyVersion(Executable found, int given) {
-        this.found = found;
-        this.given = given;
-        found.setAccessible(true);
-        Class<?>[] types = found.getParameterTypes();
-        this.added = new Object[types.length - given];
+    private AnyVersion(Executable executable, int common) {
+        this.executable = executable;
+        this.common = common;
+        executable.setAccessible(true);
+        Class<?>[] types = executable.getParameterTypes();
+        this.added = new Object[types.length - common];
         for (int i = 0; i < added.length; i++) {
-            Class<?> type = types[given + i];
+            Class<?> type = types[common + i];
             added[i] = type == boolean.class ? (Object) false : type == int.class ? (Object) 1 : null;
         }
     }
 
-    /** The method with the fewest parameters that begins with `given` ones; null if there is none. */
-    static AnyVersion method(Class<?> owner, String name, int given) {
+    /** The method with the fewest parameters that begins with `common` ones; null if there is none. */
+    static AnyVersion method(Class<?> owner, String name, int common) {
         return Arrays.stream(owner.getDeclaredMethods())
-            .filter(method -> method.getName().equals(name) && method.getParameterCount() >= given)
+            .filter(method -> method.getName().equals(name) && method.getParameterCount() >= common)
             .filter(method -> !method.isSynthetic())
             .min((a, b) -> a.getParameterCount() - b.getParameterCount())
-            .map(method -> new AnyVersion(method, given))
+            .map(method -> new AnyVersion(method, common))
             .orElse(null);
     }
 
-    static AnyVersion constructor(Class<?> owner, int given) {
+    static AnyVersion constructor(Class<?> owner, int common) {
         Constructor<?>[] all = owner.getDeclaredConstructors();
         return Arrays.stream(all)
-            .filter(constructor -> constructor.getParameterCount() >= given && !constructor.isSynthetic())
+            .filter(constructor -> constructor.getParameterCount() >= common && !constructor.isSynthetic())
             .min((a, b) -> a.getParameterCount() - b.getParameterCount())
-            .map(constructor -> new AnyVersion(constructor, given))
+            .map(constructor -> new AnyVersion(constructor, common))
             .orElseThrow(() -> new IllegalStateException("no constructor of " + owner));
     }
 
@@ -63,27 +63,27 @@ final class AnyVersion {
     }
 
     int parameters() {
-        return given;
+        return common;
     }
 
     int length() {
-        return given + added.length;
+        return common + added.length;
     }
 
     /** Throws what the method throws. A method of no object, such as a constructor, is called on null. */
     Object call(Object on, Object... arguments) {
         Object[] all = arguments;
         if (added.length > 0) {
-            all = Arrays.copyOf(arguments, given + added.length);
-            System.arraycopy(added, 0, all, given, added.length);
+            all = Arrays.copyOf(arguments, common + added.length);
+            System.arraycopy(added, 0, all, common, added.length);
         }
         try {
-            if (found instanceof Constructor<?> constructor) return constructor.newInstance(all);
-            return ((Method) found).invoke(on, all);
+            if (executable instanceof Constructor<?> constructor) return constructor.newInstance(all);
+            return ((Method) executable).invoke(on, all);
         } catch (InvocationTargetException thrown) {
             throw AnyVersion.<RuntimeException>asIs(thrown.getCause());
         } catch (ReflectiveOperationException unusable) {
-            throw new IllegalStateException("cannot call " + found, unusable);
+            throw new IllegalStateException("cannot call " + executable, unusable);
         }
     }
 
@@ -97,14 +97,14 @@ final class AnyVersion {
         private record Replay(AnyVersion method, int manager) { }
 
         private final Object[] managers;
-        private final Map<Class<?>, Replay> known = new HashMap<>();
+        private final Map<Class<?>, Replay> replays = new HashMap<>();
 
         Replays(Object... managers) {
             this.managers = managers;
         }
 
         void replay(Object record, long offset) {
-            Replay replay = known.computeIfAbsent(record.getClass(), this::find);
+            Replay replay = replays.computeIfAbsent(record.getClass(), this::find);
             Object manager = managers[replay.manager];
             if (replay.method.parameters() == 1) replay.method.call(manager, record);
             else replay.method.call(manager, record, offset);

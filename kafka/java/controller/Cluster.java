@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The managers of a controller, loaded with a cluster of one topic, and the brokers that it ever heard of. */
+/** The managers of a controller, loaded with a cluster of one topic, and the last registration of every broker. */
 final class Cluster {
     static final String TOPIC = "t";
     private static final Uuid TOPIC_ID = new Uuid(7, 7);
 
-    /** What a broker's last registration said; the controller forgets it when the broker unregisters. */
-    record Known(long epoch, int incarnation, List<Integer> directories) { }
+    /** A broker's last registration; the controller forgets it when the broker unregisters. */
+    record LastRegistration(long epoch, int incarnation, List<Integer> directories) { }
 
     /** What is registered after a step; partition, sibling and failure may be null. */
     record StepAnswer(
@@ -32,8 +32,8 @@ final class Cluster {
 
     private final Managers managers;
     private final Events events;
-    private final Map<Integer, Known> loaded = new TreeMap<>();
-    private final Map<Integer, Known> known = new TreeMap<>();
+    private final Map<Integer, LastRegistration> loaded = new TreeMap<>();
+    private final Map<Integer, LastRegistration> registrations = new TreeMap<>();
     private boolean sibling;
 
     Cluster(Managers managers) {
@@ -73,7 +73,7 @@ final class Cluster {
     }
 
     private void register(Question.Broker broker) {
-        loaded.put(broker.id(), new Known(broker.epoch(), 1, broker.directories()));
+        loaded.put(broker.id(), new LastRegistration(broker.epoch(), 1, broker.directories()));
         if (!broker.registered()) return;
         RegisterBrokerRecord record = new RegisterBrokerRecord()
             .setBrokerId(broker.id())
@@ -104,8 +104,8 @@ final class Cluster {
 
     /** The controller with this cluster becomes active, and every broker that is not fenced has just been heard. */
     private void start() {
-        known.clear();
-        known.putAll(loaded);
+        registrations.clear();
+        registrations.putAll(loaded);
         managers.activate();
         for (BrokerRegistration broker : managers.cluster.brokerRegistrations().values())
             if (!broker.fenced()) Sessions.renew(managers, broker);
@@ -134,42 +134,42 @@ final class Cluster {
         return managers.cluster.brokerRegistrations().get(broker);
     }
 
-    Known known(int broker) {
-        return known.getOrDefault(broker, new Known(-1, 0, List.of(0)));
+    LastRegistration lastRegistration(int broker) {
+        return registrations.getOrDefault(broker, new LastRegistration(-1, 0, List.of(0)));
     }
 
-    void remember(int broker, Known registration) {
-        known.put(broker, registration);
+    void remember(int broker, LastRegistration registration) {
+        registrations.put(broker, registration);
     }
 
     long highestEpoch() {
-        return known.values().stream().mapToLong(Known::epoch).max().orElse(0);
+        return registrations.values().stream().mapToLong(LastRegistration::epoch).max().orElse(0);
     }
 
     /** One event, and what is registered after it. */
     StepAnswer take(Step step) {
         Throwable failure = null;
-        Events.Told told;
+        Events.Outcome outcome;
         try {
-            told = step.on(events);
+            outcome = step.on(events);
         } catch (Wire.Misunderstood mistake) {
             throw mistake;
         } catch (ApiException error) {
-            told = Events.Told.of(Errors.forException(error));
+            outcome = Events.Outcome.of(Errors.forException(error));
         } catch (Exception thrown) {
             failure = thrown;
             List<String> reply = managers.failOver() ? List.of("RESIGNED") : List.of();
-            told = new Events.Told(Errors.UNKNOWN_SERVER_ERROR.name(), reply);
+            outcome = new Events.Outcome(Errors.UNKNOWN_SERVER_ERROR.name(), reply);
         }
         int minIsr = managers.topic(TOPIC) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(TOPIC);
         return new StepAnswer(
-            told.error(), Partition.of(partition(number())), brokers(), minIsr, managers.elr(),
-            sibling ? Partition.of(partition(0)) : null, failure == null ? null : Wire.text(failure), told.reply());
+            outcome.error(), Partition.of(partition(number())), brokers(), minIsr, managers.elr(),
+            sibling ? Partition.of(partition(0)) : null, failure == null ? null : Wire.text(failure), outcome.reply());
     }
 
     private List<Question.Broker> brokers() {
-        List<Question.Broker> all = new ArrayList<>(known.size());
-        known.forEach((id, last) -> {
+        List<Question.Broker> all = new ArrayList<>(registrations.size());
+        registrations.forEach((id, last) -> {
             BrokerRegistration broker = registration(id);
             all.add(broker == null
                 ? new Question.Broker(id, last.epoch(), false, false, false, last.directories())

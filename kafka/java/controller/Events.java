@@ -22,12 +22,12 @@ final class Events {
     private static final AnyVersion REGISTER_WITH_DETECTION =
         ASKS_FOR_DETECTION ? AnyVersion.method(ClusterControlManager.class, "registerBroker", 4) : null;
 
-    /** What the caller is told. reply: the flags that are set, of the answer to a heartbeat; or RESIGNED. */
-    record Told(String error, List<String> reply) {
-        static final Told NOTHING = of(Errors.NONE);
+    /** The answer to the caller. reply: the flags that are set in the answer to a heartbeat; or RESIGNED. */
+    record Outcome(String error, List<String> reply) {
+        static final Outcome NOTHING = of(Errors.NONE);
 
-        static Told of(Errors error) {
-            return new Told(error.name(), List.of());
+        static Outcome of(Errors error) {
+            return new Outcome(error.name(), List.of());
         }
     }
 
@@ -49,66 +49,66 @@ final class Events {
         void into(List<ApiMessageAndVersion> records);
     }
 
-    private Told run(Generates generated) {
+    private Outcome run(Generates generated) {
         managers.run(() -> {
             List<ApiMessageAndVersion> records = new ArrayList<>();
             generated.into(records);
             return ControllerResult.of(records, null);
         });
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
     /** The broker's registration, checked as for a heartbeat, which is how brokers ask for all of this. */
     private BrokerRegistration checked(int broker) {
-        managers.cluster.checkBrokerEpoch(broker, cluster.known(broker).epoch());
+        managers.cluster.checkBrokerEpoch(broker, cluster.lastRegistration(broker).epoch());
         return cluster.registration(broker);
     }
 
-    Told fence(int broker) {
-        if (checked(broker).fenced()) return Told.NOTHING;
+    Outcome fence(int broker) {
+        if (checked(broker).fenced()) return Outcome.NOTHING;
         return run(records -> managers.replication.handleBrokerFenced(broker, records));
     }
 
-    Told expire(int broker) {
+    Outcome expire(int broker) {
         Sessions.end(managers, broker);
         managers.fenceStaleBrokers();
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
-    Told unfence(int broker) {
-        if (!checked(broker).fenced()) return Told.NOTHING;
-        long epoch = cluster.known(broker).epoch();
+    Outcome unfence(int broker) {
+        if (!checked(broker).fenced()) return Outcome.NOTHING;
+        long epoch = cluster.lastRegistration(broker).epoch();
         Sessions.heard(managers, broker, epoch);
         return run(records -> managers.replication.handleBrokerUnfenced(broker, epoch, records));
     }
 
-    Told shutDown(int broker) {
+    Outcome shutDown(int broker) {
         BrokerRegistration registered = checked(broker);
-        if (registered.fenced() || registered.inControlledShutdown()) return Told.NOTHING;
-        long epoch = cluster.known(broker).epoch();
+        if (registered.fenced() || registered.inControlledShutdown()) return Outcome.NOTHING;
+        long epoch = cluster.lastRegistration(broker).epoch();
         return run(records -> managers.replication.handleBrokerInControlledShutdown(broker, epoch, records));
     }
 
-    Told unregister(int broker) {
+    Outcome unregister(int broker) {
         managers.run(() -> managers.replication.unregisterBroker(broker));
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
-    Told balance() {
+    Outcome balance() {
         managers.run(() -> managers.replication.maybeBalancePartitionLeaders());
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
-    Told electUncleanly() {
+    Outcome electUncleanly() {
         managers.run(() -> managers.replication.maybeElectUncleanLeaders());
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
-    Told beat(Step.Heartbeat beat) {
+    Outcome beat(Step.Heartbeat beat) {
         int broker = beat.broker();
         BrokerHeartbeatRequestData request = new BrokerHeartbeatRequestData()
             .setBrokerId(broker)
-            .setBrokerEpoch(cluster.known(broker).epoch())
+            .setBrokerEpoch(cluster.lastRegistration(broker).epoch())
             .setWantFence(beat.wantFence())
             .setWantShutDown(beat.wantShutDown())
             .setCurrentMetadataOffset(beat.caughtUp() ? managers.offset() : 0)
@@ -119,29 +119,29 @@ final class Events {
         if (reply.isFenced()) flags.add("FENCED");
         if (reply.inControlledShutdown()) flags.add("IN_CONTROLLED_SHUTDOWN");
         if (reply.shouldShutDown()) flags.add("SHUT_DOWN");
-        return new Told(Errors.NONE.name(), flags);
+        return new Outcome(Errors.NONE.name(), flags);
     }
 
-    Told register(Step.Register asked) {
-        int broker = asked.broker();
-        Cluster.Known before = cluster.known(broker);
-        List<Integer> directories = asked.directories() == null ? before.directories() : asked.directories();
+    Outcome register(Step.Register step) {
+        int broker = step.broker();
+        Cluster.LastRegistration before = cluster.lastRegistration(broker);
+        List<Integer> directories = step.directories() == null ? before.directories() : step.directories();
         if (cluster.registration(broker) != null) Sessions.end(managers, broker);
-        long previousEpoch = switch (asked.previous()) {
+        long previousEpoch = switch (step.previous()) {
             case "last" -> before.epoch();
             case "none" -> -1;
             case "other" -> before.epoch() - 1;
-            default -> throw new Wire.Misunderstood("no such previous epoch: " + asked.previous());
+            default -> throw new Wire.Misunderstood("no such previous epoch: " + step.previous());
         };
-        Cluster.Known after =
-            new Cluster.Known(cluster.highestEpoch() + 1, before.incarnation() + 1, directories);
+        Cluster.LastRegistration after =
+            new Cluster.LastRegistration(cluster.highestEpoch() + 1, before.incarnation() + 1, directories);
         BrokerRegistrationRequestData request = Requests.registration(broker, after, previousEpoch);
         Object features = managers.features.finalizedFeatures(Long.MAX_VALUE);
         managers.run(() -> registered(ASKS_FOR_DETECTION
             ? REGISTER_WITH_DETECTION.call(managers.cluster, request, after.epoch(), features, true)
             : REGISTER.call(managers.cluster, request, after.epoch(), features)));
         cluster.remember(broker, after);
-        return Told.NOTHING;
+        return Outcome.NOTHING;
     }
 
     @SuppressWarnings("unchecked")
@@ -149,21 +149,21 @@ final class Events {
         return (ControllerResult<Object>) result;
     }
 
-    Told alterPartition(Step.AlterPartition asked) {
+    Outcome alterPartition(Step.AlterPartition step) {
         PartitionRegistration now = cluster.partition(cluster.number());
-        long senderEpoch = cluster.known(asked.sender()).epoch() + asked.senderEpoch();
+        long senderEpoch = cluster.lastRegistration(step.sender()).epoch() + step.senderEpoch();
         AlterPartitionRequestData.PartitionData partition = new AlterPartitionRequestData.PartitionData()
             .setPartitionIndex(cluster.number())
-            .setLeaderEpoch((now == null ? 0 : now.leaderEpoch) + asked.leaderEpoch())
-            .setPartitionEpoch((now == null ? 0 : now.partitionEpoch) + asked.partitionEpoch())
-            .setLeaderRecoveryState(LeaderRecoveryState.valueOf(asked.recovery()).value());
+            .setLeaderEpoch((now == null ? 0 : now.leaderEpoch) + step.leaderEpoch())
+            .setPartitionEpoch((now == null ? 0 : now.partitionEpoch) + step.partitionEpoch())
+            .setLeaderRecoveryState(LeaderRecoveryState.valueOf(step.recovery()).value());
         List<AlterPartitionRequestData.BrokerState> isr = new ArrayList<>();
-        for (Step.Member member : asked.isr()) {
+        for (Step.Member member : step.isr()) {
             int broker = member.broker();
-            long epoch = member.epoch() == null ? -1 : cluster.known(broker).epoch() + member.epoch();
+            long epoch = member.epoch() == null ? -1 : cluster.lastRegistration(broker).epoch() + member.epoch();
             isr.add(new AlterPartitionRequestData.BrokerState().setBrokerId(broker).setBrokerEpoch(epoch));
         }
         partition.setNewIsrWithEpochs(isr);
-        return Told.of(Requests.alterPartition(managers, cluster.topic(), asked.sender(), senderEpoch, partition));
+        return Outcome.of(Requests.alterPartition(managers, cluster.topic(), step.sender(), senderEpoch, partition));
     }
 }

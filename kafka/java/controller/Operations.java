@@ -66,17 +66,17 @@ final class Operations {
     }
 
     @SuppressWarnings("unchecked")
-    Errors configure(Step.Configure asked) {
-        String key = asked.key();
-        String value = asked.value();
-        ConfigResource resource = switch (asked.level()) {
+    Errors configure(Step.Configure step) {
+        String key = step.key();
+        String value = step.value();
+        ConfigResource resource = switch (step.level()) {
             case "topic" -> new ConfigResource(ConfigResource.Type.TOPIC, Cluster.TOPIC);
             case "cluster" -> new ConfigResource(ConfigResource.Type.BROKER, "");
-            case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, asked.broker().toString());
-            default -> throw new Wire.Misunderstood("no such level: " + asked.level());
+            case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, step.broker().toString());
+            default -> throw new Wire.Misunderstood("no such level: " + step.level());
         };
         return managers.run(() -> (ControllerResult<Map<ConfigResource, ApiError>>)
-            (asked.legacy() ? legacy(resource, key, value) : incremental(resource, key, value))).get(resource).error();
+            (step.legacy() ? legacy(resource, key, value) : incremental(resource, key, value))).get(resource).error();
     }
 
     private Object incremental(ConfigResource resource, String key, String value) {
@@ -96,7 +96,7 @@ final class Operations {
     Errors directory(int broker, int number) {
         AssignReplicasToDirsRequestData request = new AssignReplicasToDirsRequestData()
             .setBrokerId(broker)
-            .setBrokerEpoch(cluster.known(broker).epoch());
+            .setBrokerEpoch(cluster.lastRegistration(broker).epoch());
         request.directories().add(new AssignReplicasToDirsRequestData.DirectoryData()
             .setId(Directories.id(broker, number))
             .setTopics(List.of(new AssignReplicasToDirsRequestData.TopicData()

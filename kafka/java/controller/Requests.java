@@ -35,7 +35,7 @@ final class Requests {
         return new ControllerRequestContext(header, KafkaPrincipal.ANONYMOUS, OptionalLong.empty(), changes -> { });
     }
 
-    static BrokerRegistrationRequestData registration(int broker, Cluster.Known after, long previousEpoch) {
+    static BrokerRegistrationRequestData registration(int broker, Cluster.LastRegistration after, long previousEpoch) {
         BrokerRegistrationRequestData request = new BrokerRegistrationRequestData()
             .setBrokerId(broker)
             .setClusterId(Managers.CLUSTER)

@@ -6,48 +6,48 @@ import java.util.List;
 
 /** One event: kafka/controller_steps.py says what each means. */
 interface Step extends Question {
-    Events.Told on(Events events);
+    Events.Outcome on(Events events);
 
     record Fence(int broker) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.fence(broker);
         }
     }
 
     record Expire(int broker) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.expire(broker);
         }
     }
 
     record Unfence(int broker) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.unfence(broker);
         }
     }
 
     record ShutDown(int broker) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.shutDown(broker);
         }
     }
 
     record Heartbeat(int broker, boolean wantFence, boolean wantShutDown, boolean caughtUp, List<Integer> offline)
         implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.beat(this);
         }
     }
 
     /** previous: last, none or other; directories: null for those of the last registration. */
     record Register(int broker, String previous, List<Integer> directories) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.register(this);
         }
     }
 
     record Unregister(int broker) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.unregister(broker);
         }
     }
@@ -59,56 +59,56 @@ interface Step extends Question {
     record AlterPartition(
         int sender, List<Member> isr, int senderEpoch, int leaderEpoch, int partitionEpoch, String recovery
     ) implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.alterPartition(this);
         }
     }
 
     record Elect(ElectionType kind) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().elect(kind));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().elect(kind));
         }
     }
 
     record Balance() implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.balance();
         }
     }
 
     record ElectUncleanly() implements Step {
-        public Events.Told on(Events events) {
+        public Events.Outcome on(Events events) {
             return events.electUncleanly();
         }
     }
 
     record Reassign(List<Integer> replicas, boolean mayChangeReplicationFactor) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().reassign(replicas, mayChangeReplicationFactor));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().reassign(replicas, mayChangeReplicationFactor));
         }
     }
 
     record Configure(String level, String value, String key, Integer broker, boolean legacy) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().configure(this));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().configure(this));
         }
     }
 
     record SwitchElr(boolean on) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().switchElr(on));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().switchElr(on));
         }
     }
 
     record AssignDirectory(int broker, int directory) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().directory(broker, directory));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().directory(broker, directory));
         }
     }
 
     record CreateTopic(List<Integer> replicas) implements Step {
-        public Events.Told on(Events events) {
-            return Events.Told.of(events.operations().create(replicas));
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().create(replicas));
         }
     }
 }

@@ -91,19 +91,20 @@ final class Follower {
     List<String> batches() {
         Object isolation = Reflected.callStatic(Replica.ISOLATION, "valueOf", "LOG_END");
         Object read = Reflected.call(replica.log(), "read", 0L, MOST, isolation, true);
-        List<String> found = new ArrayList<>();
+        List<String> batches = new ArrayList<>();
         for (Object batch : (Iterable<?>) Reflected.call(Reflected.get(read, "records"), "batches"))
-            found.add(Reflected.call(batch, "baseOffset") + "@" + Reflected.call(batch, "partitionLeaderEpoch"));
-        return found;
+            batches.add(Reflected.call(batch, "baseOffset") + "@" + Reflected.call(batch, "partitionLeaderEpoch"));
+        return batches;
     }
 
     /** What the network thread reads from the file. */
     private static ByteBuffer sent(Object records) {
         ByteBuffer bytes = ByteBuffer.allocate(MOST);
         TransferableChannel channel = (TransferableChannel) Reflected.proxy(
-            TransferableChannel.class, (self, method, given) -> switch (method.getName()) {
-                case "transferFrom" -> copied((FileChannel) given[0], (Long) given[1], (Long) given[2], bytes);
-                case "write" -> put((ByteBuffer) given[0], bytes);
+            TransferableChannel.class, (self, method, arguments) -> switch (method.getName()) {
+                case "transferFrom" ->
+                    copied((FileChannel) arguments[0], (Long) arguments[1], (Long) arguments[2], bytes);
+                case "write" -> put((ByteBuffer) arguments[0], bytes);
                 default -> null;
             });
         int size = (Integer) Reflected.call(records, "sizeInBytes");

@@ -20,7 +20,7 @@ from elrcheck.kafka.risk.kept_risks import KeptRisk, risk_key, risk_store
 from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.settings_group import group_of, release_named
-from elrcheck.kafka.risk.story import TELLERS
+from elrcheck.kafka.risk.story import SENTENCES
 from elrcheck.model.variants import VARIANTS
 from elrcheck.report.documents.risk_document import reach_in_words
 from elrcheck.report.formats import render
@@ -214,4 +214,4 @@ def test_every_action_of_a_release_can_be_told() -> None:
         "FinishRecovery",
         "ControllerFailover",
     }
-    assert {fn.name for fn in load_outcome_model().actions} - set(TELLERS) == recovery
+    assert {fn.name for fn in load_outcome_model().actions} - set(SENTENCES) == recovery
