@@ -6,8 +6,8 @@
 
 Copies the package, proves the claim from nothing, edits one rule of the copy at a time, and proves it again
 with what was kept. Columns: the verdict; cells (an action and a lemma or property) in all, and those
-asked again; seconds of the clock and of the processor; the actions of the cells asked again. Exits
-with 1 if a verdict is not the one expected, if a cell is asked again that the edit is no part of, or if
+proved again; seconds of the clock and of the processor; the actions of the cells proved again. Exits
+with 1 if a verdict is not the one expected, if a cell is proved again that the edit does not touch, or if
 an answer differs from that of a proof from nothing.
 """
 
@@ -30,7 +30,7 @@ MANY = 6
 
 @dataclass(frozen=True)
 class ProofEdit(SourceEdit):
-    """An edit of a rule or a lemma. actions: whose cells may be asked again; None if any may."""
+    """An edit of a rule or a lemma. actions: whose cells may be proved again; None for all."""
 
     actions: frozenset[str] | None = None
     verdict: str = "proved"
@@ -113,7 +113,7 @@ class EditedProofs:
         self.table = Table(("run", 34, ""), ("verdict", 13, ""), *numbers, ("actions", 9, ""))
 
     def edit(self, name: str, edit: ProofEdit, compare: bool) -> int:
-        """Prove with one edit; return how much is not as it should be."""
+        """Prove with one edit; return the number of surprises."""
         print(f"{name}: {edit.what}")
         with self.copy.edited(edit):
             report = self.prove(f"  {name} edited")
@@ -137,14 +137,14 @@ class EditedProofs:
 
 
 def unexpected(report: dict[str, Any], verdict: str, actions: frozenset[str] | None) -> int:
-    """Say what a report should not be: another verdict, or cells asked again that are of other actions."""
+    """Print and count the surprises of a report: another verdict, or cells of other actions that were proved again."""
     wrong = 0
     if report["verdict"] != verdict:
         print(f"  expected: {verdict}")
         wrong += 1
     others = {cell["action"] for cell in report["cells"] if not cell["kept"]}
     if actions is not None and not others <= actions:
-        print(f"  the edit is no part of {', '.join(sorted(others - actions))}")
+        print(f"  the edit does not touch {', '.join(sorted(others - actions))}")
         wrong += 1
     return wrong
 

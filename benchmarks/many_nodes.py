@@ -59,7 +59,7 @@ class Here:
 
 
 def compressed(batch: Any) -> tuple[int, int]:
-    """The bytes of states and credits of a row of the exchange, before and after compression."""
+    """Return the bytes of states and credits of a row of the exchange, before and after compression."""
     import pyarrow as pa
 
     codec, before, after = pa.Codec("lz4_raw"), 0, 0

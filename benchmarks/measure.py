@@ -1,4 +1,4 @@
-"""What the scripts share: options, child processes, tables, reports, and how quiet the machine is.
+"""Options, child processes, tables and reports for the scripts, and a measure of how quiet the machine is.
 
 This module imports only the standard library until a program is lowered: on Linux the peak memory of a
 child includes what its parent held at the fork, so the measuring process must stay small.

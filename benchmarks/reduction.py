@@ -93,7 +93,7 @@ def main() -> int:
 
 
 def program_of(scope: str, overrides: Sequence[str]) -> Program:
-    """A scope's program without properties: reductions are about steps and states."""
+    """Return a scope's program without properties: reductions are about steps and states."""
     config = resolve(Selection(scope=scope, overrides=tuple(overrides))).config
     return lower(load_whole_model(), config, ()).program
 

@@ -1,4 +1,4 @@
-"""Explains failures of a running Spark application, while its JVM can still be asked for the message."""
+"""Explains failures of a running Spark application while its JVM can still supply the message."""
 
 from __future__ import annotations
 
@@ -87,13 +87,13 @@ def job_fault(text: str, master: str) -> ElrError | None:
 
 
 def _of_spark(error: BaseException) -> bool:
-    """Whether an error comes from pyspark or py4j, or is a broken connection, which is one to the JVM."""
+    """Return True for an error of pyspark or py4j, or a broken connection, which is one to the JVM."""
     package = type(error).__module__.split(".")[0]
     return package in ("pyspark", "py4j") or isinstance(error, ConnectionError)
 
 
 def _text(error: BaseException | None) -> str:
-    """Return the text of an error and of its causes, as far as the JVM can still be asked for it."""
+    """Return the text of an error and of its causes, as far as the JVM can still supply it."""
     texts: list[str] = []
     visited: set[int] = set()
     while error is not None and id(error) not in visited:

@@ -87,7 +87,7 @@ def running_jvm(conf: dict[str, str], log: Path | None) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def time_limit(gateway: Any, seconds: float) -> Iterator[Callable[[], bool]]:
-    """End the JVM if the block takes too long; the yielded function tells whether that happened."""
+    """End the JVM if the block takes too long; the yielded function returns True if that happened."""
     expired = threading.Event()
 
     def end() -> None:

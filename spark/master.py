@@ -34,12 +34,12 @@ class Master:
 
     @property
     def local(self) -> bool:
-        """Whether tasks run as threads of this process's JVM."""
+        """True if tasks run as threads of this process's JVM."""
         return self.kind == "local"
 
     @property
     def loopback(self) -> bool:
-        """Whether everything runs on this machine and listens on loopback addresses only."""
+        """True if everything runs on this machine and listens on loopback addresses only."""
         return self.local or (bool(self.hosts) and all(_is_loopback(host) for host, _ in self.hosts))
 
 

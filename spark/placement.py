@@ -43,7 +43,7 @@ class Placement:
             self.pace = seconds / states
 
     def goes(self, frontier: int) -> bool:
-        """Whether Spark should compute the next level, from a frontier of this size."""
+        """Return True if Spark should compute the next level, from a frontier of this size."""
         if self.handover is not None:
             return frontier >= self.handover
         return frontier * self.pace > PAYS * self.floor
@@ -52,7 +52,7 @@ class Placement:
         self.went = frontier
 
     def returns(self, frontier: int, distinct: int) -> bool:
-        """Whether the driver should compute the rest of the search.
+        """Return True if the driver should compute the rest of the search.
 
         It has to load all states first. That pays off if the remaining levels, about as many as there were
         before the frontier had grown, would cost more on Spark.

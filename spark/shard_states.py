@@ -1,4 +1,4 @@
-"""What a shard keeps of its states: all of them whole, or fingerprints of them and the newest level.
+"""The states of a shard: all of them whole, or fingerprints of them and the newest level.
 
 Both kinds read a committed level from its files (`load`), yield the newest level for expansion (`frontier`),
 and take the states of the next one (`begin`, `states.insert`), which `close` evaluates and writes. A level of

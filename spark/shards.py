@@ -53,7 +53,7 @@ class Plans:
 
     @property
     def digest(self) -> str:
-        """Identifies these kernels."""
+        """The digest that identifies these kernels."""
         texts = [plan and plan.texts for plan in (self.states, self.table)]
         return hashlib.sha256(pickle.dumps(texts)).hexdigest()
 

@@ -94,7 +94,7 @@ class Distributed:
 
     @staticmethod
     def wrote(level: SavedLevel, partitions: int) -> bool:
-        """Whether a level was written in this number of partitions, judging by its file names."""
+        """Return True if a level was written in this number of partitions, judging by its file names."""
         matches = [SHARD_FILE.match(mark.name) for mark in level.files]
         return all(name is not None and int(name[2]) == partitions for name in matches)
 

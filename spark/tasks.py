@@ -79,7 +79,7 @@ class SparkRun:
 
 
 class ExpandNote(Record, frozen=True):
-    """What an `expand` task tells the `settle` task of its own partition; fields as in `ShardReport`."""
+    """The message of an `expand` task to the `settle` task of its own partition; fields as in `ShardReport`."""
 
     counters: list[int]
     flags: list[int]

@@ -66,7 +66,7 @@ class ExpressionPrinter:
     backend = "TLA+"
 
     def __init__(self, fns: Mapping[str, Fn], constants: Mapping[str, str], names: Names) -> None:
-        """names: names the module defines already; operators are named here."""
+        """Name the operators. names: those that the module defines already."""
         self.fns, self.constants, self.names = fns, constants, names
         self.operators = {
             name: names.new(camel(name)) if fn.kind in ("op", "lemma") else name for name, fn in fns.items()
@@ -294,7 +294,7 @@ class ExpressionPrinter:
     # ------------------------------------------------------------------------- sequences
 
     def _element(self, e: expr.SequenceGet, scope: PrintScope) -> Printed:
-        """TLA+ counts from 1."""
+        """Print the access to an element; TLA+ counts from 1."""
         match e.index:
             case expr.Arithmetic(op="sub", left=left, right=expr.Constant(value=1)):
                 where = self.text(left, scope)

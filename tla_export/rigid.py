@@ -35,7 +35,7 @@ from elrcheck.lang.tree import walk
 
 
 def block_lets(block: Block) -> Iterator[tuple[str, Expression]]:
-    """The names a block binds, with their values."""
+    """Yield the names that a block binds, with their values."""
     match block:
         case Let(name=name, value=value, rest=rest):
             yield name, value
@@ -99,7 +99,7 @@ class Rigidity:
 
 
 def _loose_elements(fn: Fn) -> set[str]:
-    """Elements that are no quantified variables: a LAMBDA's parameter, or printed as an access."""
+    """Return the bound names that are no quantified variables: a LAMBDA's parameter, or printed as an access."""
     names = set()
     for node in fn_nodes(fn):
         match node:

@@ -105,7 +105,7 @@ class WitnessVerdict:
 
 
 def find_tlc(explicit: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Path, str]:
-    """Return (jar, how it was found); raise EnvironmentFault with the remedies if there is none."""
+    """Return (jar, how it was found); raise EnvironmentFault with the remedies if TLC is missing."""
     env = os.environ if env is None else env
     if explicit is not None:
         return _checked(explicit, "--tla2tools"), "--tla2tools"

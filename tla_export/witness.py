@@ -197,7 +197,7 @@ def _fresh(used: Sequence[str]) -> _Names:
 
 
 def _step_flags(names: _Names, properties: Sequence[WitnessProperty]) -> dict[str, str]:
-    """The boolean variable of each step property: cexBad, and cexBad2 .. if there are several."""
+    """Return the boolean variable of each step property: cexBad, and cexBad2 .. if there are several."""
     steps = [p.operator for p in properties if p.scope == "step"]
     return {op: f"{names.low}Bad{i if i > 1 else ''}" for i, op in enumerate(steps, start=1)}
 

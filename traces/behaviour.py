@@ -97,7 +97,7 @@ class Behaviour(Generic[LabelT]):
 
     @property
     def closes(self) -> bool:
-        """Whether the last step leads back into the cycle."""
+        """True if the last step leads back into the cycle."""
         return self.loop is not None and len(self.labels) == len(self.states)
 
     @property
@@ -106,12 +106,12 @@ class Behaviour(Generic[LabelT]):
         return (*self.states, self.states[self.loop or 0]) if self.closes else self.states
 
     def prefix(self, steps: int) -> Behaviour[LabelT]:
-        """The finite behaviour of the first steps."""
+        """Return the finite behaviour of the first steps."""
         return Behaviour(self.origin, self.visited[: steps + 1], self.labels[:steps])
 
 
 def steps_needed(states: int, steps: int, loop: int | None) -> int:
-    """Return the number of steps for so many states; a lasso that stutters at its end has one fewer."""
+    """Return the number of steps for this many states; a lasso that stutters at its end has one fewer."""
     stops = loop == states - 1 and steps == states - 1
     return states - (loop is None or stops)
 

@@ -113,7 +113,7 @@ class Conditions:
         raise AssertionError(block)
 
     def _alias(self, name: str, value: Expression, env: Env) -> dict[str, str]:
-        """A local that names a place of the state is shown as that place."""
+        """Return the place of the state that a local stands for, as which reports show it."""
         place = place_of(self.evaluator, value, env)
         return {} if place is None else {ALIAS + name: place}
 
@@ -181,7 +181,7 @@ class Conditions:
         return (self.clause(first, env, depth + 1),)
 
     def _quantifier(self, e: Quantifier, env: Env, depth: int, whole: Clause) -> Clause:
-        """A false `all` and a true `any` are decided by one element, otherwise by the number of elements."""
+        """Return the clause of a quantifier; one element decides a false `all` and a true `any`."""
         inside = [(value, inner) for holds, value, inner in self.evaluator.over(e, env) if holds]
         decisive = e.op == "any"
         for value, inner in inside:
@@ -196,7 +196,7 @@ class Conditions:
         return replace(whole, over=len(inside), looked=looked_at(self.evaluator, (e.domain,), env))
 
     def _bound(self, e: Quantifier, value: Any) -> tuple[Argument, ...]:
-        """The variable of a quantifier and the element it stands for."""
+        """Return the variable of a quantifier and the element it stands for."""
         text = value_text(self.evaluator, value, e.variable.ty)
         return (Argument(e.variable.name.rstrip("_"), text),)
 

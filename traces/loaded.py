@@ -47,7 +47,7 @@ class Loaded(Generic[LabelT]):
 
 
 def stored_traces(path: Path) -> list[Path]:
-    """List a stored trace, or those of a run folder, violations first; raise UsageFault if there are none."""
+    """List a stored trace, or those of a run folder, violations first; raise UsageFault for an empty folder."""
     if not path.is_dir():
         return [path]
     traces = sorted(path.glob("*.trace.json"), key=_by_number)

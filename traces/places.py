@@ -1,4 +1,4 @@
-"""What a condition reads: its source text, the places of the state it refers to, and their values.
+"""The source text of a condition, the places of the state that it reads, and their values.
 
 A place is written as in reports (`broker[1].view.isr`), with every index evaluated, so that it can be
 found in a trace; any other expression is written as in the source.

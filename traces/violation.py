@@ -140,7 +140,7 @@ class _Finder:
                 return self._further(e, at, self.why)
 
     def _lost_witnesses(self, e: Quantifier, at: _Position) -> Pairs:
-        """For a false `any`: the elements that satisfied it before the step."""
+        """Return, for a false `any`, the elements that satisfied it before the step."""
         if at.past is None:
             return ()
         ev = self.evaluator.ev

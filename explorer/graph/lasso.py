@@ -21,7 +21,7 @@ from elrcheck.traces.violation import BrokenPart
 
 
 def replay_lasso(plain: PlainModel, graph: Graph, fn: Fn, waiting: Waiting, fair: Sequence[FairInstance]) -> Replayed:
-    """The lasso followed; ReplayError if plain Python disagrees in any point."""
+    """Return the replayed lasso; raise ReplayError if plain Python disagrees in any point."""
     assert waiting.lasso is not None
     replayed = replay(plain.model, plain.config, waiting.lasso.behaviour)
     lasso = replayed.followed

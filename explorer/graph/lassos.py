@@ -50,7 +50,7 @@ class Waiting:
 
 
 def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) -> tuple[FairInstance, ...]:
-    """The fair steps among the labels of a graph."""
+    """Return the fair steps among the labels of a graph."""
     steps = []
     for number, label in enumerate(graph.names):
         names = [name for name, _ in fns[label.action].params]
@@ -175,7 +175,7 @@ def _close(arena: FairGraph, walk: _Walk, part: Bools) -> None:
         return edge is not None and bool(part[arena.targets[edge]])
 
     def owed(claim: int) -> bool:
-        """Whether the cycle so far violates the constraint of this step."""
+        """Return True if the cycle so far violates the constraint of this step."""
         if any(arena.claim[edge] == claim for edge in walk.path[begin:]):
             return False
         possible = [edge_of(state, claim) is not None for state in walk.states[begin:]]

@@ -69,7 +69,7 @@ def _state(drawing: Any, number: int) -> DrawnState:
 
 
 def _way(states: Sequence[DrawnState], steps: Sequence[DrawnStep], ident: str) -> list[int]:
-    """Return a shortest path from the initial state to a violation; empty if there is none."""
+    """Return a shortest path from the initial state to a violation; empty without a violation."""
     ends: list[tuple[int, tuple[int, ...]]] = [
         (state.depth, (number,)) for number, state in enumerate(states) if ident in state.violates
     ]

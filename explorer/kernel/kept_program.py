@@ -74,7 +74,7 @@ class KeptProgram(Record, frozen=True, array_like=True):
 def kept_lowering(
     model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None = None
 ) -> Lowered:
-    """Like `lower`; what an earlier run has kept, if there is something."""
+    """Return what `lower` returns, from the store if an earlier run has left it there."""
     name = _name(model, config, properties, open_numbers or {})
     if not name:
         return _lowered(model, config, properties, open_numbers)
@@ -94,14 +94,14 @@ def kept_lowering(
 def _lowered(
     model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int] | None
 ) -> Lowered:
-    """What `lower` makes; a run that finds what it needs does not import it."""
+    """Return what `lower` returns; a run that finds its program in the store does not import it."""
     from elrcheck.lang.lowering.lower import lower
 
     return lower(model, config, properties, open_numbers)
 
 
 def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0) -> Kernel:
-    """The kernel of a lowered program. fingerprint: see `build`."""
+    """Return the kernel of a lowered program. fingerprint: see `build`."""
     if not lowered.name or cache is None:
         return build(lowered.program, cache, fingerprint)
     parts = ("kernel", lowered.name, str(fingerprint), sources("explorer/kernel"), *compiler_identity())
@@ -109,7 +109,7 @@ def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 
 
 
 def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]) -> str:
-    """What the result of lowering depends on, as a digest; empty if that is more than sources say."""
+    """Return a digest of all that the result of lowering depends on; empty for a model that was changed in memory."""
     known = all(model.fns.get(fn.name) is fn for fn in properties)
     if not model.origin or not known:
         return ""
@@ -166,7 +166,7 @@ def _nodes(instance: Instance) -> list[Node]:
 def _restored(
     kept: KeptProgram, name: str, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]
 ) -> Lowered:
-    """The program of a table. ValueError or LookupError if the table is none."""
+    """Return the program of a table; raise ValueError, LookupError or TypeError for a table that does not fit."""
     dag = Dag()
     nodes: list[Node] = []
     for op, args, lo, hi, leaf in kept.nodes:
@@ -214,7 +214,7 @@ def _written(value: object) -> Written:
 
 
 def _read(value: Written, names: Mapping[str, object]) -> object:
-    """The value that was written; the module of the action knows the enum by its name."""
+    """Return the value that was written; the module of the action knows the enum by its name."""
     if isinstance(value, tuple):
         return frozenset(value)
     if not isinstance(value, str):
@@ -227,7 +227,7 @@ def _read(value: Written, names: Mapping[str, object]) -> object:
 
 
 class _LoweredOnDemand(Evaluated):
-    """Lowers the model after all, for those who ask what a function says of a state."""
+    """Lowers the model after all, when the nodes of a function are needed."""
 
     def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:
         self._asked = (model, config, (), open_numbers)

@@ -110,7 +110,7 @@ def signatures_of(fingerprint: int) -> dict[str, int]:
 
 
 def build(program: Program, cache: KernelCache | None = None, fingerprint: int = 0, name: str | None = None) -> Kernel:
-    """Compile a program. name: equal names stand for equal kernels; the cache is asked for it first."""
+    """Compile a program. name: equal names stand for equal kernels; the cache is searched for it first."""
     if name is None or cache is None:
         return blueprint(program, fingerprint).compile(cache)
     code = cached_modules(name, signatures_of(fingerprint), cache)

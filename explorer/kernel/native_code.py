@@ -32,7 +32,7 @@ class KernelCache:
         self._lists: Store[tuple[str, ...]] = Store("modules", tuple[str, ...], environ=environ)
 
     def load(self, key: str) -> bytes | None:
-        """The object code of a module, checked before anything of it is loaded."""
+        """Return the object code of a module, checked before anything of it is loaded; None if it is not there."""
         entry = self._codes.get(key)
         return None if entry is None else entry.value
 
@@ -40,7 +40,7 @@ class KernelCache:
         self._codes.put(key, body)
 
     def listed(self, name: str) -> list[bytes] | None:
-        """The object code of all modules of a named kernel; None if a part is missing."""
+        """Return the object code of all modules of a named kernel; None if a part is missing."""
         entry = self._lists.get(name)
         codes = [] if entry is None else [self.load(key) for key in entry.value]
         whole = [code for code in codes if code is not None]
@@ -83,7 +83,7 @@ def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: 
 
 
 def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache) -> Native | None:
-    """The functions of a named kernel, if its whole object code is in the cache."""
+    """Return the functions of a named kernel, None unless its whole object code is in the cache."""
     started = time.perf_counter()
     codes = cache.listed(name)
     if codes is None:
@@ -95,7 +95,7 @@ def cached_modules(name: str, signatures: Mapping[str, int], cache: KernelCache)
 def _linked(
     codes: Sequence[bytes], signatures: Mapping[str, int], machine: Any
 ) -> tuple[dict[str, Callable[..., int]], object]:
-    """The functions of object code, and the engine that keeps them."""
+    """Return the functions of object code, and the engine that keeps them."""
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
     for code in codes:
         engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -108,7 +108,7 @@ def _linked(
 
 
 def compiler_identity() -> tuple[str, ...]:
-    """What object code depends on besides its IR."""
+    """Return all that object code depends on besides its IR."""
     return (llvmlite.__version__, PIPELINE, *processor(), llvm.get_default_triple())
 
 

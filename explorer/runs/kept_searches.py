@@ -6,7 +6,7 @@ from, so an answer cannot be stale. It has the counts of the transition system, 
 of its own: a search for some properties answers a later one for fewer.
 
 Only what does not depend on a limit is kept: complete searches, and those that ended with the level in which
-a property broke, because that was asked for.
+a property broke because the request was to stop there.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class KeptSearch(Record, frozen=True):
 
     @property
     def sound(self) -> bool:
-        """Whether its numbers fit together."""
+        """True if its numbers fit together."""
         depths = [check.depth for check in self.checks.values() if check.depth is not None]
         return (
             self.reason in (None, STOPPED)
@@ -70,9 +70,9 @@ class KeptSearch(Record, frozen=True):
 
 
 class SearchLookup:
-    """One question to the store. mode: whether the search goes on after the level of a violation.
+    """Finds and stores the answer of one search. mode: "first" for a search that ends with the level of a violation.
 
-    fresh: find no answer, but keep new ones.
+    fresh: ignore stored answers, still store new ones.
     """
 
     def __init__(self, program: Program, mode: Mode, fresh: bool = False) -> None:
@@ -81,7 +81,7 @@ class SearchLookup:
         self.digest: ProgramDigest = program_digest(program)
 
     def find(self) -> StoredAnswer[KeptSearch] | None:
-        """A kept answer that covers all properties of the program; None if there is none.
+        """Return a stored answer that covers all properties of the program, else None.
 
         A complete answer without a violation is also that of a search that would have stopped at one.
         """
@@ -96,7 +96,7 @@ class SearchLookup:
         return stopped if self._covers(stopped) else None
 
     def keep(self, answer: KeptSearch, checks: Sequence[CheckAnswer]) -> None:
-        """Keep an answer.
+        """Store an answer.
 
         checks: in the order of the program's. What an earlier answer says of other properties stays, if both
         have found the same states; the answer is then as old as that one.
@@ -119,7 +119,7 @@ class SearchLookup:
         self.store.refuse(self._key(mode), "has a trace that the model does not follow")
 
     def _covers(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
-        """Whether an answer speaks of all properties of the program."""
+        """Return True for an answer that covers all properties of the program."""
         return entry is not None and all(check in entry.value.checks for check in self.digest.checks)
 
     def _violated(self, entry: StoredAnswer[KeptSearch] | None) -> bool:
@@ -136,11 +136,11 @@ class SearchLookup:
         return None
 
     def _key(self, mode: Mode) -> str:
-        """Everything that the answer depends on. Which properties end a search decides where it ends."""
+        """Return the key of all that the answer depends on, among it the properties that end the search."""
         ending = self.digest.checks if mode == "first" else ()
         return digests.key(engine=digests.engine(), system=self.digest.system, mode=mode, ending=ending)
 
 
 def _better(new: CheckAnswer, old: CheckAnswer | None) -> CheckAnswer:
-    """Of two equal answers about a property, the one with a trace."""
+    """Return, of two equal answers about a property, the one with a trace."""
     return old if old is not None and new.trace is None and old.depth == new.depth else new

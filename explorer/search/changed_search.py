@@ -1,7 +1,7 @@
 """The search of a changed program, without compiling it.
 
 Of the hundreds of instances of a program, a change of the model touches a few. The kernel of the original
-expands states by all instances; what it says of changed ones is dropped, and those are evaluated in numpy.
+expands states by all instances; its results for changed ones are dropped, and those are evaluated in numpy.
 Small state spaces are searched in a fraction of the time that compiling the changed program would take.
 """
 
@@ -25,7 +25,7 @@ CHUNK = 4096
 
 
 def differs(original: Search, change: Relowered) -> bool:
-    """Whether some state that the original reaches has another successor, or another property, by the change.
+    """Return True if the change gives some state that the original reaches another successor or property.
 
     If none does, both programs reach the same states by the same steps, so no search could tell them apart.
     """
@@ -41,7 +41,7 @@ def _chunks(search: Search) -> Iterator[Rows]:
 
 
 def differs_in(original: Program, change: Relowered, columns: Sequence[Ints], count: int) -> bool:
-    """Whether the change shows in one of `count` states; columns[i] has the values of leaf i.
+    """Return True if the change shows in one of `count` states; columns[i] has the values of leaf i.
 
     All nodes that differ are evaluated in one go: they share most of what is below them.
     """
@@ -59,7 +59,7 @@ def differs_in(original: Program, change: Relowered, columns: Sequence[Ints], co
 
 
 def _compared(original: Program, change: Relowered) -> Iterator[tuple[tuple[Node, ...], Node, Node]]:
-    """Nodes that must be equal in every state in which the guards hold."""
+    """Yield pairs of nodes that must be equal in every state in which the guards hold."""
     dag, program = original.dag, change.program
     for check in change.checks:
         old_node, new_node = original.checks[check].node, program.checks[check].node

@@ -49,11 +49,11 @@ class Keeper(Protocol):
         ...
 
     def due(self) -> bool:
-        """Whether it is time for a checkpoint."""
+        """Return True if it is time for a checkpoint."""
         ...
 
     def at_stop(self, interrupted: bool) -> bool:
-        """Whether to save a search that was interrupted or stopped by a limit."""
+        """Return True if a search that was interrupted or stopped by a limit is to be saved."""
         ...
 
     def save(self, written: list[SavedLevel], tally: Tally) -> None:
@@ -185,7 +185,7 @@ class Search:
             return reason
 
     def _before(self, depth: int, stop: str) -> str | None:
-        """Return a reason not to start another level, None if there is none."""
+        """Return a reason not to start another level, None to go on."""
         if stop == "first" and violates(self.program, self.first):
             return "--stop-at-first"
         if self.limits.max_depth is not None and depth >= self.limits.max_depth:
@@ -219,15 +219,15 @@ class Search:
 
     @property
     def _can_spill(self) -> bool:
-        """Whether states that exceed memory can go elsewhere."""
+        """True if states that exceed memory can go elsewhere."""
         return self.keeper is not None and not self.spilled
 
     def about(self) -> str:
-        """Details of the execution, for the report."""
+        """Return details of the execution, for the report."""
         return ""
 
     def _remark(self) -> str:
-        """An extra remark for the progress line."""
+        """Return an extra remark for the progress line."""
         return ""
 
     def _pause(self, position: int) -> str | None:
@@ -249,7 +249,7 @@ class Search:
     # -- checkpoints and spilling
 
     def _due(self) -> bool:
-        """Whether to save a checkpoint before the next level."""
+        """Return True to save a checkpoint before the next level."""
         return self.keeper is not None and self.keeper.due()
 
     def _snapshot(self) -> Tally:

@@ -62,7 +62,7 @@ class KernelFamily:
 
     @cached_property
     def native(self) -> Kernel:
-        """The kernel, compiled when it is first needed: where every answer is kept, it never is."""
+        """The kernel, compiled when it is first needed: where every answer is stored, it never is."""
         return kept_kernel(self.lowered, self._cache)
 
     @property
@@ -71,22 +71,22 @@ class KernelFamily:
         return self.lowered.program
 
     def closed(self, bounds: Mapping[str, int]) -> Lowered:
-        """The program with these budgets; those not named keep their greatest value.
+        """Return the program with these budgets; those not named keep their greatest value.
 
-        Its `config` is the configuration that a search of it explores. ValueError if that is not in this
+        Its `config` is the configuration that a search of it explores. Raise ValueError for one that is not in this
         family.
         """
         return self.lowered.at(bounds)
 
     def member(self, config: ModelConfig) -> Lowered:
-        """The program of a configuration of this family; ValueError if it is of another one."""
+        """Return the program of a configuration; raise ValueError if it is not in this family."""
         lowered = self.closed({p.name: getattr(config, p.name) for p in self.lowered.parameters})
         if lowered.config != config:
             raise ValueError("the configuration differs in more than open numbers")
         return lowered
 
     def order(self, config: ModelConfig) -> Order:
-        """What makes `Retrace` choose the shortest trace that a search of the closed configuration has.
+        """Return the order by which `Retrace` chooses the trace that a search of the closed configuration chooses.
 
         It lowers that configuration without its checks, so only ask where the very same trace matters.
         """
@@ -100,5 +100,5 @@ class KernelFamily:
         return Search(self.closed(bounds).program, settings, native=self.native)
 
     def decode(self, row: Sequence[int]) -> Any:
-        """The plain state of a row of a trace."""
+        """Return the plain state of a row of a trace."""
         return self.lowered.decode(row)

@@ -22,7 +22,7 @@ FLAT = -0.002
 """Slope above which the growth falls too slowly to tell whether the search ends."""
 MOST = 1e18
 SETTLED = 3
-"""Estimates after so many last levels must agree."""
+"""Number of last estimates that must agree."""
 AGREE = 0.8
 """The least share of an estimate that another one of them may be."""
 

@@ -7,7 +7,7 @@ their guards hold, and how far it is from violating the properties (`lang/loweri
 
 A round chooses states, each by its cell first, with a weight that falls with how often the cell was chosen
 and with its distance, and within the cell in turn. From each of them a walk takes up to `STRIDE` steps, drawn
-as in `walk.py` among the successors that nobody has met; it ends where there is none. A state without such a
+as in `walk.py` among the unvisited successors; it ends where all are visited. A state without such a
 successor is never chosen again, so a run ends at the latest when every state has been met. What is new is
 remembered with the state before it, from which traces are read. A shorter way to a known state replaces the
 longer one.
@@ -44,7 +44,7 @@ Ints = npt.NDArray[np.int64]
 LANES = 256
 STRIDE = 16
 APIECE = 4
-"""So many properties have a distance each in what a state looks like; of more, only the nearest counts."""
+"""Number of properties up to which each has a distance in the cell of a state; of more, only the nearest counts."""
 MOST_KNOWN = 4_000_000
 """States that are remembered, about 200 bytes each."""
 WEIGHT = 1 << 20
@@ -67,7 +67,7 @@ class StateCell:
 
 @dataclass(frozen=True)
 class GuidedHit:
-    """Where a check was first hit: states visited until then, the number of the walk, the leaf values."""
+    """The first hit of a check: states visited until then, the number of the walk, and the leaf values of the trace."""
 
     states: int
     walk: int
@@ -165,7 +165,7 @@ class Guided:
         for lane in range(LANES):
             drawn = mix(self.seed + self.rounds * MIX_1 + lane * GOLDEN) % total[-1]
             cell = cells[bisect_right(total, drawn)]
-            if cell.states:  # else others of this round have taken them all
+            if cell.states:  # else this round has taken them all
                 cell.chosen += 1
                 chosen.append(cell.states.popleft())
                 homes.append(cell)
@@ -176,7 +176,7 @@ class Guided:
         self._sort()
 
     def _walk(self, rows: Rows, here: Ints, homes: Sequence[StateCell]) -> None:
-        """Walk from these states; each returns to its cell if it has a successor that nobody has met."""
+        """Walk from these states; each returns to its cell if it has an unvisited successor."""
         lanes = np.arange(len(rows), dtype=np.uint64)
         depth = np.array([self.steps_to[k] for k in here.tolist()], np.int64)
         came = here
@@ -292,7 +292,7 @@ class Guided:
                 self.first[check] = GuidedHit(self.states + lane + 1, self.begun + int(lanes[lane]), trace)
 
     def _way_to(self, state: int) -> list[tuple[int, ...]]:
-        """The states from the start to a known one."""
+        """Return the leaf values of the states from the start to a remembered one."""
         way = []
         while state != NO_STATE:
             way.append(self._values(self.rows[state]))

@@ -60,7 +60,7 @@ def projection_of(outcome: SearchOutcome) -> Projection | None:
 
 
 def outcome_of(program: Program, result: SearchResult, detail: str | None = None) -> SearchOutcome:
-    """The counts and first hits of a search, by names of the model; without traces."""
+    """Return the counts and first hits of a search, by names of the model; without traces."""
     enabled: dict[str, int] = {}
     fresh: dict[str, int] = {}
     beyond: dict[str, int] = {}

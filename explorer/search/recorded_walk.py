@@ -31,9 +31,10 @@ NEVER = np.uint64(2**64 - 1)
 
 @dataclass(frozen=True)
 class WalkDigest:
-    """What the walks met. generated: steps that were possible; distinct: states; steps: of the longest walk.
+    """The extent of all walks, and the digest of their steps.
 
-    columns[i] has the values of leaf i in all distinct states.
+    generated: number of possible steps; distinct: states; steps: of the longest walk. columns[i] has the values of
+    leaf i in all distinct states.
     """
 
     generated: int
@@ -91,20 +92,20 @@ class Walker:
         return WalkDigest(generated, len(met), longest, f"{int(total):016x}", joined)
 
     def _words(self, columns: Sequence[Ints]) -> Words:
-        """A hash of each state: a leaf that has its initial value adds 0."""
+        """Return a hash of each state, to which a leaf that has its initial value adds 0."""
         words = np.zeros(len(columns[0]), np.uint64)
         for leaf, column in enumerate(columns):
             words += self._term(leaf, column)
         return words
 
     def _term(self, leaf: int, column: Ints) -> Words:
-        """What the values of one leaf add to the hashes of their states."""
+        """Return the terms that the values of one leaf add to the hashes of their states."""
         return mix_all((column - self.program.init[0][leaf]).astype(np.uint64) * self.factors[leaf])
 
     def _step(
         self, columns: list[Ints], words: Words, walk: Words, step: int
     ) -> tuple[Ints, list[Ints], int, np.uint64]:
-        """For each walk the step that it takes (-1: none) and the state after; all possible steps, hashed."""
+        """Return the step of each walk (-1: none), the states after it, and the number and hash of all possible steps."""
         count = len(walk)
         values = evaluate_columns(self.roots, columns, count)
         turn = mix_all(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
@@ -131,7 +132,7 @@ class Walker:
         return chosen, moved, edges, hashed
 
     def _possible(self, index: int, conditions: range, values: Sequence[Ints], count: int) -> Ints:
-        """Walks in which an instance can take its step: it is enabled, and ends inside the bounds."""
+        """Return the walks in which an instance can take its step: it is enabled, and ends inside the bounds."""
         holds = np.ones(count, np.bool_)
         for root in conditions:
             holds &= values[root] != 0
@@ -141,7 +142,7 @@ class Walker:
         return np.nonzero(holds)[0]
 
     def _after(self, index: int, columns: Sequence[Ints], values: Sequence[Ints], at: Ints, words: Words) -> Words:
-        """The hashes of the states after a step."""
+        """Return the hashes of the states after a step."""
         after = words[at].copy()
         for leaf, root in self.updates[index].items():
             after += self._term(leaf, values[root][at]) - self._term(leaf, columns[leaf][at])
@@ -149,7 +150,7 @@ class Walker:
 
 
 def walked(program: Program, *, seed: int, walks: int, steps: int) -> WalkDigest:
-    """Walk through a program: the same on every machine, as long as the rules of the model are the same.
+    """Walk through a program, in the same way on every machine as long as the rules of the model are the same.
 
     walks: how many start in the initial state; steps: the length of each, unless it ends in a deadlock.
     """
@@ -158,7 +159,7 @@ def walked(program: Program, *, seed: int, walks: int, steps: int) -> WalkDigest
 
 
 def _first(met: dict[int, None], word: int) -> bool:
-    """Whether a state was not met before; then it is from now on."""
+    """Return True for a state that was not met before, and note it."""
     before = len(met)
     met[word] = None
     return len(met) > before

@@ -73,7 +73,7 @@ class SearchResult:
 
 
 def violates(program: Program, hits: Iterable[int]) -> bool:
-    """Whether one of the checks that were hit is a property that must hold."""
+    """Return True if one of the checks that were hit is a property that must hold."""
     return any(program.checks[check].kind == "always" for check in hits)
 
 

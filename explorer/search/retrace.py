@@ -122,7 +122,7 @@ def least(rows: Rows, order: Order | None = None) -> Row | None:
 
 
 def as_packed(wide: WordLayout, slots: Sequence[Slot], closed: Sequence[Slot]) -> Order:
-    """Compare rows of one layout by what another one makes of their states.
+    """Return an order of the rows of one layout: that of their states as another one packs them.
 
     slots and closed: the scalars of the state in both programs. Sequences may have more room in the first,
     but no more elements; a scalar that is constant there has one value in all states that are compared.

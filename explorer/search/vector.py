@@ -147,7 +147,7 @@ class VectorSearch:
         raise AssertionError("a level follows every level")
 
     def _failed(self) -> bool:
-        """Whether the search has met what `--stop-at-first` waits for."""
+        """Return True once the search has met what `--stop-at-first` waits for."""
         return violates(self.program, self.first)
 
     def _limit(self, distinct: int, started: float) -> str | None:

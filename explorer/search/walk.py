@@ -33,7 +33,7 @@ SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 @dataclass(frozen=True)
 class FirstHit:
-    """Where a check was first hit: after the fewest steps, and then in the walk with the least number."""
+    """The first hit of a check: after the fewest steps, and then in the walk with the least number."""
 
     step: int
     walk: int

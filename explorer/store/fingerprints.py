@@ -178,7 +178,7 @@ class FingerprintSet(RowSet):
         return limit if self.reserved + self.crew.margin + more <= limit else None
 
     def _crowded(self) -> bool:
-        """Whether a state lies so far from its home that the table has to grow, whatever its load."""
+        """Return True if a state lies so far from its home that the table has to grow, whatever its load."""
         most = max(int(worker.context[Context.DISPLACED]) for worker in self.crew.workers)
         if most >= self.spacing:
             raise RuntimeError(f"a state lies {most} slots behind its home, of {self.spacing} allowed")

@@ -367,7 +367,7 @@ def _arrow() -> Any:
 
 
 def damaged(place: Path | str, why: str) -> UsageFault:
-    """The fault for a checkpoint file from which a run cannot be resumed."""
+    """Return the fault for a checkpoint file from which a run cannot be resumed."""
     return UsageFault(
         "checkpoint-damaged",
         f"a file of the checkpoint is damaged: {why}",

@@ -11,7 +11,7 @@ In TLA+ a function whose domain is 1..n *is* a sequence, a function on strings *
 empty function *is* <<>>; TLC prints whichever form its internal class suggests, and the fields of a
 record in no fixed order. `fn` therefore normalises: equal TLA+ values parse to equal Python values.
 The one trap left is Python's own: `True == 1`. TLA+ sets are homogeneous, so it cannot merge members
-of one set; the typed reader in `elrcheck.tla_export.reading.values` tells booleans and integers apart.
+of one set; the typed reader in `elrcheck.tla_export.reading.values` distinguishes booleans and integers.
 
 The text is untrusted, so the parser is a plain recursive descent with a depth limit: it evaluates
 nothing, and every error is a ValueSyntaxError that quotes the offending text.
@@ -140,7 +140,7 @@ class _ValueReader:
         return text
 
     def value(self, depth: int) -> Parsed:
-        """A value, with `a :> b @@ c :> d` and `a..b` around the atoms."""
+        """Read a value, with `a :> b @@ c :> d` and `a..b` around the atoms."""
         if depth > MAX_DEPTH:
             self.fail(f"nested deeper than {MAX_DEPTH}")
         first = self.atom(depth)
@@ -215,7 +215,7 @@ class _ValueReader:
 
 
 def text_of(value: Parsed) -> str:
-    """Canonical one-line TLA+ text of a parsed value; needs modules Integers, Sequences and TLC."""
+    """Return the canonical one-line TLA+ text of a parsed value; it needs the modules Integers, Sequences and TLC."""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, int):
