@@ -68,7 +68,7 @@ def from_request(function: Callable[..., R]) -> Callable[..., R]:
             values = {keyword.declared.name: keyword.value(bound.arguments[keyword.name]) for keyword in keywords}
             arguments |= {name: make(kind, values)} if is_dataclass(kind) else values  # type: ignore[arg-type]
         visible = bound.arguments["progress"] and sys.stderr is not None
-        with open_progress(sys.stderr, os.environ, shown=visible) as progress:
+        with open_progress(sys.stderr, os.environ, visible=visible) as progress:
             return function(**arguments, progress=progress)
 
     call.__signature__ = signature  # type: ignore[attr-defined]

@@ -275,10 +275,10 @@ class LiveStatus:
 
 @contextmanager
 def open_progress(
-    stream: TextIO, environ: Mapping[str, str], *, shown: bool = True, color: str = "auto"
+    stream: TextIO, environ: Mapping[str, str], *, visible: bool = True, color: str = "auto"
 ) -> Iterator[Progress]:
     """Open the style of progress that suits `stream`: live only on a terminal outside CI."""
-    if not shown:
+    if not visible:
         yield Silent()
         return
     if environ.get("CI") or environ.get("TERM") == "dumb" or not stream.isatty():

@@ -102,7 +102,7 @@ class Node:
         self.fail(self.source.label(self.path) + why, help)
 
     def expected(self, what: str, help: str | None = None) -> NoReturn:
-        self.bad(f"expected {what}, not {shown(self.value, self.source.OBJECT)}", help)
+        self.bad(f"expected {what}, not {format_value(self.value, self.source.OBJECT)}", help)
 
     # -- what is inside
 
@@ -202,7 +202,7 @@ class Node:
         return kind[self.choice(kind.__members__)]
 
 
-def shown(value: object, object_word: str = "an object") -> str:
+def format_value(value: object, object_word: str = "an object") -> str:
     """Return a value as a message shows it: short, and in the words of the notation."""
     match value:
         case None:

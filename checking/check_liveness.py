@@ -9,8 +9,8 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.checking.engines import OpenRun, SearchSubject, run_search
+from elrcheck.base.requests import CheckRequest
+from elrcheck.checking.engines import OpenRun, SearchSubject, reference_deadline, reference_reason, run_search
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -77,14 +77,11 @@ def _graph(
 
     limits = replace(request.limits, max_states=request.limits.max_states or MOST_STATES)
     if request.engine == "reference":
-        _refuse_unknown(limits)
-        deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
+        deadline = reference_deadline(limits)
         built = graph_of_plain(PlainModel(model, config), max_states=limits.max_states, deadline=deadline)
-        by_states = built.distinct >= (limits.max_states or 0)
-        reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
         outcome = SearchOutcome(
             complete=built.graph is not None,
-            reason=None if built.graph is not None else reason,
+            reason=None if built.graph is not None else reference_reason(limits, built.distinct),
             generated=built.generated,
             distinct=built.distinct,
             levels=built.levels,
@@ -108,12 +105,3 @@ def _graph(
     finally:
         if ended.folder is not None:
             ended.folder.finish()  # a check of liveness cannot be resumed
-
-
-def _refuse_unknown(limits: Limits) -> None:
-    if limits.max_depth is not None or limits.memory is not None:
-        raise UsageFault(
-            "engine-option",
-            "the reference engine only supports --max-states and --time-budget",
-            help="use the local engine for the other limits",
-        )

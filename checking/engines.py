@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.errors import Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import LevelDone, Progress
-from elrcheck.base.requests import CheckRequest
+from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.explorer.search.growth import growth_of, project
 from elrcheck.explorer.search.outcome import SearchOutcome, outcome_of
 from elrcheck.explorer.store.memory import return_large_blocks, used_bytes
@@ -230,22 +230,12 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
     from elrcheck.explorer.search.reference import search
 
     limits = request.limits
-    if limits.max_depth is not None or limits.memory is not None or request.stop_at_first:
-        raise UsageFault(
-            "engine-option",
-            "the reference engine only supports --max-states and --time-budget",
-            help="use the local engine for the other limits",
-        )
-    deadline = None if limits.time_budget is None else time.monotonic() + limits.time_budget
+    deadline = reference_deadline(limits, request.stop_at_first)
     result = search(subject.model, subject.config, max_states=limits.max_states, deadline=deadline)
     idents = {fn.ident for fn in subject.checks}
-    reason = None
-    if not result.complete:
-        by_states = limits.max_states is not None and result.distinct >= limits.max_states
-        reason = f"--max-states {limits.max_states}" if by_states else f"--time-budget {limits.time_budget}s"
     return SearchOutcome(
         complete=result.complete,
-        reason=reason,
+        reason=None if result.complete else reference_reason(limits, result.distinct),
         generated=result.generated,
         distinct=result.distinct,
         levels=tuple(result.levels),
@@ -258,6 +248,24 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
         first={ident: depth for ident, (depth, _) in result.first.items() if ident in idents},
         traces={ident: trace for ident, (_, trace) in result.first.items() if ident in idents},
     )
+
+
+def reference_deadline(limits: Limits, stop_at_first: bool = False) -> float | None:
+    """Return the end of the time budget, as of time.monotonic; raise UsageFault for limits that it does not know."""
+    if limits.max_depth is not None or limits.memory is not None or stop_at_first:
+        raise UsageFault(
+            "engine-option",
+            "the reference engine only supports --max-states and --time-budget",
+            help="use the local engine for the other limits",
+        )
+    return None if limits.time_budget is None else time.monotonic() + limits.time_budget
+
+
+def reference_reason(limits: Limits, distinct: int) -> str:
+    """Return the limit that stopped the reference engine, as its option."""
+    if limits.max_states is not None and distinct >= limits.max_states:
+        return f"--max-states {limits.max_states}"
+    return f"--time-budget {limits.time_budget}s"
 
 
 @dataclass(frozen=True)

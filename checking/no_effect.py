@@ -42,11 +42,11 @@ def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selecte
     if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
         return report
     idle = tuple(name for name in settings if _same_without(name, report, request, selected, progress))
-    pairs = tuple(f"{name}={_shown(report.config[name])}" for name in idle)
+    pairs = tuple(f"{name}={_format_value(report.config[name])}" for name in idle)
     return structs.replace(report, extent=structs.replace(report.extent, no_effect=pairs))
 
 
-def _shown(value: Scalar) -> str:
+def _format_value(value: Scalar) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -6,8 +6,9 @@ our own opinion first gets it from `traces.replay`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault

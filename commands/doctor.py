@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Literal, TextIO, TypeAlias
@@ -80,10 +80,10 @@ def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
         (
             _python(),
             *_packages(PACKAGES),
-            _java(environ),
-            _spark_java(environ),
-            _tlc(environ),
-            _jdk(environ),
+            _look_for("Java", "tlc", _java, environ),
+            _look_for("Java for Spark", "check --engine spark", _spark_java, environ),
+            _look_for("TLC", "tlc", _tlc, environ),
+            _look_for("JDK", "conform", _jdk, environ),
             _kafka_jars(environ),
             _cache(environ),
             _machine(),
@@ -107,48 +107,45 @@ def _packages(uses: Mapping[str, str]) -> Iterable[DoctorItem]:
             yield DoctorItem(name, status, f"not installed; pip install {name}", needed_for)
 
 
-def _java(environ: Mapping[str, str]) -> DoctorItem:
+def _java(environ: Mapping[str, str]) -> str:
     from elrcheck.base.java import find_java
 
-    needed_for = "tlc"
-    try:
-        java = find_java(environ)
-    except EnvironmentFault as fault:
-        return DoctorItem("Java", "absent", _with_help(fault), needed_for)
-    return DoctorItem("Java", "ok", f"{java.version} ({java.path})", needed_for)
+    java = find_java(environ)
+    return f"{java.version} ({java.path})"
 
 
-def _spark_java(environ: Mapping[str, str]) -> DoctorItem:
-    """Java for Spark, separate from TLC's: Spark needs a newer one and can use the one from a pip extra."""
+def _spark_java(environ: Mapping[str, str]) -> str:
+    """Find Java for Spark, separate from TLC's: Spark needs a newer one and can use the one from a pip extra."""
     from elrcheck.spark.driver_java import find_java
 
-    name, needed_for = "Java for Spark", "check --engine spark"
-    try:
-        runtime = find_java(environ, cache_directory(environ))
-    except EnvironmentFault as fault:
-        return DoctorItem(name, "absent", _with_help(fault), needed_for)
-    return DoctorItem(name, "ok", f"{runtime.java.version} ({runtime.java.path}, by {runtime.found_by})", needed_for)
+    runtime = find_java(environ, cache_directory(environ))
+    return f"{runtime.java.version} ({runtime.java.path}, by {runtime.found_by})"
 
 
-def _tlc(environ: Mapping[str, str]) -> DoctorItem:
+def _tlc(environ: Mapping[str, str]) -> str:
     from elrcheck.tla_export.tlc_process import find_tlc
 
-    try:
-        jar, found_by = find_tlc(None, environ)
-    except EnvironmentFault as fault:
-        return DoctorItem("TLC", "absent", _with_help(fault), "tlc")
-    return DoctorItem("TLC", "ok", f"{jar} (by {found_by})", "tlc")
+    jar, found_by = find_tlc(None, environ)
+    return f"{jar} (by {found_by})"
 
 
-def _jdk(environ: Mapping[str, str]) -> DoctorItem:
-    """Java with a compiler, for the program that calls Kafka's own classes."""
+def _jdk(environ: Mapping[str, str]) -> str:
+    """Find Java with a compiler, for the program that calls Kafka's own classes."""
     from elrcheck.kafka.java_program import find_jdk
 
+    jdk = find_jdk(environ)
+    return f"{jdk.java.version} ({jdk.javac})"
+
+
+def _look_for(
+    name: str, needed_for: str, find: Callable[[Mapping[str, str]], str], environ: Mapping[str, str]
+) -> DoctorItem:
+    """Return what `find` describes, or its fault as the detail of an absent item."""
     try:
-        jdk = find_jdk(environ)
+        return DoctorItem(name, "ok", find(environ), needed_for)
     except EnvironmentFault as fault:
-        return DoctorItem("JDK", "absent", _with_help(fault), "conform")
-    return DoctorItem("JDK", "ok", f"{jdk.java.version} ({jdk.javac})", "conform")
+        detail = f"{fault.message}; {fault.help}" if fault.help else fault.message
+        return DoctorItem(name, "absent", detail, needed_for)
 
 
 def _kafka_jars(environ: Mapping[str, str]) -> DoctorItem:
@@ -191,7 +188,3 @@ def _terminal(environ: Mapping[str, str], stdout: TextIO) -> DoctorItem:
     parts = ["a terminal" if stdout.isatty() else "not a terminal", stdout.encoding or "unknown encoding"]
     parts += [name for name in ("NO_COLOR", "FORCE_COLOR", "CI") if environ.get(name)]
     return DoctorItem("output", "ok", ", ".join(parts), "")
-
-
-def _with_help(fault: EnvironmentFault) -> str:
-    return f"{fault.message}; {fault.help}" if fault.help else fault.message

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.run_lock import is_occupied
+from elrcheck.base.typed.record_text import natural
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, TRACE
 
 STATES = (".parquet", ".rows", ".whos")
@@ -87,7 +88,7 @@ def remove(runs: Sequence[StoredRun], folder: Path) -> None:
 def _run(place: Path, now: float) -> StoredRun:
     files = sorted(_files(place))
     traces = [path for path in files if path.parent == place and path.name.endswith(TRACE)]
-    idents = sorted((path.name.removesuffix(TRACE) for path in traces), key=_in_order)
+    idents = sorted((path.name.removesuffix(TRACE) for path in traces), key=natural)
     has_levels = any(path.parent != place for path in files)
     kind: RunKind = "unfinished" if has_levels else "finished"
     variant = scope = storage = trouble = None
@@ -137,13 +138,6 @@ def _reported(path: Path) -> tuple[str | None, str | None]:
     report = read_json(path, Codes("report-file")).object((), None)
     variant, scope = report.get("variant").value, report.get("scope").value
     return (str(variant) if variant else None, str(scope) if scope else None)
-
-
-def _in_order(ident: str) -> tuple[str, int, str]:
-    """Sort key that puts P-2 before P-14."""
-    head, _, rest = ident.partition("-")
-    digits = rest[: len(rest) - len(rest.lstrip("0123456789"))]
-    return head, int(digits or 0), rest
 
 
 def _files(place: Path) -> Iterator[Path]:

@@ -27,7 +27,7 @@ import click
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.strict import Node, shown
+from elrcheck.base.strict import Node, format_value
 from elrcheck.console.option_values import WorkerCount
 
 _NEVER_CONFIGURED = frozenset({"config", "help", "version"})
@@ -154,7 +154,7 @@ def _convert(node: Node, option: click.Option) -> Any:
     if not option.multiple:
         return _one(node, option, kind)
     if not isinstance(node.value, list):
-        node.bad(f"expected a list, each {kind.name}, not {shown(node.value, node.source.OBJECT)}")
+        node.bad(f"expected a list, each {kind.name}, not {format_value(node.value, node.source.OBJECT)}")
     return [_one(part, option, kind) for part in node.items()]
 
 

@@ -73,7 +73,7 @@ class Shell:
 
     def open_progress(self) -> AbstractContextManager[Progress]:
         shown = self.progress and self.detail >= 0
-        return open_progress(_stderr(), os.environ, shown=shown, color=self.color)
+        return open_progress(_stderr(), os.environ, visible=shown, color=self.color)
 
     def page(self) -> Page:
         from elrcheck.report.terminal import Page, open_console

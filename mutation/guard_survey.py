@@ -96,11 +96,11 @@ def _guards(bench: _GuardBench, actions: Sequence[Fn]) -> Iterator[GuardReport]:
         else:
             bench.searches.progress.stage(f"[{number}/{len(todo)}] {fn.name} without: {guard}")
             started = time.perf_counter()
-            done = _without(bench, report)
+            done = _survey_guard(bench, report)
             yield replace(done, seconds=round(time.perf_counter() - started, 3))
 
 
-def _without(bench: _GuardBench, report: GuardReport) -> GuardReport:
+def _survey_guard(bench: _GuardBench, report: GuardReport) -> GuardReport:
     """Search without the guard. A step that is undefined without it is not a finding."""
     config: Any = bench.lowered.config
     broken = dropped(bench.lowered.model, report.action, report.guard)
@@ -108,11 +108,11 @@ def _without(bench: _GuardBench, report: GuardReport) -> GuardReport:
         with no_collection():  # all but this action is taken over from the program with all guards
             lowered = relowered(bench.lowered, broken, frozenset((report.action,)))
         if lowered is not None and lowered.program is bench.lowered.program:
-            return _quiet(replace(report, same=True), bench.base, bench.base)
+            return _unbroken(replace(report, same=True), bench.base, bench.base)
         after = outcome_of(broken, config, bench.holding, bench.searches, "first", lowered)
         report = replace(report, kept=after.kept)
         if not after.traces:
-            return _quiet(report, bench.base, after)
+            return _unbroken(report, bench.base, after)
         first = min(after.traces, key=lambda ident: after.first[ident])
         fn = next(one for one in bench.holding if one.ident == first)
         finding = replay_finding(broken, config, fn, after.traces[first])
@@ -132,7 +132,7 @@ def _without(bench: _GuardBench, report: GuardReport) -> GuardReport:
     )
 
 
-def _quiet(report: GuardReport, base: SearchOutcome, after: SearchOutcome) -> GuardReport:
+def _unbroken(report: GuardReport, base: SearchOutcome, after: SearchOutcome) -> GuardReport:
     """The report when no property broke, in a complete or an incomplete search."""
     report = replace(report, distinct=after.distinct, generated=after.generated)
     if not after.complete:

@@ -148,7 +148,7 @@ def run_hazard(
     if not expected:
         return structs.replace(report, reason="not expected to break any of these properties")
     started = time.perf_counter()
-    done = _searched(model, hazard, expected, report, searches, place, run_dir)
+    done = _search_both(model, hazard, expected, report, searches, place, run_dir)
     return structs.replace(done, seconds=round(time.perf_counter() - started, 3))
 
 
@@ -172,7 +172,7 @@ def _scalars(values: Mapping[str, Any]) -> dict[str, Scalar]:
     return {name: plain(value) for name, value in values.items()}
 
 
-def _searched(
+def _search_both(
     model: Model,
     hazard: Hazard,
     expected: tuple[str, ...],
@@ -209,7 +209,7 @@ def _searched(
         missed = "no expected property breaks" if after.complete else str(after.reason)
         return structs.replace(report, verdict="not_found" if after.complete else "inconclusive", reason=missed)
     first = min(hits, key=lambda ident: after.first[ident])
-    return _found(broken, pair, first, findings[first], report, hazard, run_dir)
+    return _detected(broken, pair, first, findings[first], report, hazard, run_dir)
 
 
 def _shortest(
@@ -221,7 +221,7 @@ def _shortest(
     return outcome, {fn.ident: replay_finding(model, config, fn, states) for fn, states in traces.items()}
 
 
-def _found(
+def _detected(
     model: Model, pair: Pair, ident: str, finding: Replayed, report: HazardReport, hazard: Hazard, run_dir: Path | None
 ) -> HazardReport:
     """The report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""

@@ -30,7 +30,7 @@ class Searches:
         self.kept, self.fresh = request.kept, request.fresh
 
 
-class _Levels(Silent):
+class _LevelsOnly(Silent):
     """Progress of one search among many: reports its levels, not its stages."""
 
     def __init__(self, outer: Progress) -> None:
@@ -60,7 +60,7 @@ def outcome_of(
         kept=searches.kept,
         fresh=searches.fresh,
     )
-    levels = _Levels(searches.progress)
+    levels = _LevelsOnly(searches.progress)
     return _named_limit(explore(SearchSubject(model, config, checks, lowered=lowered), request, levels))
 
 
@@ -71,7 +71,7 @@ def lassos_of(
     from elrcheck.checking.check_liveness import explore_liveness
 
     request = CheckRequest(workers=searches.workers, limits=searches.limits)
-    outcome, lassos = explore_liveness(model, config, checks, request, _Levels(searches.progress))
+    outcome, lassos = explore_liveness(model, config, checks, request, _LevelsOnly(searches.progress))
     return _named_limit(outcome), lassos
 
 

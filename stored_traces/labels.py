@@ -22,7 +22,7 @@ from elrcheck.traces.behaviour import RecordedStep
 LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-def named(text: str | None, actions: Mapping[str, Fn], brokers: int) -> RecordedStep:
+def action_of(text: str | None, actions: Mapping[str, Fn], brokers: int) -> RecordedStep:
     """Return the action a label names, with its arguments if given; None if the model has no such action."""
     match = LABEL.fullmatch(text) if text else None
     if match is None or match[1] not in actions:
@@ -51,7 +51,7 @@ def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, 
     return tuple(read(ty, value) for ty, value in zip(types, values, strict=True))
 
 
-def asked(text: str, model: Model, brokers: int) -> Label | str:
+def parse_action(text: str, model: Model, brokers: int) -> Label | str:
     """Parse an action written by a user; raise UsageFault if it is malformed or does not exist."""
     actions = {fn.name: fn for fn in model.actions}
     match = LABEL.fullmatch(text)

@@ -22,11 +22,11 @@ from typing import Any, Literal, TypeAlias, get_args
 from elrcheck.base.documents import JSON_LIMIT, parse_json, read_text
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.base.strict import JsonSource, Node, shown
+from elrcheck.base.strict import JsonSource, Node, format_value
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
-from elrcheck.stored_traces.labels import named
+from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace
 from elrcheck.tla_export.reading.itf import itf_states
 from elrcheck.tla_export.reading.parse import ValueSyntaxError
@@ -52,23 +52,23 @@ def read_recorded(path: Path, given: NamedSelection, form: Format | None = None)
 def recorded_text(text: str, name: str, given: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
     """Read the trace in a text. name: what errors call it."""
     if not text.strip():
-        raise _nothing(name, "the file is empty")
+        raise _empty_trace(name, "the file is empty")
     as_json = form != "tlc-text" and (form is not None or text.lstrip().startswith(("{", "[")))
     if not as_json:
         _reject_other_text(text, name, form)
         return _tlc_text(text, name, given)
     root = parse_json(text, name, CODES)
-    match form or _told(root):
+    match form or _detect_format(root):
         case "itf":
             return _itf(root, given)
         case "tlc-json":
             return _tlc_json(root, given)
         case _:
-            return _ours(root, given)
+            return _stored(root, given)
 
 
-def _told(root: Node) -> Format:
-    what = shown(root.value)
+def _detect_format(root: Node) -> Format:
+    what = format_value(root.value)
     if isinstance(root.value, dict):
         if "schema" in root:
             return "elrcheck"
@@ -96,7 +96,7 @@ def _reject_other_text(text: str, name: str, form: Format | None) -> None:
     )
 
 
-def _nothing(name: str, why: str) -> NothingChecked:
+def _empty_trace(name: str, why: str) -> NothingChecked:
     return NothingChecked(
         "empty-trace",
         f"there is no state to replay: {why}",
@@ -111,7 +111,7 @@ def _refuse_empty(root: Node, *keys: str) -> None:
     for key in keys:
         raw = raw.get(key) if isinstance(raw, dict) else None
     if raw == []:
-        raise _nothing(root.source.name, f"`{'.'.join(keys)}` is an empty list")
+        raise _empty_trace(root.source.name, f"`{'.'.join(keys)}` is an empty list")
 
 
 def _actions(model: Model) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _actions(model: Model) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- formats
 
 
-def _ours(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
+def _stored(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     if isinstance(root.value, dict) and isinstance(root.value.get("schema"), str):
         _refuse_empty(root, "states")
     return loaded_trace(root, given)
@@ -133,17 +133,17 @@ def _itf(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     about = root.get("#meta").value
     meta = about if isinstance(about, dict) else {}
-    selected = resolve(given.over(_said(meta)))
+    selected = resolve(given.over(_exported_selection(meta)))
     brokers = selected.config.broker_count
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), brokers)
     ident = meta.get("property", "")
     origin = TraceOrigin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
-    labels = [named(text, _actions(model), brokers) for text in actions]
+    labels = [action_of(text, _actions(model), brokers) for text in actions]
     return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
 
 
-def _said(meta: Mapping[str, Any]) -> Selection:
+def _exported_selection(meta: Mapping[str, Any]) -> Selection:
     """Read the model selection that elrcheck's ITF export records; files of other tools have none."""
     texts = [meta.get(key, "") if isinstance(meta.get(key, ""), str) else "" for key in ("variant", "scope")]
     overrides = meta.get("overrides")
@@ -171,7 +171,7 @@ def _tlc_text(text: str, name: str, given: NamedSelection) -> Loaded[RecordedSte
     except ValueError as fault:  # a number of thousands of digits
         raise UsageFault(CODES.bad_value, f"not a number of a state: {fault}", where=name) from fault
     if not printed:
-        raise _nothing(name, "TLC printed no trace")
+        raise _empty_trace(name, "TLC printed no trace")
     states = []
     for state in printed:
         place = Node(None, JsonSource(name, CODES, root=f"state {state.number}"))
@@ -182,7 +182,7 @@ def _tlc_text(text: str, name: str, given: NamedSelection) -> Loaded[RecordedSte
             raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
         check_size(model.state_ty, value, place, selected.config.broker_count)
         states.append(value)
-    labels = [named(s.action, _actions(model), selected.config.broker_count) for s in printed[1:]]
+    labels = [action_of(s.action, _actions(model), selected.config.broker_count) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     origin = TraceOrigin.of(selected, source=name, form="tlc-text")
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))

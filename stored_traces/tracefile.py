@@ -37,7 +37,7 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
-from elrcheck.base.strict import Codes, Node, shown
+from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import load_checked_model, load_whole_model
@@ -123,7 +123,7 @@ class _Frame:
 
 def _frame(root: Node) -> _Frame:
     if isinstance(root.value, dict) and root.value.get("schema") != SCHEMA:
-        actual = f"not {shown(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
+        actual = f"not {format_value(root.value['schema'])}" if "schema" in root else "there is no key `schema`"
         root.fail(
             f"not a trace file: expected the schema {SCHEMA}, {actual}",
             help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",

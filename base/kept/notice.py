@@ -25,13 +25,13 @@ class Notice:
     """Says once in a run that something in the store was ignored: the first file stands for all."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.printed = False
 
     def tell(self, path: Path, why: str) -> None:
         """Print one line on stderr, the first time."""
-        if self.told or sys.stderr is None:
+        if self.printed or sys.stderr is None:
             return
-        self.told = True
+        self.printed = True
         if _marked_before():
             return
         with contextlib.suppress(OSError, ValueError):  # a stream that is closed or full ends no run

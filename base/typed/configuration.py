@@ -30,7 +30,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.base.strict import Node, shown
+from elrcheck.base.strict import Node, format_value
 
 C = TypeVar("C")
 
@@ -90,7 +90,7 @@ def config_value(kind: type, node: Node) -> Any:
     try:
         return check_value(kind, node.value)
     except ValueError as fault:
-        node.bad(f"{fault}, not {shown(node.value, node.source.OBJECT)}")
+        node.bad(f"{fault}, not {format_value(node.value, node.source.OBJECT)}")
 
 
 def parse_value(kind: type, text: str) -> Any:

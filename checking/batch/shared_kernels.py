@@ -36,7 +36,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         if states(job.selected().config) <= MOST_STATES:
-            groups.setdefault(_rest(job, numbers), []).append(job)
+            groups.setdefault(_shared_part(job, numbers), []).append(job)
     shared = {
         job.number: _sharing([other.config for other in group], numbers)
         for group in groups.values()
@@ -46,7 +46,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
     return [structs.replace(job, sharing=shared.get(job.number)) for job in jobs]
 
 
-def _rest(job: Job, numbers: frozenset[str]) -> str:
+def _shared_part(job: Job, numbers: frozenset[str]) -> str:
     """Return everything that must be equal in two jobs that share a kernel."""
     config = {name: value for name, value in job.config.items() if name not in numbers}
     return json.dumps([config, job.properties, job.workers == 1], sort_keys=True)
@@ -81,12 +81,12 @@ class Families:
             return None
         if job.sharing != self._sharing:
             self._sharing = self._family = None  # the last one is not needed any more
-            self._family = _made(job, job.sharing)
+            self._family = _make_family(job, job.sharing)
             self._sharing = job.sharing
         return self._family
 
 
-def _made(job: Job, sharing: Sharing) -> KernelFamily | None:
+def _make_family(job: Job, sharing: Sharing) -> KernelFamily | None:
     from elrcheck.catalogue.select import select_properties
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.family import KernelFamily

@@ -305,7 +305,7 @@ def reject_other(saved: Identity, requested: Identity, place: Path) -> None:
             detail = (
                 "the model has changed since"
                 if name == "model"
-                else f"`{name}` was {_told(have[name])} and is now {_told(want[name])}"
+                else f"`{name}` was {_format_value(have[name])} and is now {_format_value(want[name])}"
             )
             raise UsageFault(
                 "resume-mismatch",
@@ -315,7 +315,7 @@ def reject_other(saved: Identity, requested: Identity, place: Path) -> None:
             )
 
 
-def _told(value: object) -> str:
+def _format_value(value: object) -> str:
     return repr(list(value) if isinstance(value, tuple) else value)
 
 

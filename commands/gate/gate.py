@@ -18,13 +18,13 @@ from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateR
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.baseline_notation.baseline import Baseline, Entry, check_name, read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_in_suite
 from elrcheck.checking.check import run_check
-from elrcheck.commands.gate.gate_diff import differences, found_in
-from elrcheck.commands.gate.gate_suites import accepted, gated, run_gated
+from elrcheck.commands.gate.gate_diff import differences, entry_verdict, found_in
+from elrcheck.commands.gate.gate_suites import gated, run_gated
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.gate_report import Difference, EntryReport, EntryVerdict, GatedSuite, GateReport, GateVerdict
+from elrcheck.results.gate_report import Difference, EntryReport, GatedSuite, GateReport, GateVerdict
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
@@ -61,7 +61,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
     for number, suite in enumerate(chosen.suites, start=len(chosen.entries) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
         result = run_gated(suite, request, progress)
-        suites_now[suite.name] = accepted(suite, result)
+        suites_now[suite.name] = replace(suite, expected=found_in_suite(result))
         suites.append(gated(suite, result, request.fail_on, update))
     now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
     written = update and _write(request.baseline, now)
@@ -189,22 +189,14 @@ def _controller(entry: Entry, workers: int | None, progress: Progress) -> Contro
 
 
 def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
-    check, found = ran[0], found_in(*ran)
+    check = ran[0]
     if entry.expected is None:
         summary = f"{check.verdict}, {check.search.distinct} distinct states"
         new = Difference("entry", entry.name, "nothing recorded", summary, "new", False, not update)
         return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
-    names = {found.id: found.name for found in check.properties}
-    every = differences(entry.expected, found, names, fail_on)
-    return EntryReport(entry.name, entry.place, _entry_verdict(every), every, *ran, renamed=entry.renamed)
-
-
-def _entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
-    if any(one.fails for one in every):
-        return "drift"
-    if any(one.kind == "inconclusive" and one.worse for one in every):
-        return "inconclusive"
-    return "tolerated" if every else "same"
+    names = {one.id: one.name for one in check.properties}
+    every = differences(entry.expected, found_in(*ran), names, fail_on)
+    return EntryReport(entry.name, entry.place, entry_verdict(every), every, *ran, renamed=entry.renamed)
 
 
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:

@@ -10,7 +10,7 @@ from elrcheck.base.typed.record_text import natural
 from elrcheck.catalogue.baseline_notation.baseline import COUNTS, Expected, Fired, Proof, Proved
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
-from elrcheck.results.gate_report import Difference, DifferenceKind
+from elrcheck.results.gate_report import Difference, DifferenceKind, EntryVerdict
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
@@ -125,6 +125,15 @@ def in_order(every: Iterable[Difference], fail_on: Sequence[str]) -> tuple[Diffe
     return tuple(sorted(judged, key=lambda one: _ORDER.index(one.kind)))
 
 
+def entry_verdict(every: Sequence[Difference]) -> EntryVerdict:
+    """Return the verdict on an entry with these differences, which have been judged by `--fail-on`."""
+    if any(one.fails for one in every):
+        return "drift"
+    if any(one.kind == "inconclusive" and one.worse for one in every):
+        return "inconclusive"
+    return "tolerated" if every else "same"
+
+
 def _fails(one: Difference, fail_on: Sequence[str]) -> bool:
     changed = one.expected != one.found
     return (
@@ -167,8 +176,7 @@ def _proof(expected: Proof | None, current: Proof | None) -> Iterator[Difference
     """A missing cell is no regression: its action can no longer affect the goal, as `Frame` shows."""
     was = {} if expected is None else expected.obligations()
     now = {} if current is None else current.obligations()
-    new = expected is None and current is not None
-    if new and current is not None:
+    if expected is None and current is not None:
         count = f"{len(now)} obligations, {current.verdict}"
         yield Difference("proof", "proof", ABSENT, count, "proof", current.verdict != "proved")
         return
@@ -220,7 +228,7 @@ def _guards(expected: Expected, current: Expected) -> Iterator[Difference]:
         if name not in expected.guards or name not in current.guards:
             continue
         was, now = expected.guards[name], current.guards[name]
-        for guard in _ordered(was, now):
+        for guard in dict.fromkeys((*was, *now)):
             if guard not in now:
                 yield Difference(name, f"{name}, guard: {guard}", "present", ABSENT, "guard", True)
             elif guard not in was:
@@ -241,10 +249,6 @@ def _controller(expected: Mapping[str, str], current: Mapping[str, str]) -> Iter
         if was != now:
             worse = was == "proved" or now.startswith("refuted")
             yield Difference(name, f"controller event {name}", was, now, "proof", worse)
-
-
-def _ordered(*lists: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part for parts in lists for part in parts))
 
 
 def _counts(expected: Expected, current: Expected) -> Iterator[Difference]:

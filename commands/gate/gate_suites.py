@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import GateRequest
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_in_suite
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
 from elrcheck.checking.suite.suite import run_suite
+from elrcheck.commands.gate.gate_diff import entry_verdict
 from elrcheck.commands.gate.suite_diff import suite_differences
 from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
 from elrcheck.results.suite_report import SuiteReport
@@ -28,10 +28,6 @@ def run_gated(entry: SuiteEntry, request: GateRequest, progress: Progress) -> Su
     return report
 
 
-def accepted(entry: SuiteEntry, report: SuiteReport) -> SuiteEntry:
-    return replace(entry, expected=found_in_suite(report))
-
-
 def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update: bool) -> GatedSuite:
     """Compare a suite with its entry. An unexplained violation fails an update too: the suite has to explain it."""
     every = suite_differences(entry.expected or {}, report, fail_on)
@@ -46,8 +42,4 @@ def gated(entry: SuiteEntry, report: SuiteReport, fail_on: Sequence[str], update
 def _verdict(report: SuiteReport, every: Sequence[Difference], update: bool) -> EntryVerdict:
     if update:
         return "drift" if report.verdict == "unexpected" else "same"
-    if any(one.fails for one in every):
-        return "drift"
-    if any(one.kind == "inconclusive" and one.worse for one in every):
-        return "inconclusive"
-    return "tolerated" if every else "same"
+    return entry_verdict(every)

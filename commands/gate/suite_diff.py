@@ -56,9 +56,9 @@ def _run(name: str, was: ExpectedRun, now: ExpectedRun, fail_on: Sequence[str]) 
         before, after = was.violated.get(ident), now.violated.get(ident)
         if after is not None and (before != after or "violated" in fail_on):
             worse = before is None
-            yield Difference(name, f"{name}: {ident}", _said(before), _said(after), "violated", worse)
+            yield Difference(name, f"{name}: {ident}", _format_depth(before), _format_depth(after), "violated", worse)
         elif after is None and not undecided:
-            yield Difference(name, f"{name}: {ident}", _said(before), _said(after), "verdict", False)
+            yield Difference(name, f"{name}: {ident}", _format_depth(before), _format_depth(after), "verdict", False)
     for count in RUN_COUNTS:
         if was.counts[count] != now.counts[count]:
             before, after = was.counts[count], now.counts[count]
@@ -66,5 +66,5 @@ def _run(name: str, was: ExpectedRun, now: ExpectedRun, fail_on: Sequence[str]) 
             yield Difference(name, what, str(before), str(after), "count", False)
 
 
-def _said(depth: int | None) -> str:
+def _format_depth(depth: int | None) -> str:
     return "holds" if depth is None else f"violated at depth {depth}"

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from dataclasses import dataclass
 from enum import Enum
 from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_fields, find_scope, parse_value, scope_names
 from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
@@ -22,8 +22,7 @@ from elrcheck.results.trace_view import Scalar
 LONGEST_RANGE = 1000
 
 
-@dataclass(frozen=True)
-class Axis:
+class Axis(Record, frozen=True):
     """One axis: a key and its distinct values, in the given order."""
 
     key: str

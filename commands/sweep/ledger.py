@@ -48,13 +48,6 @@ class SweepAnswer(JobAnswer, frozen=True, kw_only=True):
     by: Searcher
 
 
-class SavedAxis(Record, frozen=True):
-    """An axis of the grid of a sweep."""
-
-    key: str
-    values: tuple[str, ...]
-
-
 class SavedPoint(Record, frozen=True):
     """A configuration of a sweep. config: a digest of its values, None if the model refuses it."""
 
@@ -78,7 +71,7 @@ class SavedLimits(Record, frozen=True):
 class SavedSweep(Record, frozen=True):
     """Everything that must be the same for a sweep to continue. model: the digest of its rules."""
 
-    axes: tuple[SavedAxis, ...]
+    axes: tuple[Axis, ...]
     keys: tuple[str, ...]
     excluded: int
     points: tuple[SavedPoint, ...]
@@ -95,7 +88,7 @@ class SavedSweep(Record, frozen=True):
 def describe(grid: SweepGrid, request: SweepRequest) -> SavedSweep:
     """Return the definition of the requested sweep."""
     return SavedSweep(
-        axes=tuple(SavedAxis(axis.key, axis.values) for axis in grid.axes),
+        axes=grid.axes,
         keys=grid.keys,
         excluded=grid.excluded,
         points=tuple(_saved_point(point) for point in grid.points),
@@ -129,8 +122,7 @@ def grid_of(saved: SavedSweep) -> SweepGrid:
         selection = Selection(point.variant, point.scope, point.overrides)
         selected = resolve(selection) if point.refused is None else None
         points.append(Point(number, selection, point.settings, selected, point.refused))
-    axes = tuple(Axis(axis.key, axis.values) for axis in saved.axes)
-    return SweepGrid(axes, saved.keys, tuple(points), saved.excluded)
+    return SweepGrid(saved.axes, saved.keys, tuple(points), saved.excluded)
 
 
 def request_of(request: SweepRequest, saved: SavedSweep) -> SweepRequest:
@@ -169,7 +161,7 @@ def _difference(saved: SavedSweep, requested: SavedSweep) -> str | None:
                 return f"the {what} of configuration number {number} changed"
     for field in ("properties", "limits", "stop_at_first", "large", "keys", "excluded"):
         if getattr(saved, field) != getattr(requested, field):
-            return f"`{field}` was {_told(saved, field)} and is now {_told(requested, field)}"
+            return f"`{field}` was {_format_field(saved, field)} and is now {_format_field(requested, field)}"
     return "the model has changed since" if saved.model != requested.model else None
 
 
@@ -177,7 +169,7 @@ def _values(values: tuple[str, ...] | None) -> str:
     return "not swept" if values is None else ",".join(values)
 
 
-def _told(sweep: SavedSweep, field: str) -> str:
+def _format_field(sweep: SavedSweep, field: str) -> str:
     return repr(to_data(getattr(sweep, field)))
 
 

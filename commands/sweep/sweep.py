@@ -93,7 +93,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
-    stays = _kept(ledger, grid)
+    stays = _folder_stays(ledger, grid)
     return SweepReport(
         verdict=verdict_of(rows),
         axes=tuple(
@@ -173,7 +173,7 @@ def _settled(ledger: Ledger, point: Point) -> bool:
     return point.selected is None or ledger.settled(point.number)
 
 
-def _kept(ledger: Ledger, grid: SweepGrid) -> bool:
+def _folder_stays(ledger: Ledger, grid: SweepGrid) -> bool:
     """Return whether the folder stays; one that the user did not name is removed when nothing in it is of use."""
     has_traces = any(done.traces for done in ledger.done.values())
     unfinished = not all(_settled(ledger, point) for point in grid.points)

@@ -15,7 +15,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_reports import Explained, ExplainReport
-from elrcheck.stored_traces.labels import asked
+from elrcheck.stored_traces.labels import parse_action
 from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.describe import arguments, changes, leaves, spelled
 from elrcheck.traces.replay import Replayed, ReplayError
@@ -135,7 +135,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
     if clause.value != subject.plain.holds(fn, *states):
         raise ReplayError(f"{fn.ident} is {clause.value} in the IR and not in plain Python")
     parts = clause.parts if any(part.name for part in clause.parts) else (clause,)
-    statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
+    statement = fn.doc.strip().partition("\n")[0]
     witness = None
     if fn.kind == "always" and not clause.value:
         before = subject.states[at - 1] if at else None
@@ -148,7 +148,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
 
 def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
     """Every choice of the arguments, or the one that is given."""
-    label = asked(text, subject.model, subject.config.broker_count)
+    label = parse_action(text, subject.model, subject.config.broker_count)
     name = label if isinstance(label, str) else label.action
     fn = next(fn for fn in subject.model.actions if fn.name == name)
     choices = list(instances(fn, subject.config))
@@ -170,7 +170,7 @@ def _choice(subject: Replayed, fn: Fn, args: Sequence[object], at: int) -> Expla
     if refusal != refusals.refused:
         raise ReplayError(f"{fn.name} is refused by {refusals.refused} in the IR, by {refusal} in plain Python")
     changed = () if successor is None else changes(state, successor, subject.model.state_ty)
-    statement = fn.doc.strip().splitlines()[0] if fn.doc.strip() else ""
+    statement = fn.doc.strip().partition("\n")[0]
     return Explained(
         id="",
         name=fn.name,

@@ -103,12 +103,12 @@ def narrowed(view: TraceView, filters: Filters) -> TraceView:
     if filters == Filters():
         return view
     for word in (*filters.only, *filters.hide):
-        if not any(_means(word, path) for path in view.initial):
+        if not any(_names_path(word, path) for path in view.initial):
             raise _unknown(word, view)
     first, last = _range(filters, len(view.steps))
     steps = view.steps[first - 1 : last] if view.steps else ()
-    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _shown(c.path, filters))) for step in steps)
-    initial = {path: value for path, value in _before(view, steps).items() if _shown(path, filters)}
+    steps = tuple(replace(step, changes=tuple(c for c in step.changes if _selected(c.path, filters))) for step in steps)
+    initial = {path: value for path, value in _before(view, steps).items() if _selected(path, filters)}
     return replace(view, initial=initial, steps=steps)
 
 
@@ -134,13 +134,13 @@ def _range(filters: Filters, steps: int) -> tuple[int, int]:
     return first, last
 
 
-def _shown(path: str, filters: Filters) -> bool:
-    if any(_means(word, path) for word in filters.hide):
+def _selected(path: str, filters: Filters) -> bool:
+    if any(_names_path(word, path) for word in filters.hide):
         return False
-    return not filters.only or any(_means(word, path) for word in filters.only)
+    return not filters.only or any(_names_path(word, path) for word in filters.only)
 
 
-def _means(word: str, path: str) -> bool:
+def _names_path(word: str, path: str) -> bool:
     """True if the word names the path: a leaf, a prefix, or a glob over whole paths; isr is partition.isr."""
     if any(ch in word for ch in "*?"):
         # Brackets are part of paths, not character classes.

@@ -104,7 +104,7 @@ def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
         value=wait is None,
         clauses=(),
         arguments=named,
-        statement=fn.doc.strip().splitlines()[0] if fn.doc.strip() else "",
+        statement=fn.doc.strip().partition("\n")[0],
         source=fn.place,
         witness=", ".join(f"{a.name}={a.value}" for a in named) or None,
         wait=wait,

@@ -15,7 +15,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.stored_traces.labels import asked
+from elrcheck.stored_traces.labels import parse_action
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
 from elrcheck.traces.truth import first_violated
@@ -106,7 +106,7 @@ class StateSpace:
                 raise _refused(number, word, f"it is not one of the {len(choices)} possible actions")
             return int(word)
         try:
-            requested = asked(word, self.model, self.config.broker_count)
+            requested = parse_action(word, self.model, self.config.broker_count)
         except UsageFault as fault:
             raise _refused(number, word, fault.message, fault.help) from fault
         matches = [i for i, (label, _) in enumerate(choices) if requested in (label, label.action)]

@@ -139,14 +139,14 @@ class Explorer(PageAnswers):
 
     def _news(self) -> WebSearch:
         with self._search_lock:
-            return self._known().ask()
+            return self._current_search().ask()
 
     def _cancel(self, body: Node) -> WebSearch:
         body.object()
         with self._search_lock:
-            return self._known().cancel()
+            return self._current_search().cancel()
 
-    def _known(self) -> RunningSearch:
+    def _current_search(self) -> RunningSearch:
         if self._search is None:
             raise UsageFault("web-not-found", "there has been no search")
         return self._search

@@ -9,7 +9,6 @@ from pathlib import Path as FilePath
 
 from elrcheck.base.documents import JSON_LIMIT, read_text
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import scope_names
 from elrcheck.commands.web.state_space import StateSpace
 from elrcheck.results.web.web_answers import ChosenModel, WebTrace
@@ -63,7 +62,3 @@ def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
             where=name,
             help=f"start `elrcheck web --trace {name}`, which may",
         )
-
-
-def selection_of(model: ChosenModel) -> Selection:
-    return Selection(model.variant, model.scope, model.overrides)

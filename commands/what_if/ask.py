@@ -39,21 +39,21 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 def reply(question: Node) -> dict[str, Any]:
     """Return the `answer` to a question that knows where it was read."""
-    return _told(*_decided(question))
+    return _answer_json(*_decide(question))
 
 
 def both_sides(question: Node) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the partition and the brokers before the event, with the defaults of the question; and the answer."""
-    request, outcome = _decided(question)
+    request, outcome = _decide(question)
     before = request.partition
     as_read = {
         "partition": None if before is None else partition_json(request.ids, before, request.lists),
         "brokers": brokers_json(request, request.registration),
     }
-    return as_read, _told(request, outcome)
+    return as_read, _answer_json(request, outcome)
 
 
-def _decided(question: Node) -> tuple[Request, OperationOutcome]:
+def _decide(question: Node) -> tuple[Request, OperationOutcome]:
     """Parse the question and decide it."""
     question.object(("op",), question_keys())
     operation = find_operation(question["op"])
@@ -62,7 +62,7 @@ def _decided(question: Node) -> tuple[Request, OperationOutcome]:
     return request, operation.apply(request, fields)
 
 
-def _told(request: Request, outcome: OperationOutcome) -> dict[str, Any]:
+def _answer_json(request: Request, outcome: OperationOutcome) -> dict[str, Any]:
     after, before = outcome.partition, request.partition
     unchanged = after is None or after == before
     orders = request.lists if unchanged else {**request.lists, **outcome.orders}

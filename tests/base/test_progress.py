@@ -96,7 +96,7 @@ class Terminal(io.StringIO):
 
 
 def test_progress_fits_the_stream() -> None:
-    with open_progress(io.StringIO(), {}, shown=False) as silent:
+    with open_progress(io.StringIO(), {}, visible=False) as silent:
         assert isinstance(silent, Silent)
     stream = io.StringIO()
     with open_progress(stream, {}) as lines:

@@ -276,7 +276,7 @@ def test_no_damage_changes_what_a_command_says(filled: Filled, kind: str) -> Non
             shutil.rmtree(filled.store / "searches")
         notice.cache_clear()
         _run(filled, kind, COMMANDS[kind][number % len(COMMANDS[kind])])
-        met, runs = met + notice().told, runs + 1
+        met, runs = met + notice().printed, runs + 1
     assert met >= runs * 0.7, "the commands read what was damaged"
     assert (filled.table.changed[kind], filled.table.errors[kind]) == (0, 0)
     assert filled.table.damaged[kind] >= RUNS * 0.8
