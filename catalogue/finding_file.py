@@ -49,7 +49,7 @@
     file = "PartitionChangeBuilder"    # a class of org.apache.kafka.controller, or the path of any source
     after = "some code of it"          # in one place; or `replace`, which `insert` then stands for
     insert = "what follows it then"
-    times = 2                          # in so many places, all of which change
+    times = 2                          # how often it occurs; every occurrence changes
     versions = ["4.1.2"]               # where the source reads so, if not in all
 
 Every run of a finding is a complete search of `scope`. Where `breaks` is empty the run holds, and there is no

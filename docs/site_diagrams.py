@@ -18,7 +18,7 @@ NOTE = re.compile(r"Note over (\w+): (.+)")
 MESSAGE = re.compile(r"(\w+)(--?>>|-x)(\w+): (.+)")
 COLUMN, MARGIN, HEAD, LINE, PAD = 320, 12, 40, 17, 9
 STYLE = "font:13px var(--md-code-font-family,monospace)"
-"""On a narrow screen the picture is scrolled, not shrunk until nobody can read it."""
+"""On a narrow screen the picture is scrolled, not shrunk until it cannot be read."""
 
 
 @dataclass

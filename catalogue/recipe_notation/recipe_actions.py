@@ -96,7 +96,7 @@ class Answered(Action):
 
 @dataclass(frozen=True)
 class Stream(Action):
-    """Records with acks=all, so many a second, while the next steps are done.
+    """Records with acks=all at a rate per second, while the next steps are done.
 
     rate: None for the end, which waits for the last answers.
     """
