@@ -1,8 +1,8 @@
-"""Which build of Kafka a cluster may run: the releases that its brokers tell, and patches.
+"""The builds of Kafka that a cluster may run: the releases that its brokers show, and patches.
 
 `audit --repaired F-28` says that the build has the patch of a finding. Its records are then explained by the
-rules with that repair as well, and signs that the patch makes harmless are not flagged. What a build with the
-patch does not write at all is flagged as ever: it is there, so the patch is not, or came later.
+rules with that repair as well, and signs that the patch makes harmless are not flagged. A record that a build
+with the patch never writes is still flagged: the patch is missing, or came later.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ Knobs: TypeAlias = tuple[tuple[str, Any], ...]
 
 
 def line_of(level: int) -> str:
-    """The line of releases whose brokers support at most this metadata.version, or the newest."""
+    """Return the line of releases whose brokers support at most this metadata.version, or the newest."""
     return next((line for highest, line in LINES if level <= highest), NEWEST)
 
 
 def line_in_words(level: int) -> str:
-    """That line for people: the newest stands for all that follow it."""
+    """Return that line in words: the newest stands for all that follow it."""
     line = line_of(level)
     return f"{line} or later" if line == NEWEST else line
 
 
 def variants_of(level: int) -> tuple[Config, ...]:
-    """The variants of the model that stand for releases of that line."""
+    """Return the variants of the model for releases of that line."""
     return _variants(line_of(level))
 
 
@@ -59,18 +59,18 @@ class Repairs:
 
     @classmethod
     def of(cls, names: Iterable[str]) -> Repairs:
-        """Raises UsageFault for what is no finding, or has no patch."""
+        """Return the repairs with these names; raise UsageFault if one is no finding or has no patch."""
         findings = tuple(dict.fromkeys(name.upper() for name in names))
         return cls(findings, tuple(pair for finding in findings for pair in _knobs(finding)))
 
     def harmless(self, rule: str) -> bool:
-        """Whether a rule's sign means nothing in such a build."""
+        """Return whether the sign of a rule is harmless in such a build."""
         return RULES[rule].harmless_if_repaired and RULES[rule].hazard in self.findings
 
     def reported(self, live: bool = False) -> tuple[AuditRepair, ...]:
-        """live: of a cluster that runs, whose next step is judged too."""
-        asked = [rule for rule in RULES.values() if live or rule.name not in NEXT_STEPS]
-        harmless = [rule for rule in asked if self.harmless(rule.name)]
+        """Return the repairs for the report. live: a running cluster was audited, whose next steps are judged too."""
+        rules = [rule for rule in RULES.values() if live or rule.name not in NEXT_STEPS]
+        harmless = [rule for rule in rules if self.harmless(rule.name)]
         return tuple(
             AuditRepair(finding, tuple(rule.name for rule in harmless if rule.hazard == finding))
             for finding in self.findings
@@ -82,15 +82,15 @@ NONE = Repairs()
 
 @lru_cache
 def with_repairs(released: tuple[Config, ...], knobs: Knobs) -> tuple[Config, ...]:
-    """Variants of releases, and the same with the repairs: a log may begin before the build had them."""
+    """Return variants of releases, and the same with the repairs: a log may begin before the build had them."""
     repaired = [replace(config, **dict(knobs)) for config in released] if knobs else []
     return (*released, *repaired)
 
 
 def _knobs(finding: str) -> Sequence[tuple[str, Any]]:
-    found = find_finding(finding)
-    if found.patch is None:
+    finding_page = find_finding(finding)
+    if finding_page.patch is None:
         help = "--repaired names findings whose page has a patch"
         raise UsageFault("no-patch", f"{finding} has no patch that a build could have", help=help)
-    controls = [run.control.knobs for run in found.runs if run.control is not None]
-    return [(name, next(knobs[name] for knobs in controls if name in knobs)) for name in found.patch.knobs]
+    controls = [run.control.knobs for run in finding_page.runs if run.control is not None]
+    return [(name, next(knobs[name] for knobs in controls if name in knobs)) for name in finding_page.patch.knobs]

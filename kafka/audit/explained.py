@@ -1,12 +1,12 @@
 """Which event of the controller wrote a record: the model decides about every event that could have.
 
-`decide` takes what the controller knew and gives the partition afterwards. A record is explained if some
-event of some release that may have written it gives exactly the partition that the record leads to: members,
-leader, replicas being added and removed, recovery state, and both epochs. Nothing of the protocol is written
-here: these are the questions.
+`decide` takes what the controller knew and returns the partition afterwards. A record is explained if some
+event, in some release that may have written it, results in exactly the partition that the record leads to:
+members, leader, replicas being added and removed, recovery state, and both epochs. No rule of the protocol is
+written here, only the questions.
 
 Brokers are numbered from 0 in ascending order, because a reassignment lists those to be removed that way;
-epochs count from the record. So the same few questions come up again and again, and their answers are kept.
+epochs count from the record. So the same few questions come up again and again, and their answers are cached.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from elrcheck.model.state import Partition, Settings
 
 @dataclass(frozen=True, slots=True)
 class RecordQuestion:
-    """What a record did, in ascending numbers of brokers. before: None for a new partition.
+    """What a record did, with numbers for brokers. before: None for a new partition.
 
     brokers: as they are when the record is written. start: as they were before its batch, and partition: the
     partition then, from which all records of one event are built. zero: how many replicas the topic's
@@ -72,8 +72,10 @@ class RecordQuestion:
 
 
 class Explanation(NamedTuple):
-    """event: the one that explains the record, in words; None without one. nearest, differs: the nearest
-    event, and the fields in which the record is another: name, in the record, by the rule.
+    """Which event explains a record.
+
+    event: in words; None if no event does. nearest: the event whose result is most like the record. differs: the
+    fields that differ from it, as (name, value in the record, value by the rule).
     """
 
     event: str | None
@@ -82,32 +84,32 @@ class Explanation(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 16)
-def explain(asked: RecordQuestion) -> Explanation | None:
-    """What explains the record; None if the model has no value for something in it."""
+def explain(question: RecordQuestion) -> Explanation | None:
+    """Return what explains the record; None if the model has no value for something in it."""
     try:
-        after = partition_of(asked.after)
-        befores = [] if asked.before is None else [partition_of(asked.before)]
-        if asked.partition is not None and asked.before is not None:
-            befores.append(_at_epochs(partition_of(asked.partition), befores[0]))
+        after = partition_of(question.after)
+        befores = [] if question.before is None else [partition_of(question.before)]
+        if question.partition is not None and question.before is not None:
+            befores.append(_at_epochs(partition_of(question.partition), befores[0]))
     except Unheld:
         return None
     if not all(p.replicas for p in (*befores, after)):
         return None  # the rules ask for the first replica
     nearest: tuple[int, str, Partition] | None = None
-    for config in _configs(asked, befores, after):
-        for name, made in _events(config, asked, befores, after):
-            if made == after:
+    for config in _configs(question, befores, after):
+        for name, result in _events(config, question, befores, after):
+            if result == after:
                 return Explanation(name)
-            distance = sum(getattr(made, f.name) != getattr(after, f.name) for f in fields(Partition))
+            distance = sum(getattr(result, f.name) != getattr(after, f.name) for f in fields(Partition))
             if nearest is None or distance < nearest[0]:
-                nearest = (distance, name, made)
+                nearest = (distance, name, result)
     if nearest is None:
         return Explanation(None)
-    _, name, made = nearest
+    _, name, result = nearest
     differs = tuple(
-        (f.name, getattr(after, f.name), getattr(made, f.name))
+        (f.name, getattr(after, f.name), getattr(result, f.name))
         for f in fields(Partition)
-        if getattr(after, f.name) != getattr(made, f.name)
+        if getattr(after, f.name) != getattr(result, f.name)
     )
     return Explanation(None, name, differs)
 
@@ -119,54 +121,55 @@ def _at_epochs(earlier: Partition, now: Partition) -> Partition:
 # ---------------------------------------------------------------------------- releases
 
 
-def _configs(asked: RecordQuestion, befores: list[Partition], after: Partition) -> Iterator[Config]:
-    """Those that may have written it: the variants of the brokers' line, without and with unclean elections.
+def _configs(question: RecordQuestion, befores: list[Partition], after: Partition) -> Iterator[Config]:
+    """Yield the configurations that may have written it: the variants of the brokers' line of releases, without
+    and with unclean elections.
 
-    unclean.leader.election.enable may be set in a file of the controllers, which the log does not tell. It
+    unclean.leader.election.enable may be set in a file of the controllers, which the log does not show. It
     matters only where the leader changes, or a reassignment is cancelled; the fix of F-20 only where a member
     is no replica any more. A cluster may run that fix before a release has it.
     """
     elects = any(p.leader != after.leader or is_reassigning(p) for p in befores)
     leaves = any(not p.isr | p.elr <= frozenset(after.replicas) for p in befores)
-    released = with_repairs(variants_of(asked.level), asked.repaired)
+    released = with_repairs(variants_of(question.level), question.repaired)
     fixed = [replace(config, elr_intersect_replicas=True) for config in released] if leaves else []
     for config in (*released, *fixed):
         for unclean in (False, True) if elects else (False,):
-            yield configured(config, len(asked.brokers), unclean, asked.zero)
+            yield configured(config, len(question.brokers), unclean, question.zero)
 
 
 # ---------------------------------------------------------------------------- events
 
 
 def _events(
-    c: Config, asked: RecordQuestion, befores: list[Partition], after: Partition
+    c: Config, question: RecordQuestion, befores: list[Partition], after: Partition
 ) -> Iterator[tuple[str, Partition]]:
-    """Every event that may have written the record, with what it makes of the partition."""
-    for brokers in dict.fromkeys((asked.brokers, asked.start)):
+    """Yield every event that may have written the record, with the partition that results."""
+    for brokers in dict.fromkeys((question.brokers, question.start)):
         registration = tuple(known.registration for known in brokers)
         if not befores:
-            nothing = without_partition(asked.settings, registration)
-            yield "the topic is created", _after(c, nothing, CreatePartitionEvent(after.replicas))
-        for settings in dict.fromkeys((asked.settings, asked.changed)):
+            nothing = without_partition(question.settings, registration)
+            yield "the topic is created", partition_after(c, nothing, CreatePartitionEvent(after.replicas))
+        for settings in dict.fromkeys((question.settings, question.changed)):
             for before in dict.fromkeys(befores):
                 now = Controller(settings=settings, partition=before, registration=registration)
                 yield from _of_partition(c, now, after)
                 yield from _of_brokers(c, now)
                 yield from _of_operators(c, now, after)
     for before in dict.fromkeys(befores):
-        registration = tuple(known.registration for known in asked.brokers)
-        old, new = asked.settings, asked.changed
+        registration = tuple(known.registration for known in question.brokers)
+        old, new = question.settings, question.changed
         for level, value, earlier in (
             (MinIsrLevel.CLUSTER, new.cluster_min_isr, replace(new, cluster_min_isr=old.cluster_min_isr)),
             (MinIsrLevel.TOPIC, new.topic_min_isr, replace(new, topic_min_isr=old.topic_min_isr)),
         ):
             now = Controller(settings=earlier, partition=before, registration=registration)
-            written = _after(c, now, MinIsrEvent(level, 0, value))
+            written = partition_after(c, now, MinIsrEvent(level, 0, value))
             yield f"min.insync.replicas of the {level.value} is written", written
 
 
-def _after(c: Config, now: Controller, event: Event) -> Partition:
-    """The partition after an event."""
+def partition_after(c: Config, now: Controller, event: Event) -> Partition:
+    """Return the partition after an event."""
     return decide(c, now, event).controller.partition
 
 
@@ -179,48 +182,48 @@ def _of_partition(c: Config, now: Controller, after: Partition) -> Iterator[tupl
                 request = AlterPartitionEvent(
                     p.leader, r.epoch, p.leader_epoch, p.partition_epoch, isr, (0,) * len(now.registration), recovery
                 )
-                yield f"AlterPartition of leader {{{p.leader}}}", _after(c, now, request)
-    yield "a preferred election", _after(c, now, BalanceEvent())
-    yield "an unclean election", _after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
-    yield "the periodic unclean election", _after(c, now, PeriodicElectionEvent())
-    yield "an assignment of log directories", _after(c, now, DirectoriesEvent(moved=True))
-    yield "a report of log directories", _after(c, now, DirectoriesEvent(moved=False))
+                yield f"AlterPartition of leader {{{p.leader}}}", partition_after(c, now, request)
+    yield "a preferred election", partition_after(c, now, BalanceEvent())
+    yield "an unclean election", partition_after(c, now, ElectLeadersEvent(ElectionType.UNCLEAN, None))
+    yield "the periodic unclean election", partition_after(c, now, PeriodicElectionEvent())
+    yield "an assignment of log directories", partition_after(c, now, DirectoriesEvent(moved=True))
+    yield "a report of log directories", partition_after(c, now, DirectoriesEvent(moved=False))
 
 
 def _of_brokers(c: Config, now: Controller) -> Iterator[tuple[str, Partition]]:
     for b in range(len(now.registration)):
         who = f"broker {{{b}}}"
         epoch = now.registration[b].epoch
-        yield f"{who} is fenced or shuts down", _after(c, now, FenceEvent(b))
-        yield f"{who} is unfenced", _after(c, now, UnfenceEvent(b))
-        yield f"{who} registers after a clean shutdown", _after(c, now, RegisterEvent(b, epoch, True))
-        yield f"{who} registers after an unclean shutdown", _after(c, now, RegisterEvent(b, 0, True))
-        yield f"{who} is unregistered", _after(c, now, UnregisterEvent(b))
-        yield f"a log directory of {who} fails", _after(c, now, DirectoryFailedEvent(b))
-        yield f"{who} reports a new log directory", _after(c, now, DirectoryMovedEvent(b))
+        yield f"{who} is fenced or shuts down", partition_after(c, now, FenceEvent(b))
+        yield f"{who} is unfenced", partition_after(c, now, UnfenceEvent(b))
+        yield f"{who} registers after a clean shutdown", partition_after(c, now, RegisterEvent(b, epoch, True))
+        yield f"{who} registers after an unclean shutdown", partition_after(c, now, RegisterEvent(b, 0, True))
+        yield f"{who} is unregistered", partition_after(c, now, UnregisterEvent(b))
+        yield f"a log directory of {who} fails", partition_after(c, now, DirectoryFailedEvent(b))
+        yield f"{who} reports a new log directory", partition_after(c, now, DirectoryMovedEvent(b))
 
 
 def _of_operators(c: Config, now: Controller, after: Partition) -> Iterator[tuple[str, Partition]]:
     rest = tuple(b for b in after.replicas if b not in after.removing)
-    for wanted in dict.fromkeys((rest, after.replicas)):
-        listed = ", ".join(f"{{{b}}}" for b in wanted)
-        yield f"a reassignment to [{listed}]", _after(c, now, ReassignEvent(wanted))
+    for target in dict.fromkeys((rest, after.replicas)):
+        listed = ", ".join(f"{{{b}}}" for b in target)
+        yield f"a reassignment to [{listed}]", partition_after(c, now, ReassignEvent(target))
     if is_reassigning(now.partition):
-        yield "the reassignment is cancelled", _after(c, now, CancelReassignmentEvent())
+        yield "the reassignment is cancelled", partition_after(c, now, CancelReassignmentEvent())
 
 
 # ---------------------------------------------------------------------------- numbers and ids
 
 
 class BrokerNumbers:
-    """The brokers of a question, numbered in ascending order, with one that no list names."""
+    """The brokers of a question, numbered in ascending order."""
 
     def __init__(self, named: Iterable[int]) -> None:
         self.ids = sorted(set(named) - {NO_LEADER})
         self._number = {broker: number for number, broker in enumerate(self.ids)} | {NO_LEADER: NO_LEADER}
 
     def of(self, stored: StoredPartition, base: StoredPartition) -> KafkaPartition:
-        """The partition with brokers by number and epochs from those of `base`."""
+        """Return the partition with numbers for brokers, and epochs relative to those of `base`."""
         n, p = self._number, stored.shape.lists
 
         def members(ids: tuple[int, ...]) -> tuple[int, ...]:
@@ -240,11 +243,11 @@ class BrokerNumbers:
         )
 
     def text(self, words: str) -> str:
-        """Words in which `{0}` stands for the first broker."""
+        """Return words with the id of the first broker for `{0}`, and so on; behind the last is another one."""
         return words.format(*self.ids, "another")
 
     def value(self, name: str, value: object, base: StoredPartition) -> str:
-        """A value of a field of the partition, with the brokers' ids and the real epochs."""
+        """Return the value of a field of the partition in words, with the brokers' ids and the real epochs."""
         if name in ("leader_epoch", "partition_epoch"):
             assert isinstance(value, int)
             return str(value + getattr(base, name))
@@ -257,15 +260,15 @@ class BrokerNumbers:
         return text_of(value)
 
 
-def unexplained(asked: Explanation, numbers: BrokerNumbers, base: StoredPartition) -> str:
-    """What the flag says."""
-    if not asked.nearest:
+def unexplained(explanation: Explanation, numbers: BrokerNumbers, base: StoredPartition) -> str:
+    """Return the message of the flag."""
+    if not explanation.nearest:
         return "no event of the controller writes this record"
     differs = "; ".join(
         f"{WORDS.get(name, name)} {numbers.value(name, mine, base)}, not {numbers.value(name, theirs, base)}"
-        for name, mine, theirs in asked.differs
+        for name, mine, theirs in explanation.differs
     )
-    return f"no event of the controller writes this record; nearest: {numbers.text(asked.nearest)}: {differs}"
+    return f"no event of the controller writes this record; nearest: {numbers.text(explanation.nearest)}: {differs}"
 
 
 WORDS: Mapping[str, str] = {

@@ -1,6 +1,6 @@
-"""What an audit found in one log, whoever read it, and the report of all logs.
+"""The findings of an audit in one log, and the report of all logs.
 
-Flags and damage stand in an order that depends on the log alone, not on how it was read.
+The order of flags and damage depends on the log alone, not on how it was read.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ORDER = {name: number for number, name in enumerate(RULES)}
 
 @dataclass
 class Explained:
-    """How many records of partitions some event explains, how many none does, and those not asked about."""
+    """Numbers of records of partitions: explained by an event, not explained, and not asked about."""
 
     explained: int = 0
     unexplained: int = 0
@@ -74,27 +74,27 @@ def report_of(
     interrupted: bool = False,
     repairs: Repairs = NONE,
 ) -> AuditReport:
-    """The report of all logs; raises UsageFault if no record could be read."""
+    """Return the report of all logs; raise UsageFault if no record could be read."""
     damage = tuple(AuditDamage(d.path, d.position, d.offset, d.message) for f in findings for d in f.damage)
-    records = sum(found.read.records for found in findings)
+    records = sum(each.read.records for each in findings)
     if records == 0:
         if interrupted:
             raise KeyboardInterrupt
-        raise _nothing(damage, findings)
-    flags = tuple(flag for found in findings for _, flag in found.flags)
+        raise _no_record(damage, findings)
+    flags = tuple(flag for each in findings for _, flag in each.flags)
     unread: dict[UnreadKind, UnreadCount] = {}
-    for found in findings:
-        for kind, more in found.read.unread.items():
+    for each in findings:
+        for kind, more in each.read.unread.items():
             before = unread.get(kind)
             unread[kind] = more if before is None else replace(before, count=before.count + more.count)
-    found_any = any(flag.severity != "low" for flag in flags)
+    is_violated = any(flag.severity != "low" for flag in flags)
     return AuditReport(
-        verdict="violated" if found_any else "inconclusive" if damage or interrupted else "holds",
+        verdict="violated" if is_violated else "inconclusive" if damage or interrupted else "holds",
         records=records,
-        partitions=sum(found.partitions for found in findings),
+        partitions=sum(each.partitions for each in findings),
         flags=flags,
         damage=damage,
-        logs=tuple(found.described() for found in findings),
+        logs=tuple(each.described() for each in findings),
         unread=tuple(
             UnreadRecords(*kind, count=counted.count, path=counted.path, offset=counted.offset)
             for kind, counted in sorted(unread.items())
@@ -108,7 +108,7 @@ def report_of(
 
 
 def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozenset[Damage]) -> None:
-    """Add what was found in the share of one judge. shared, known: records and damage that all have."""
+    """Add the findings of one judge. shared: records that every judge reads; known: damage in `whole` already."""
     read, more = whole.read, share.read
     read.records += more.records - shared
     firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
@@ -122,7 +122,7 @@ def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozen
     whole.damage += [damage for damage in share.damage if damage not in known]
 
 
-def _nothing(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:
+def _no_record(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:
     if damage:
         first = damage[0]
         where = f"{first.path}, byte {first.position}"

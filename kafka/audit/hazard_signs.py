@@ -1,9 +1,10 @@
-"""The signs of the findings: states of a partition, and events, after which a finding can take its course."""
+"""Signs of findings: states of a partition, and events, from which a finding may follow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from elrcheck.kafka.audit.builds import Knobs
@@ -29,11 +30,11 @@ UNREAD_FOR = 15_000
 """Milliseconds for which a leader may not have read a record of the metadata log."""
 
 Sign: TypeAlias = tuple[str, str]
-"""The name of a rule, and what is so, in words."""
+"""The name of a rule, and the message of its flag."""
 
 
 def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], knobs: Knobs = ()) -> Iterator[Sign]:
-    """What is wrong with a partition as it is now. ghosts: of `EventSigns`."""
+    """Yield what is wrong with a partition as it is now. ghosts: those of `EventSigns`."""
     p = state.partitions[key].shape.lists
     if ghosts:
         away = not ghosts <= frozenset(p.replicas)
@@ -54,7 +55,7 @@ def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], 
         if not last:
             yield "no-candidate", f"no leader, and no list names a broker that may become one: {_lists(p)}"
         elif not state.elr_enabled:
-            what = "no leader, and without the feature nobody may become one"
+            what = "no leader, and without the feature no broker may become one"
             yield "switched-off-without-leader", f"{what}: {_lists(p)}"
         elif not last >= frozenset(p.replicas):
             yield "last-known-only", f"no leader, and only a last known one may lead again: {_lists(p)}"
@@ -63,14 +64,14 @@ def state_signs(state: ClusterState, key: PartitionKey, ghosts: frozenset[int], 
 
 
 def _last_known_outside(p: KafkaPartition) -> list[int]:
-    """Brokers of LastKnownELR that are no replicas, where one may be asked to lead."""
+    """Return the brokers of LastKnownELR that are no replicas, if one of them may become leader."""
     if p.leader != NO_LEADER or p.elr:
         return []
     return [broker for broker in p.last_known_elr if broker not in p.replicas and broker != NO_LEADER]
 
 
 def _property_sign(p: KafkaPartition, ident: str, conjunct: str, ghosts: bool, elr: bool) -> Iterator[Sign]:
-    """A property that does not hold, under the name of the finding that explains it, if one does."""
+    """Yield a property that does not hold, under the name of the finding that explains it, if there is one."""
     if ghosts and (ident, conjunct) in (("P-12", "elr"), ("P-11", "below_min_isr")):
         return  # elr-outside-replicas says so
     outside = ident in ("P-18", "P-19") or (ident, conjunct) == ("P-12", "last_known_elr")
@@ -96,46 +97,27 @@ SAYS: Mapping[str, str] = {
     "P-19": "a member of the ISR is fenced, shutting down or not registered",
     "P-20": "no leader while an eligible replica is active",
 }
-"""What each property that does not hold says."""
+"""The message of each property that does not hold."""
 
 
 class RaisedMinIsr(NamedTuple):
-    """min.insync.replicas was raised at this time, from this value. It may be a lower one than before."""
+    """min.insync.replicas was raised at this time, from this value."""
 
     time: int
     before: int
 
 
-class ShrunkIsr(NamedTuple):
-    """A record that dropped brokers from an ISR while the value was being raised, and what it says."""
+class PendingSign(NamedTuple):
+    """A record whose sign, if it is one, depends on the state at the end of its batch."""
 
     applied: Applied
     key: PartitionKey
-    dropped: tuple[int, ...]
-    message: str
-
-
-class ReturnedMember(NamedTuple):
-    """A broker that was not fenced is registered anew while it is in an ISR. beside: not alone in it."""
-
-    applied: Applied
-    key: PartitionKey
-    broker: int
-    beside: bool
-
-
-class MissingDirectory(NamedTuple):
-    """A broker is registered anew without the log directory that had its replica."""
-
-    applied: Applied
-    key: PartitionKey
-    broker: int
-    directory: str
+    sign_at_end: Callable[[ClusterState], Sign | None]
 
 
 @dataclass
 class EventSigns:
-    """What a record does that leaves no trace in the state. `seen` is asked about every record, in order."""
+    """Signs that leave no trace in the state. `seen` must be called with every record, in order."""
 
     left: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
     """Members of the ELR that were no replicas for a time while they were in it."""
@@ -144,52 +126,34 @@ class EventSigns:
     brokers: dict[int, StoredBroker] = field(default_factory=dict)
     """As they were before this batch."""
     attentive: int = -1
-    """The time until which no record may be passed over, because min.insync.replicas was raised before it."""
+    """The time until which every record must be looked at, because min.insync.replicas was raised."""
     _raised: dict[tuple[int, str], RaisedMinIsr] = field(default_factory=dict)
-    _shrunk: list[ShrunkIsr] = field(default_factory=list)
-    _returned: list[ReturnedMember] = field(default_factory=list)
-    _without: list[MissingDirectory] = field(default_factory=list)
+    _pending: list[PendingSign] = field(default_factory=list)
     _assigned: dict[int, dict[PartitionKey, str]] = field(default_factory=dict)
     """Directories of replicas of a broker that is fenced, as they were before it assigned others."""
     _cleared: dict[str, dict[int, int]] = field(default_factory=dict)
     """By the id of a topic: brokers that a cleared ELR had, with the number of the partition."""
 
     def of_batch(self, state: ClusterState) -> Iterator[tuple[Applied, PartitionKey, Sign]]:
-        """Signs of this batch, which has ended: a broker may be fenced behind the record that drops it, and
-        leave the ISR behind the one that registers it.
+        """Yield the signs that depend on the end of the batch, which has come.
+
+        A broker may be fenced behind the record that drops it, and leave the ISR behind the one that registers it.
         """
-        shrunk, self._shrunk = self._shrunk, []
-        returned, self._returned = self._returned, []
-        without, self._without = self._without, []
-        for each in returned:
-            stored = state.partitions.get(each.key)
-            p = None if stored is None else stored.shape.lists
-            if p is not None and each.broker in p.isr and (p.leader == each.broker or each.beside):
-                leads = " and leads" if p.leader == each.broker else ""
-                what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
-                message = f"broker {each.broker} {what}: {_lists(p)}"
-                yield each.applied, each.key, ("registered-in-isr", message)
-        for applied, key, broker, directory in without:
-            stored = state.partitions.get(key)
-            p = None if stored is None else stored.shape.lists
-            if p is not None and broker in (*p.isr, *p.elr):
-                what = f"is registered without log directory {directory}, which had its replica"
-                message = f"broker {broker} {what}, and stays eligible: {_lists(p)}"
-                yield applied, key, ("registered-without-directory", message)
-        for applied, key, dropped, message in shrunk:
-            brokers = [state.brokers.get(broker) for broker in dropped]
-            by_leader = all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers)
-            yield applied, key, ("raised-while-shrinking" if by_leader else "raised-while-fencing", message)
+        pending, self._pending = self._pending, []
+        for applied, key, sign_at_end in pending:
+            sign = sign_at_end(state)
+            if sign is not None:
+                yield applied, key, sign
 
     def settled(self, state: ClusterState) -> None:
-        """The batch has ended, in which brokers or settings have changed, or a snapshot."""
+        """Note brokers and settings at the end of a snapshot, or of a batch that changed them."""
         self.min_isr = dict(state.min_isr)
         self.brokers = dict(state.brokers)
 
     def seen(
         self, applied: Applied, state: ClusterState, in_snapshot: bool = False
     ) -> Iterator[tuple[PartitionKey, Sign]]:
-        """Signs of this record, which has been applied."""
+        """Yield the signs of this record, which has been applied."""
         name, fields = applied.record.name, applied.record.fields
         if name == "CONFIG_RECORD" and fields["name"] == MIN_ISR and not in_snapshot:
             self._note_raised(applied, state)
@@ -232,22 +196,22 @@ class EventSigns:
             self.attentive = max(self.attentive, applied.time + UNREAD_FOR)
 
     def _note_returned(self, applied: Applied, state: ClusterState) -> None:
-        """A new incarnation is registered, whose last one was not fenced: it has to leave every ISR (F-2).
+        """Note a new incarnation whose last one was not fenced: it has to leave every ISR (F-2).
 
-        The last member of an ISR stays without ELR, but leads no more.
+        Without ELR, the last member of an ISR stays in it, but no longer leads.
         """
         broker = applied.record.fields["brokerId"]
         was = self.brokers.get(broker)
         if was is not None and not was.fenced:
-            self._returned += [
-                ReturnedMember(applied, key, broker, len(isr) > 1)
-                for home in state.shapes.homes_of(broker)
-                for key in home.keys
-                if broker in (isr := state.partitions[key].shape.lists.isr)
-            ]
+            for home in state.shapes.homes_of(broker):
+                for key in home.keys:
+                    isr = state.partitions[key].shape.lists.isr
+                    if broker in isr:
+                        sign = partial(_registered_in_isr, key, broker, len(isr) > 1)
+                        self._pending.append(PendingSign(applied, key, sign))
 
     def _note_assigned(self, changed: PartitionChanged, state: ClusterState) -> None:
-        """A broker that is fenced names other directories: it starts, and is not registered anew yet."""
+        """Note that a fenced broker names other directories: it is starting, and not registered anew yet."""
         assert changed.before is not None and changed.after is not None
         now = dict(changed.after.shape.home.pairs)
         for broker, directory in changed.before.shape.home.pairs:
@@ -256,7 +220,7 @@ class EventSigns:
                 self._assigned.setdefault(broker, {}).setdefault(changed.key, directory)
 
     def _note_without(self, applied: Applied, state: ClusterState) -> None:
-        """A new incarnation has not all directories that had replicas of the last one (F-52)."""
+        """Note a new incarnation that lacks directories which had replicas of the last one (F-52)."""
         broker = applied.record.fields["brokerId"]
         now, earlier = state.brokers[broker], self._assigned.pop(broker, {})
         if broker not in self.brokers:
@@ -266,10 +230,12 @@ class EventSigns:
             directory = dict(home.pairs)[broker]
             if not now.has_online(directory):
                 gone = dict.fromkeys(home.keys, directory) | gone
-        self._without += [MissingDirectory(applied, key, broker, gone[key]) for key in sorted(gone)]
+        for key, directory in gone.items():
+            sign = partial(_registered_without_directory, key, broker, directory)
+            self._pending.append(PendingSign(applied, key, sign))
 
     def _deleted(self, applied: Applied, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
-        """A topic is gone, and the controller's index of ELR members has brokers of it for ever (F-64).
+        """Yield the sign of a deleted topic of which the controller's index of ELR members keeps brokers (F-64).
 
         ReplicationControlManager.removeTopicElrs leaves them there; replay(RemoveTopicRecord) takes out those
         that are in an ELR then.
@@ -288,8 +254,10 @@ class EventSigns:
     def _note_shrunk(
         self, applied: Applied, key: PartitionKey, before: KafkaPartition, after: KafkaPartition, state: ClusterState
     ) -> None:
-        """Members are dropped and stay eligible, by a value that the leader may not have read: it waits for
-        the ISR that is left, as long as that is enough by the old one (F-53; F-24 if brokers are fenced).
+        """Note that members are dropped and stay eligible by a value that the leader may not have read.
+
+        The leader waits only for the rest of the ISR as long as that suffices by the old value (F-53; F-24 if
+        brokers are fenced).
         """
         if applied.time > self.attentive:
             return
@@ -310,10 +278,10 @@ class EventSigns:
                 f"ISR {list(after.isr)} and ELR {list(after.elr)} {passed} ms after min.insync.replicas was"
                 f" raised from {raised.before} to {least}, which the leader may not have read"
             )
-            self._shrunk.append(ShrunkIsr(applied, key, dropped, message))
+            self._pending.append(PendingSign(applied, key, partial(_raised_while_dropping, dropped, message)))
 
     def ghosts(self, key: PartitionKey) -> frozenset[int]:
-        """Members of the ELR that may have deleted their logs, because they were no replicas for a while."""
+        """Return the members of the ELR that may have deleted their logs, because they were no replicas for a while."""
         return self.left.get(key, frozenset())
 
     def _wiped(
@@ -343,15 +311,46 @@ class EventSigns:
             self.left[key] = now
 
 
+def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: ClusterState) -> Sign | None:
+    """Return the sign of a broker that is registered anew, unfenced before, and still in the ISR.
+
+    beside: the ISR had other members as well.
+    """
+    stored = state.partitions.get(key)
+    p = None if stored is None else stored.shape.lists
+    if p is None or broker not in p.isr or not (p.leader == broker or beside):
+        return None
+    leads = " and leads" if p.leader == broker else ""
+    what = f"is registered anew, though it was not fenced, and stays in the ISR{leads}"
+    return "registered-in-isr", f"broker {broker} {what}: {_lists(p)}"
+
+
+def _registered_without_directory(key: PartitionKey, broker: int, directory: str, state: ClusterState) -> Sign | None:
+    """Return the sign of a broker that is registered anew without its replica's directory and stays eligible."""
+    stored = state.partitions.get(key)
+    p = None if stored is None else stored.shape.lists
+    if p is None or broker not in (*p.isr, *p.elr):
+        return None
+    what = f"is registered without log directory {directory}, which had its replica"
+    return "registered-without-directory", f"broker {broker} {what}, and stays eligible: {_lists(p)}"
+
+
+def _raised_while_dropping(dropped: tuple[int, ...], message: str, state: ClusterState) -> Sign:
+    """Return the sign of members that were dropped, by the leader if they are all active, else by the controller."""
+    brokers = [state.brokers.get(broker) for broker in dropped]
+    by_leader = all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers)
+    return "raised-while-shrinking" if by_leader else "raised-while-fencing", message
+
+
 def _min_isr(settings: Mapping[tuple[int, str], str], topic: str) -> int:
-    """min.insync.replicas of a topic, as the controller resolves it."""
+    """Return min.insync.replicas of a topic, as the controller resolves it."""
     return configured_min_isr(settings_of(settings, topic, elr=True, brokers=1))
 
 
 def _few_left(
     key: PartitionKey, before: KafkaPartition, after: KafkaPartition, least: int
 ) -> Iterator[tuple[PartitionKey, Sign]]:
-    """A reassignment has ended, and ISR and ELR have fewer than min.insync.replicas replicas (P-29)."""
+    """Yield the sign of a reassignment that ends with fewer than min.insync.replicas in ISR and ELR (P-29)."""
     copies = {*after.isr, *after.elr} & set(after.replicas)
     if not (before.adding or before.removing) or after.adding or after.removing or len(copies) >= least:
         return
@@ -364,7 +363,7 @@ def _few_left(
 
 
 def _only_assigns(fields: Fields) -> bool:
-    """The record is about log directories, and neither about members nor about a leader."""
+    """Return whether a record is about log directories only, neither about members nor about a leader."""
     members = (fields["isr"], fields["replicas"], fields["addingReplicas"], fields["removingReplicas"])
     return fields["directories"] is not None and members == (None,) * 4 and fields["leader"] == NO_CHANGE
 

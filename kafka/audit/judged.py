@@ -1,7 +1,7 @@
-"""The properties of the model on a stored partition: those that need only what the controller knows.
+"""The properties of the model, applied to a stored partition: those that need only what the controller knows.
 
 No property is written here. A stored partition with the brokers it names becomes a state of the model, in
-which brokers are numbered from 0; the same small state comes up again and again, so its judgement is kept.
+which brokers are numbered from 0; the same small states come up again and again, so judgements are cached.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ VARIANT = "code_4_3"
 
 @dataclass(frozen=True, slots=True)
 class BrokenProperty:
-    """A property that does not hold, and which part of it."""
+    """A property that does not hold, and the part of it that fails."""
 
     property: str
     conjunct: str
 
 
 def settings_of(min_isr: Mapping[tuple[int, str], str], topic: str, elr: bool, brokers: int) -> Settings:
-    """What is configured for a topic, as the model has it."""
+    """Return what is configured for a topic, as settings of the model."""
     return _settings(*min_isr_in(min_isr, topic), elr, brokers)
 
 
@@ -83,7 +83,7 @@ def broken_of(state: ClusterState, key: PartitionKey, knobs: Knobs = ()) -> tupl
 
 
 def _renumbered(p: KafkaPartition, number: dict[int, int]) -> KafkaPartition:
-    """The partition with brokers by number. Its epochs matter to none of the properties."""
+    """Return the partition with numbers for brokers, without epochs, which no property looks at."""
 
     def members(ids: Iterable[int]) -> tuple[int, ...]:
         return tuple(sorted(number[broker] for broker in ids))
@@ -113,15 +113,15 @@ def _judge(
         partition=partition,
         registration=tuple(broker.registration for broker in brokers or (KnownBroker(),)),
     )
-    found = []
+    broken = []
     for ident, holds in PROPERTIES:
         if ident in ONLY_WITH_ELR and not settings.elr_enabled:
             continue
         result: object = holds(config, state)
         if not result:
             parts = result.broken if isinstance(result, Conjunction) else ("",)
-            found += [BrokenProperty(ident, part) for part in parts]
-    return tuple(found)
+            broken += [BrokenProperty(ident, part) for part in parts]
+    return tuple(broken)
 
 
 @lru_cache

@@ -1,7 +1,7 @@
-"""`elrcheck audit --bootstrap`: the partitions of a cluster that runs, judged as they are now.
+"""`elrcheck audit --bootstrap`: the partitions of a running cluster, judged as they are now.
 
 A snapshot is taken request by request while the cluster lives, so a partition may be seen between two
-records. Those that are flagged are looked at again, and a flag stays only if it is raised again.
+records. Those that are flagged are requested again, and a flag stays only if it is raised again.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from elrcheck.kafka.live.snapshot import METADATA, ClusterSnapshot, take_snapsho
 from elrcheck.kafka.log.cluster_state import ELR_FEATURE
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditFlag, AuditReport
 
-AGAIN = 1.0
+PAUSE = 1.0
 """Seconds until the second look."""
 MOST_NAMED = 1000
 """Topics that the second look names; it asks for all if there are more."""
 INTERVAL = 0.5
-"""Seconds between two words about progress."""
+"""Seconds between two reports of progress."""
 
 
 def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
-    """Audit the cluster at `request.bootstrap`; raises EnvironmentFault if it cannot be asked."""
+    """Audit the cluster at `request.bootstrap`; raise EnvironmentFault if it does not answer."""
     assert request.bootstrap is not None
     repairs = Repairs.of(request.repaired)
     settings = read_settings(request.client_config)
@@ -45,34 +45,34 @@ def audit_cluster(request: AuditRequest, progress: Progress) -> AuditReport:
 
 
 def audit_by(
-    client: ClusterClient, bootstrap: str, progress: Progress, again: float = AGAIN, repairs: Repairs = NONE
+    client: ClusterClient, bootstrap: str, progress: Progress, pause: float = PAUSE, repairs: Repairs = NONE
 ) -> AuditReport:
-    """Audit by a client that is connected. again: seconds until the second look."""
+    """Audit by a client that is connected. pause: seconds until the second look."""
     started = time.monotonic()
     name = f"kafka://{bootstrap}"
     progress.stage(f"asking {bootstrap}")
-    found = take_snapshot(client, _Meter(progress, started))
-    if not found.state.partitions:
+    snapshot = take_snapshot(client, _Meter(progress, started))
+    if not snapshot.state.partitions:
         raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
-    progress.stage(f"judging {len(found.state.partitions):,} partitions")
-    flags = list(_flags(found, name, repairs))
+    progress.stage(f"judging {len(snapshot.state.partitions):,} partitions")
+    flags = list(_flags(snapshot, name, repairs))
     if flags:
         progress.stage(f"looking again at {len({(f.topic, f.partition) for f in flags}):,} partitions")
-        time.sleep(again)
+        time.sleep(pause)
         topics = sorted({flag.topic for flag in flags})
         second = take_snapshot(client, topics=topics if len(topics) <= MOST_NAMED else ())
         flags = _in_both(flags, _flags(second, name, repairs))
-        found.unseen += [text for text in second.unseen if text not in found.unseen]
-    return replace(_report(found, flags, name, started), repaired=repairs.reported(live=True))
+        snapshot.unseen += [text for text in second.unseen if text not in snapshot.unseen]
+    return replace(_report(snapshot, flags, name, started), repaired=repairs.reported(live=True))
 
 
-def _flags(found: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
-    state = found.state
-    around = StepConditions(found.supports, found.elr_supported, frozenset(found.unclean), found.lag)
+def _flags(snapshot: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
+    state = snapshot.state
+    conditions = StepConditions(snapshot.supports, snapshot.elr_supported, frozenset(snapshot.unclean), snapshot.lag)
     for key, stored in sorted(state.partitions.items()):
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
-        signs = (*state_signs(state, key, ghosts, repairs.knobs), *next_signs(state, key, around))
+        signs = (*state_signs(state, key, ghosts, repairs.knobs), *next_signs(state, key, conditions))
         for sign, message in signs:
             if repairs.harmless(sign):
                 continue
@@ -84,8 +84,8 @@ def _flags(found: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[Audi
                 log=name,
                 path=name,
                 position=0,
-                offset=found.offset,
-                time=time_of(found.milliseconds),
+                offset=snapshot.offset,
+                time=time_of(snapshot.milliseconds),
                 topic=state.name_of(key),
                 partition=key.partition,
                 message=message,
@@ -94,31 +94,31 @@ def _flags(found: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[Audi
 
 
 def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[AuditFlag]:
-    """Flags of the second look that the first one raised too."""
-    known = {(flag.topic, flag.partition, flag.rule) for flag in first}
-    return [flag for flag in second if (flag.topic, flag.partition, flag.rule) in known]
+    """Return the flags of the second look that the first one raised too."""
+    raised = {(flag.topic, flag.partition, flag.rule) for flag in first}
+    return [flag for flag in second if (flag.topic, flag.partition, flag.rule) in raised]
 
 
-def _report(found: ClusterSnapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
+def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, started: float) -> AuditReport:
     flags.sort(key=lambda f: (WORST_FIRST.index(f.severity), ORDER[f.rule], f.topic, f.partition))
     bad = any(flag.severity != "low" for flag in flags)
-    state = found.state
+    state = snapshot.state
     cluster = AuditedCluster(
         name=name,
-        cluster_id=found.cluster_id,
-        kafka=line_in_words(found.supports),
+        cluster_id=snapshot.cluster_id,
+        kafka=line_in_words(snapshot.supports),
         metadata_version=state.features[METADATA],
         elr_version=state.features.get(ELR_FEATURE, 0),
         brokers=tuple(sorted(state.brokers)),
-        fenced=tuple(sorted(broker for broker, told in state.brokers.items() if told.fenced)),
+        fenced=tuple(sorted(broker for broker, stored in state.brokers.items() if stored.fenced)),
         topics=len(state.topics),
-        reassignments=found.reassignments,
-        offset=found.offset,
-        time=time_of(found.milliseconds),
-        unseen=tuple(found.unseen),
+        reassignments=snapshot.reassignments,
+        offset=snapshot.offset,
+        time=time_of(snapshot.milliseconds),
+        unseen=tuple(snapshot.unseen),
     )
     return AuditReport(
-        verdict="violated" if bad else "inconclusive" if found.unseen else "holds",
+        verdict="violated" if bad else "inconclusive" if snapshot.unseen else "holds",
         records=0,
         partitions=len(state.partitions),
         flags=tuple(flags),
@@ -131,13 +131,13 @@ def _report(found: ClusterSnapshot, flags: list[AuditFlag], name: str, started: 
 
 
 class _Meter:
-    """Says how many partitions were read, at most twice a second."""
+    """Reports how many partitions were read, at most twice a second."""
 
     def __init__(self, progress: Progress, started: float) -> None:
-        self.progress, self.started, self.said = progress, started, started
+        self.progress, self.started, self.reported_at = progress, started, started
 
     def __call__(self, partitions: int) -> None:
         now = time.monotonic()
-        if now - self.said >= INTERVAL:
-            self.said = now
+        if now - self.reported_at >= INTERVAL:
+            self.reported_at = now
             self.progress.tell(PartitionsDone(partitions, now - self.started))

@@ -7,7 +7,9 @@ its batch the partitions that it changed, or may have, are judged.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings
@@ -25,6 +27,8 @@ ABOUT_PARTITIONS = frozenset(
     {"PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CLEAR_ELR_RECORD", "TOPIC_RECORD", "NO_OP_RECORD"}
 )
 """Records that change neither brokers nor settings."""
+ALLOCATIONS = 100_000
+"""New objects between two searches for reference cycles."""
 TOPICS = frozenset({"TOPIC_RECORD", "REMOVE_TOPIC_RECORD"})
 
 
@@ -49,6 +53,10 @@ class LogAudit:
 
     def run(self, items: Iterable[Item]) -> Iterator[Applied | RecordRun]:
         """Read the log; pause after each step and yield what was read last."""
+        with _rare_collections():
+            yield from self._steps(items)
+
+    def _steps(self, items: Iterable[Item]) -> Iterator[Applied | RecordRun]:
         for event in self.history.events(items):
             match event:
                 case Applied():
@@ -159,3 +167,14 @@ class LogAudit:
             self._signs.settled(state)
             self._settled = state
         self._check.settled(state)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Search for reference cycles rarely: an audit makes many small objects and hardly any cycle."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(ALLOCATIONS)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)

@@ -1,9 +1,9 @@
-"""From which finding a partition is one step away, by the model's rules.
+"""The findings from which a partition is one step away, by the model's rules.
 
 The model decides about each step, on the partition as it is now, by the variants that stand for the release:
-the reassignment under way is cancelled or completed, a setting is written, a broker is
-unregistered, the feature is switched. What the rule makes of the partition shows whether the finding begins.
-What an operator may do to any healthy partition, such as a reassignment, is no news and not asked about.
+the reassignment under way is cancelled or completed, a setting is written, a broker is unregistered, the
+feature is switched. The resulting partition shows whether the finding begins. Steps that an operator may take
+with any healthy partition, such as a reassignment, are left out.
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from elrcheck.kafka.audit.builds import variants_of
-from elrcheck.kafka.audit.explained import BrokerNumbers
+from elrcheck.kafka.audit.explained import BrokerNumbers, partition_after
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
+from elrcheck.kafka.audit.record_check import replicas_of_zero
 from elrcheck.kafka.conformance.model_side import Unheld, configured, partition_of
 from elrcheck.kafka.live.snapshot import BEHIND
 from elrcheck.kafka.log.cluster_state import LOST, ClusterState, PartitionKey
@@ -28,14 +29,12 @@ from elrcheck.model.control_plane.controller_event import (
     AlterPartitionEvent,
     CancelReassignmentEvent,
     DirectoriesEvent,
-    Event,
     FeatureEvent,
     FenceEvent,
     MinIsrEvent,
     MinIsrLevel,
     UnregisterEvent,
 )
-from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.reassignment import is_reassigning
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import Partition, Settings
@@ -43,7 +42,7 @@ from elrcheck.model.state import Partition, Settings
 
 @dataclass(frozen=True)
 class StepConditions:
-    """What decides about a step and is not part of the state.
+    """Conditions of a step that are not part of the state.
 
     level: the highest metadata.version that the brokers support. elr_supported: the feature can be switched
     on. unclean: topics that allow unclean elections. lag: seconds since a broker had read all metadata.
@@ -56,7 +55,7 @@ class StepConditions:
 
 
 class StepQuestion(NamedTuple):
-    """What a step depends on, with brokers numbered from 0 in ascending order, so that it is often the same.
+    """What a step depends on, with brokers numbered from 0 in ascending order so that questions recur.
 
     zero: how many replicas the topic's partition 0 has. lost: replicas whose log directory is offline.
     """
@@ -71,8 +70,8 @@ class StepQuestion(NamedTuple):
     lost: tuple[int, ...]
 
 
-class BeginningFinding(NamedTuple):
-    """A rule, and what would be so: words with places for brokers, each a number or several."""
+class NearFinding(NamedTuple):
+    """A rule, and its message with places for brokers, each a number or several."""
 
     rule: str
     words: str
@@ -80,7 +79,7 @@ class BeginningFinding(NamedTuple):
 
 
 def next_signs(state: ClusterState, key: PartitionKey, around: StepConditions) -> Iterator[Sign]:
-    """What may begin with the next step, each rule once."""
+    """Yield the findings that the next step may begin, each rule once."""
     stored, topic = state.partitions[key], state.name_of(key)
     p = stored.shape.lists
     if (lag := around.lag.get(p.leader, 0.0)) > BEHIND:
@@ -89,20 +88,19 @@ def next_signs(state: ClusterState, key: PartitionKey, around: StepConditions) -
         return
     numbers = BrokerNumbers((*p.replicas, *p.isr, *p.elr, *p.last_known_elr, p.leader, *p.adding, *p.removing))
     brokers = known_brokers(numbers.ids, state.brokers, stored)
-    zero = state.partitions.get(PartitionKey(key.topic_id, 0))
     place = {broker: number for number, broker in enumerate(numbers.ids)}
-    asked = StepQuestion(
+    question = StepQuestion(
         partition=numbers.of(stored, stored),
         brokers=brokers,
         settings=settings_of(state.min_isr, topic, state.elr_enabled, len(brokers)),
-        zero=0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas),
+        zero=replicas_of_zero(state, key),
         level=around.level,
         elr_supported=around.elr_supported,
         unclean=topic in around.unclean,
         lost=tuple(place[b] for b, each in zip(p.replicas, stored.shape.directories, strict=True) if each == LOST),
     )
-    for begun in _begun(asked):
-        yield begun.rule, begun.words.format(*(_named(brokers, numbers) for brokers in begun.brokers))
+    for finding in _near_findings(question):
+        yield finding.rule, finding.words.format(*(_named(brokers, numbers) for brokers in finding.brokers))
 
 
 def _is_calm(p: KafkaPartition) -> bool:
@@ -116,75 +114,73 @@ def _named(brokers: int | tuple[int, ...], numbers: BrokerNumbers) -> str:
 
 
 @lru_cache(maxsize=1 << 16)
-def _begun(asked: StepQuestion) -> tuple[BeginningFinding, ...]:
-    """What begins by some variant of the release; the first that a rule says."""
+def _near_findings(question: StepQuestion) -> tuple[NearFinding, ...]:
+    """Return what begins by some variant of the release; of each rule the first message."""
     try:
-        partition = partition_of(asked.partition)
+        partition = partition_of(question.partition)
     except Unheld:
         return ()
     if not partition.replicas:
         return ()
-    registration = tuple(broker.registration for broker in asked.brokers)
-    now = Controller(settings=asked.settings, partition=partition, registration=registration)
-    found: dict[str, BeginningFinding] = {}
-    for config in variants_of(asked.level):
-        c = configured(config, len(asked.brokers), asked.unclean, asked.zero)
-        for begun in _steps(c, now, asked):
-            found.setdefault(begun.rule, begun)
-    return tuple(found.values())
+    registration = tuple(broker.registration for broker in question.brokers)
+    now = Controller(settings=question.settings, partition=partition, registration=registration)
+    findings: dict[str, NearFinding] = {}
+    for config in variants_of(question.level):
+        c = configured(config, len(question.brokers), question.unclean, question.zero)
+        for finding in _steps(c, now, question):
+            findings.setdefault(finding.rule, finding)
+    return tuple(findings.values())
 
 
-def _steps(c: Config, now: Controller, asked: StepQuestion) -> Iterator[BeginningFinding]:
+def _steps(c: Config, now: Controller, question: StepQuestion) -> Iterator[NearFinding]:
     p = now.partition
-    if asked.settings.elr_enabled:
+    if question.settings.elr_enabled:
         yield from _reassignment(c, now)
         yield from _elr_in_use(c, now)
         candidates = p.isr | p.elr | p.last_known_elr
-        lost = tuple(b for b in asked.lost if b in candidates)
+        lost = tuple(b for b in question.lost if b in candidates)
         if lost and c.lost_directory == LostDirectory.IGNORED:
             words = "the log directory of {} is offline; ISR {}, ELR {}"
-            yield BeginningFinding("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
-    elif asked.elr_supported and p.leader is None and p.isr:
+            yield NearFinding("directory-offline", words, (lost, _in_order(p.isr), _in_order(p.elr)))
+    elif question.elr_supported and p.leader is None and p.isr:
         words = "no leader, ISR {}: switching ELR on leaves it like that"
-        yield BeginningFinding("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
-    if asked.unclean:
+        yield NearFinding("upgrade-keeps-leaderless", words, (_in_order(p.isr),))
+    if question.unclean:
         yield from _unclean(c, now)
 
 
-def _elr_in_use(c: Config, now: Controller) -> Iterator[BeginningFinding]:
+def _elr_in_use(c: Config, now: Controller) -> Iterator[NearFinding]:
     p = now.partition
     elr = _in_order(p.elr)
     if p.elr and p.elr <= frozenset(p.replicas):
         rewrite = MinIsrEvent(MinIsrLevel.CLUSTER, 0, now.settings.cluster_min_isr)
-        if not _after(c, now, rewrite).elr:
+        if not partition_after(c, now, rewrite).elr:
             words = "ELR {} is cleared if the cluster's min.insync.replicas is written"
-            yield BeginningFinding("rewrite-clears-elr", words, (elr,))
-        if not _after(c, now, DirectoriesEvent(moved=True)).elr:
-            yield BeginningFinding(
-                "directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,)
-            )
+            yield NearFinding("rewrite-clears-elr", words, (elr,))
+        if not partition_after(c, now, DirectoriesEvent(moved=True)).elr:
+            yield NearFinding("directories-clear-elr", "ELR {} is cleared if a broker reports a log directory", (elr,))
         for b in elr:
-            if now.registration[b].registered and b in _after(c, now, UnregisterEvent(b)).elr:
+            if now.registration[b].registered and b in partition_after(c, now, UnregisterEvent(b)).elr:
                 words = "ELR {}: broker {} stays in it if it is unregistered"
-                yield BeginningFinding("unregistration-keeps-elr", words, (elr, b))
-    if _after(c, now, FeatureEvent(enabled=False)).elr:
-        yield BeginningFinding("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
+                yield NearFinding("unregistration-keeps-elr", words, (elr, b))
+    if partition_after(c, now, FeatureEvent(enabled=False)).elr:
+        yield NearFinding("downgrade-keeps-elr", "ELR {} stays stored if the feature is switched off", (elr,))
     if p.leader is None and not p.isr:
         words = "no leader, ISR [], ELR {}: without ELR there is no candidate"
-        yield BeginningFinding("downgrade-without-candidate", words, (elr,))
+        yield NearFinding("downgrade-without-candidate", words, (elr,))
 
 
-def _reassignment(c: Config, now: Controller) -> Iterator[BeginningFinding]:
+def _reassignment(c: Config, now: Controller) -> Iterator[NearFinding]:
     p = now.partition
     if not is_reassigning(p):
         return
     words = "a reassignment adds {} and removes {} with ELR on"
-    yield BeginningFinding("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
-    left = _left_in_elr(_after(c, now, CancelReassignmentEvent()))
+    yield NearFinding("reassignment-with-elr", words, (_in_order(p.adding), _in_order(p.removing)))
+    left = _left_in_elr(partition_after(c, now, CancelReassignmentEvent()))
     if left:
-        kept = tuple(b for b in p.replicas if b not in p.adding)
-        yield BeginningFinding(
-            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, kept)
+        remaining = tuple(b for b in p.replicas if b not in p.adding)
+        yield NearFinding(
+            "cancel-leaves-elr", "if it is cancelled, {} stay in the ELR of replicas {}", (left, remaining)
         )
     if p.leader is not None:
         request = AlterPartitionEvent(
@@ -196,30 +192,25 @@ def _reassignment(c: Config, now: Controller) -> Iterator[BeginningFinding]:
             (0,) * len(now.registration),
             p.recovery,
         )
-        left = _left_in_elr(_after(c, now, request))
+        left = _left_in_elr(partition_after(c, now, request))
         if left:
-            kept = tuple(b for b in p.replicas if b not in p.removing)
+            remaining = tuple(b for b in p.replicas if b not in p.removing)
             words = "when it completes, {} stay in the ELR of replicas {}"
-            yield BeginningFinding("completion-leaves-elr", words, (left, kept))
-
-
-def _after(c: Config, now: Controller, event: Event) -> Partition:
-    """The partition after an event."""
-    return decide(c, now, event).controller.partition
+            yield NearFinding("completion-leaves-elr", words, (left, remaining))
 
 
 def _left_in_elr(after: Partition) -> tuple[int, ...]:
     return _in_order(after.elr - frozenset(after.replicas))
 
 
-def _unclean(c: Config, now: Controller) -> Iterator[BeginningFinding]:
+def _unclean(c: Config, now: Controller) -> Iterator[NearFinding]:
     p = now.partition
     if p.leader is None:
         return
-    after = _after(c, now, FenceEvent(p.leader))
+    after = partition_after(c, now, FenceEvent(p.leader))
     if after.leader is not None and after.leader not in p.isr | p.elr:
         words = "ISR {}: if leader {} stops, {} leads, which is not in it"
-        yield BeginningFinding("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
+        yield NearFinding("unclean-successor", words, (_in_order(p.isr), p.leader, after.leader))
 
 
 def _in_order(members: frozenset[int]) -> tuple[int, ...]:

@@ -1,7 +1,8 @@
-"""Each record of a partition put to the model: what the controller knew, and what came of it.
+"""Each record of a partition, put to the model as a question: what the controller knew, and what it wrote.
 
 A batch may hold the records of several events, and the records about brokers stand before or behind those of
-partitions. So what was known is kept as it is before the record and as it was before the batch.
+partitions. So a question has brokers and settings as they are before the record, and as they were before the
+batch.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ BROKERS = frozenset(
 NEWS = BROKERS | {"CONFIG_RECORD", "FEATURE_LEVEL_RECORD", "REMOVE_TOPIC_RECORD"}
 NOTHING = StoredPartition(Shapes().shape_of(KafkaPartition((), ()), ()), 0, 0)
 STRANGER = KnownBroker(registered=True, fenced=False)
-"""A broker that no list of the partition names, such as one that is unfenced elsewhere."""
+"""A broker that no list of the partition names: an event may be about another one."""
 
 
 @dataclass
 class RecordCheck:
-    """Asks about the records of one log, in order; `settled` after each batch."""
+    """Asks about the records of one log, in order; `settled` must be called after each batch."""
 
     knobs: Knobs = ()
     """Of the model, which the build of the cluster repairs."""
@@ -57,7 +58,7 @@ class RecordCheck:
     _state: ClusterState | None = None
 
     def settled(self, state: ClusterState) -> None:
-        """The batch has ended, or a snapshot."""
+        """Begin a new batch: the last one has ended, or a snapshot."""
         self.first.clear()
         if self.news or state is not self._state:
             self.news = False
@@ -70,11 +71,11 @@ class RecordCheck:
             self.level = self.level_in(state)
 
     def level_in(self, state: ClusterState) -> int:
-        """The highest metadata.version that a broker supports: before the batch, or else now."""
+        """Return the highest metadata.version that a broker supports: before the batch, or else now."""
         return self.level or max((broker.level for broker in state.brokers.values()), default=0)
 
     def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[PartitionKey, Sign]]:
-        """What no event explains of this record, which has been applied."""
+        """Yield a sign for each change by this record, which has been applied, that no event explains."""
         if applied.record.name in NEWS:
             self.news = True
             self.times += 1
@@ -82,11 +83,11 @@ class RecordCheck:
             return
         for changed in applied.changed:
             if changed.after is not None:
-                yield from self._asked(changed, state)
+                yield from self._signs_of(changed, state)
                 if changed.before is not None:
                     self.first.setdefault(changed.key, changed.before)
 
-    def _asked(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
+    def _signs_of(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
         assert changed.after is not None
         before, after = changed.before, changed.after
         base = NOTHING if before is None else before
@@ -108,7 +109,7 @@ class RecordCheck:
             partition=None if first is None else numbers.of(first, base),
             settings=before_it,
             changed=settings,
-            zero=_zero(state, changed.key),
+            zero=replicas_of_zero(state, changed.key),
             level=self.level_in(state),
             repaired=self.knobs,
         )
@@ -122,7 +123,7 @@ class RecordCheck:
             yield changed.key, ("unexplained-record", unexplained(answer, numbers, base))
 
 
-def _zero(state: ClusterState, key: PartitionKey) -> int:
-    """The replicas of the topic's partition 0, before or after the record."""
+def replicas_of_zero(state: ClusterState, key: PartitionKey) -> int:
+    """Return how many replicas the topic's partition 0 has; 0 for partition 0 itself, and without one."""
     zero = state.partitions.get(PartitionKey(key.topic_id, 0))
     return 0 if zero is None or key.partition == 0 else len(zero.shape.lists.replicas)

@@ -1,7 +1,7 @@
 """The history of the partitions that an audit flags, for a reader who wants to see how it came to that.
 
-An audit keeps no history of any partition, because there can be a hundred thousand of them. Once it is known
-which are flagged, their logs are read a second time.
+An audit stores no history, because there can be a hundred thousand partitions. Once the flagged ones are known,
+their logs are read a second time.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ MOST = 50
 MOST_STEPS = 200
 """Steps of a timeline: the last ones are kept."""
 BEHIND = 40
-"""Steps that are kept behind the last flag."""
+"""Steps behind the last flag."""
 
 
 def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings, list[PartitionKey]]]:
-    """The flagged partitions that get a timeline, log by log, the worst of each first."""
+    """Return the flagged partitions that get a timeline, log by log, the worst of each first."""
     ranked: dict[tuple[int, PartitionKey], tuple[int, int]] = {}
     for number, found in enumerate(findings):
         for key, flag in found.flags:
@@ -38,11 +38,11 @@ def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings,
     return [(found, keys) for found, keys in by_log if keys]
 
 
-def timelines_of(found: LogFindings, keys: Sequence[PartitionKey], items: Iterable[Item]) -> Iterator[AuditTimeline]:
-    """Read the log again, for these partitions."""
-    lines = {key: _Line([flag for each, flag in found.flags if each == key]) for key in keys}
-    end = found.read.last_offset or 0
-    for event in History(_Others(keys).take).events(items):
+def timelines_of(findings: LogFindings, keys: Sequence[PartitionKey], items: Iterable[Item]) -> Iterator[AuditTimeline]:
+    """Read the log again, and yield the timelines of these partitions."""
+    lines = {key: _TimelineUnderWay([flag for each, flag in findings.flags if each == key]) for key in keys}
+    end = findings.read.last_offset or 0
+    for event in History(_OtherPartitions(keys).skip).events(items):
         if not isinstance(event, Applied):
             continue
         if event.offset > end:
@@ -51,7 +51,7 @@ def timelines_of(found: LogFindings, keys: Sequence[PartitionKey], items: Iterab
             if (line := lines.get(changed.key)) is not None:
                 line.add(_step(event, changed))
     for key, line in lines.items():
-        yield AuditTimeline(found.log.name, line.topic, key.partition, tuple(line.steps), line.left_out)
+        yield AuditTimeline(findings.log.name, line.topic, key.partition, tuple(line.steps), line.left_out)
 
 
 def _step(event: Applied, changed: PartitionChanged) -> AuditStep:
@@ -75,22 +75,22 @@ def _step(event: Applied, changed: PartitionChanged) -> AuditStep:
     )
 
 
-class _Others:
-    """Passes over changes of other partitions, without a look at what they do."""
+class _OtherPartitions:
+    """Skips the changes of other partitions without decoding them."""
 
-    def __init__(self, wanted: Iterable[PartitionKey]) -> None:
-        self._wanted = {name_of_partition(*key) for key in wanted}
+    def __init__(self, keys: Iterable[PartitionKey]) -> None:
+        self._names = {name_of_partition(*key) for key in keys}
 
-    def take(self, run: RecordRun, number: int) -> int:
-        taken = 0
+    def skip(self, run: RecordRun, number: int) -> int:
+        count = 0
         for value in islice(run.values, number, None):
-            if value[:START] not in CHANGES or value[START:REST] in self._wanted:
+            if value[:START] not in CHANGES or value[START:REST] in self._names:
                 break
-            taken += 1
-        return taken
+            count += 1
+        return count
 
 
-class _Line:
+class _TimelineUnderWay:
     def __init__(self, flags: Sequence[AuditFlag]) -> None:
         self.topic = flags[0].topic
         self.steps: deque[AuditStep] = deque()

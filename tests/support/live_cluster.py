@@ -118,7 +118,7 @@ class FakeCluster:
         return {name: dict(zip(names, (min_isr, unclean), strict=True)) for name in topics}
 
     def audited(self, *repaired: str) -> AuditReport:
-        return audit_by(self, "localhost:9092", Silent(), again=0.0, repairs=Repairs.of(repaired))
+        return audit_by(self, "localhost:9092", Silent(), pause=0.0, repairs=Repairs.of(repaired))
 
     def flagged(self) -> list[tuple[str, str | None]]:
         return [(flag.rule, flag.hazard) for flag in self.audited().flags]
