@@ -24,16 +24,16 @@ def lines(text: str, width: int, hang: int | None = None) -> list[str]:
     indent = len(text) - len(text.lstrip())
     hang = min(indent + 2 if hang is None else hang, width // 2)
     glue = " \\" if text.lstrip().partition("  ")[2].lstrip().startswith("elrcheck ") else ""
-    made: list[str] = []
+    broken: list[str] = []
     now = ""
     for part in _parts(text):
-        start = " " * hang if made else ""
+        start = " " * hang if broken else ""
         if not now.strip() or len(now + part.rstrip()) + len(glue) <= width:
             now = (now or start) + part
         else:
-            made.append(now.rstrip() + glue)
+            broken.append(now.rstrip() + glue)
             now = " " * hang + part.lstrip()
-    return [*made, now.rstrip()]
+    return [*broken, now.rstrip()]
 
 
 def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
@@ -55,13 +55,13 @@ def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None
 
 def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
     """The rows of a table below each other, for a terminal too narrow for its columns."""
-    made = []
+    texts = []
     for row in rows:
         filled = [(name, cell) for name, cell in zip(head, row, strict=True) if cell]
         for number, (name, cell) in enumerate(filled):
             label = f"{name}: " if name and number else ""
-            made += lines(("  " if number else "") + label + cell, width, 4)
-    return made
+            texts += lines(("  " if number else "") + label + cell, width, 4)
+    return texts
 
 
 def _parts(text: str) -> list[str]:

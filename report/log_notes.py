@@ -69,21 +69,21 @@ def notes(trace: TraceView) -> tuple[StepNotes, ...]:
     logs = _logs(trace.initial)
     committed = records(trace.initial.get("committed", "[]"))
     gone = _nowhere(committed, logs)
-    told = []
+    every_note = []
     for step in trace.steps:
-        given = {change.path: change for change in step.changes}
+        changes = {change.path: change for change in step.changes}
         taken = []
-        for path, change in given.items():
-            if found := _LOG.fullmatch(path):
+        for path, change in changes.items():
+            if match := _LOG.fullmatch(path):
                 before, after = records(change.old), records(change.new)
                 lost = tuple(e for e in before if e in committed and e not in after)
-                taken.append(LogChange(found[1], before, after, lost))
-                logs[found[1]] = after
-        more = _gained(given["committed"].old, given["committed"].new) if "committed" in given else ()
-        answered = _gained(given["acked"].old, given["acked"].new) if "acked" in given else ()
+                taken.append(LogChange(match[1], before, after, lost))
+                logs[match[1]] = after
+        more = _gained(changes["committed"].old, changes["committed"].new) if "committed" in changes else ()
+        answered = _gained(changes["acked"].old, changes["acked"].new) if "acked" in changes else ()
         committed += more
         now = _nowhere(committed, logs)
-        told.append(
+        every_note.append(
             StepNotes(
                 tuple(taken),
                 more,
@@ -94,7 +94,7 @@ def notes(trace: TraceView) -> tuple[StepNotes, ...]:
             )
         )
         gone = now
-    return tuple(told)
+    return tuple(every_note)
 
 
 def loss(trace: TraceView) -> Loss | None:
@@ -114,17 +114,17 @@ def loss(trace: TraceView) -> Loss | None:
 
 def _loss(trace: TraceView, record: str, leader: str | None, last: Mapping[str, str]) -> Loss:
     committed, lost = 0, None
-    for step, told in zip(trace.steps, notes(trace), strict=True):
-        if record in told.committed:
+    for step, step_notes in zip(trace.steps, notes(trace), strict=True):
+        if record in step_notes.committed:
             committed = step.index
-        if any(record in change.lost and leader in (None, change.broker) for change in told.logs):
+        if any(record in change.lost and leader in (None, change.broker) for change in step_notes.logs):
             lost = step.index
     return Loss(record, leader, record in records(last.get("acked", "[]")), committed, lost)
 
 
 def _logs(leaves: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The log of each broker."""
-    return {found[1]: records(text) for path, text in leaves.items() if (found := _LOG.fullmatch(path))}
+    return {match[1]: records(text) for path, text in leaves.items() if (match := _LOG.fullmatch(path))}
 
 
 def _nowhere(committed: tuple[str, ...], logs: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
@@ -139,7 +139,7 @@ def _gained(old: str, new: str) -> tuple[str, ...]:
 def _leader_of(step: Step) -> str:
     """The broker whose high watermark the step raised: it committed the records."""
     for change in step.changes:
-        found = _WATERMARK.fullmatch(change.path)
-        if found and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):
-            return found[1]
+        match = _WATERMARK.fullmatch(change.path)
+        if match and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):
+            return match[1]
     return CONTROLLER

@@ -21,35 +21,35 @@ def mermaid(trace: TraceView, brokers: int) -> str:
     """Renders the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
-    for step, told in zip(trace.steps, notes(trace), strict=True):
+    for step, step_notes in zip(trace.steps, notes(trace), strict=True):
         if step.index - 1 == trace.loop:
             lines.append("    loop forever")
-        if told.broken:
+        if step_notes.broken:
             lines.append(f"    rect {FRAME}")
         lines.append(f"    {_line(step)}")
-        lines += [f"    Note over {_name(place)}: {text}" for place, text in _notes(step, told)]
-        if told.broken:
+        lines += [f"    Note over {_name(place)}: {text}" for place, text in _notes(step, step_notes)]
+        if step_notes.broken:
             lines.append("    end")
     if trace.loop is not None and trace.loop < len(trace.steps):
         lines.append("    end")
     return "\n".join(lines) + "\n"
 
 
-def _notes(step: Step, told: StepNotes) -> list[tuple[str, str]]:
+def _notes(step: Step, step_notes: StepNotes) -> list[tuple[str, str]]:
     """The notes below a step, each with the place it stands over."""
     at: dict[str, list[str]] = {}
-    for change in told.logs:
+    for change in step_notes.logs:
         at.setdefault(change.broker, []).append(f"log: {_log(change.before)} → {_log(change.after)}")
-    for word, given in (("committed", told.committed), ("acknowledged", told.acknowledged)):
-        if given:
-            at.setdefault(told.at, []).append(f"{word}: {' '.join(given)}")
+    for word, entries in (("committed", step_notes.committed), ("acknowledged", step_notes.acknowledged)):
+        if entries:
+            at.setdefault(step_notes.at, []).append(f"{word}: {' '.join(entries)}")
     at.setdefault(CONTROLLER, [])[:0] = important(step)
-    for change in told.logs:
+    for change in step_notes.logs:
         if change.lost:
             at[change.broker].append(f"✗ loses committed {' '.join(map(name, change.lost))}")
-    if told.gone:
-        at[CONTROLLER].append(f"✗ no log has {' '.join(map(name, told.gone))} any more")
-    at[CONTROLLER] += [f"✗ {truth.id} {truth.name} is false" for truth in told.broken]
+    if step_notes.gone:
+        at[CONTROLLER].append(f"✗ no log has {' '.join(map(name, step_notes.gone))} any more")
+    at[CONTROLLER] += [f"✗ {truth.id} {truth.name} is false" for truth in step_notes.broken]
     return [(place, "<br/>".join(map(safe, texts))) for place, texts in at.items() if texts]
 
 
@@ -70,8 +70,8 @@ def _name(place: str) -> str:
 
 def place_of(step: Step) -> str:
     """Where a step happens that is no message."""
-    given = {a.name: a.value for a in step.arguments}
-    return next((given[name] for name in PLACES if name in given), CONTROLLER)
+    arguments = {a.name: a.value for a in step.arguments}
+    return next((arguments[name] for name in PLACES if name in arguments), CONTROLLER)
 
 
 def important(step: Step) -> tuple[str, ...]:

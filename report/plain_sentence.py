@@ -7,11 +7,11 @@ from elrcheck.results.check_report import CheckReport, PropertyReport
 from elrcheck.results.trace_view import TraceView
 
 
-def sentence(found: PropertyReport) -> str:
+def sentence(result: PropertyReport) -> str:
     """What the counterexample shows: the record that is lost, or else what is false; empty without one."""
-    if found.verdict != "violated" or found.counterexample is None:
+    if result.verdict != "violated" or result.counterexample is None:
         return ""
-    return lost(found.counterexample) or _false(found, found.counterexample)
+    return lost(result.counterexample) or _false(result, result.counterexample)
 
 
 def lost(trace: TraceView) -> str:
@@ -33,12 +33,12 @@ def lost(trace: TraceView) -> str:
 
 def shortest(report: CheckReport) -> PropertyReport | None:
     """The violated property with the shortest counterexample; None if every property holds."""
-    found = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
-    return min(found, key=lambda each: (each.depth is None, each.depth or 0), default=None)
+    violations = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
+    return min(violations, key=lambda each: (each.depth is None, each.depth or 0), default=None)
 
 
-def _false(found: PropertyReport, trace: TraceView) -> str:
-    said = found.statement.rstrip(".") or f"{found.id} {found.name}"
+def _false(result: PropertyReport, trace: TraceView) -> str:
+    statement = result.statement.rstrip(".") or f"{result.id} {result.name}"
     if trace.loop is not None:
-        return f"It can happen that this never comes true: “{said}”."
-    return f"After step {len(trace.steps)} this is false: “{said}”."
+        return f"It can happen that this never comes true: “{statement}”."
+    return f"After step {len(trace.steps)} this is false: “{statement}”."

@@ -43,4 +43,4 @@ def _age(seconds: float) -> str:
 
 def unbound(guard: str) -> str:
     """A guard as it is about any broker: `b is running` tells only those who know the source."""
-    return re.sub(rf"\b[{''.join(LETTERS)}]\b", lambda found: LETTERS[found[0]], guard)
+    return re.sub(rf"\b[{''.join(LETTERS)}]\b", lambda match: LETTERS[match[0]], guard)

@@ -48,8 +48,8 @@ class FindingRow(Record, frozen=True):
 
     def words(self, level: Level, kafka: str) -> str:
         """The cells of one level and release in a few words."""
-        found = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
-        return ", ".join(dict.fromkeys(found))
+        words = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
+        return ", ".join(dict.fromkeys(words))
 
     def lines(self) -> tuple[TableLine, ...]:
         """Equal cells of several releases together, level by level."""
@@ -58,7 +58,7 @@ class FindingRow(Record, frozen=True):
             for cell in self.cells:
                 if cell.level == level:
                     together.setdefault((level, cell.result, cell.command), []).append(cell.kafka)
-        return tuple(TableLine(level, tuple(kafka), *told) for (level, *told), kafka in together.items())
+        return tuple(TableLine(level, tuple(kafka), *texts) for (level, *texts), kafka in together.items())
 
 
 class FindingTable(Report, frozen=True, tag="elrcheck.finding-table/1"):

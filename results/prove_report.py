@@ -316,15 +316,17 @@ class CertificateReport(Report, frozen=True, tag="elrcheck.certificate-check/1")
     """What the claim of the certificate is about, as this source reads its settings."""
 
 
-def certificate_verdict(scripts: tuple[ScriptReport, ...], asked: bool, open_: tuple[str, ...]) -> CertificateVerdict:
-    """The verdict over all texts. asked: a solver discharged them; open_: what the proof did not show."""
+def certificate_verdict(
+    scripts: tuple[ScriptReport, ...], discharging: bool, open_: tuple[str, ...]
+) -> CertificateVerdict:
+    """Return the verdict over all texts. discharging: a solver was asked; open_: what the proof did not show."""
     if any(script.refuted for script in scripts):
         return "refuted"
     if any(script.fit != "same" for script in scripts):
         return "differs"
     if open_ or any(script.unknown for script in scripts):
         return "inconclusive"
-    return "discharged" if asked else "fits"
+    return "discharged" if discharging else "fits"
 
 
 def second_solver(report: CertificateReport) -> SecondSolver:

@@ -122,9 +122,9 @@ def _place(row: SweepRow) -> tuple[int, int, int, int]:
 
 def verdict_of(rows: Iterable[SweepRow]) -> SweepVerdict:
     """Violated if any row is; inconclusive if any row has no answer; nothing if all are skipped."""
-    found = {row.verdict for row in rows}
-    if "violated" in found:
+    verdicts = {row.verdict for row in rows}
+    if "violated" in verdicts:
         return "violated"
-    if found & {"failed", "inconclusive"}:
+    if verdicts & {"failed", "inconclusive"}:
         return "inconclusive"
-    return "holds" if "holds" in found else "nothing"
+    return "holds" if "holds" in verdicts else "nothing"

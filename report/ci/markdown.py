@@ -32,13 +32,13 @@ def _suite(suite: Suite) -> Iterator[str]:
     judged = ", ".join(f"{number} {word}" for word in OUTCOMES if (number := suite.count(word)))
     yield f"{judged or 'nothing judged'}."
     yield ""
-    shown = suite.cases
-    if len(shown) > _SHOWN:
-        shown = tuple(case for case in shown if case.outcome != "passed")
-    if shown:
+    listed = suite.cases
+    if len(listed) > _SHOWN:
+        listed = tuple(case for case in listed if case.outcome != "passed")
+    if listed:
         rows = tuple(
             (f"{_MARKS[case.outcome]} {case.title}", case.verdict, case.source or case.place or "")
-            for case in shown[:_SHOWN]
+            for case in listed[:_SHOWN]
         )
         yield from _table(("", "verdict", "source"), rows)
     for case in suite.cases:
@@ -59,7 +59,7 @@ def _failure(case: Case, brokers: int) -> Iterator[str]:
 
 def _fenced(language: str, text: str) -> Iterator[str]:
     """A code block whose fence is longer than any fence inside it."""
-    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    longest = max((len(marks) for marks in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * max(3, longest + 1)
     yield f"{fence}{language}"
     yield text.rstrip("\n")

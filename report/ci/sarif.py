@@ -122,14 +122,14 @@ def _code_flow(trace: TraceView) -> Node:
 def _step(step: Step) -> Node:
     changes = "; ".join(f"{c.path}: {c.old} -> {c.new}" for c in step.changes)
     text = f"{step.index}. {step.label}" + (f": {changes}" if changes else "")
-    found: Node = {
+    node: Node = {
         "location": {**(_location(step.source) if step.source else {}), "message": _message(text)},
         "executionOrder": step.index,
         "importance": "essential",
     }
     if step.changes:
-        found["state"] = {change.path: _message(change.new) for change in step.changes}
-    return found
+        node["state"] = {change.path: _message(change.new) for change in step.changes}
+    return node
 
 
 def _location(place: str) -> Node:

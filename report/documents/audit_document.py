@@ -75,15 +75,15 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
     number = "1 partition" if partitions == 1 else f"{grouped(partitions)} partitions"
     hazard = "" if first.hazard is None else f"  {first.hazard}"
     yield Line(f"{first.severity.upper()}  {first.rule}{hazard}: {number}", style=STYLES[first.severity])
-    shown = flags if detail > 0 else flags[:SHOWN]
-    for flag in shown:
+    listed = flags if detail > 0 else flags[:SHOWN]
+    for flag in listed:
         yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
         if flag.path == flag.log:  # a cluster that runs: all of it was seen at one time, which stands below
             continue
         until = "" if flag.until is None else f", until {flag.until}"
         yield Labelled("", f"offset {flag.offset}, {flag.time}{until}, in {flag.path}")
-    if len(flags) > len(shown):
-        yield Labelled("", f"{grouped(len(flags) - len(shown))} more; --verbose shows all")
+    if len(flags) > len(listed):
+        yield Labelled("", f"{grouped(len(flags) - len(listed))} more; --verbose shows all")
     yield Labelled("now", first.remedy)
 
 
@@ -114,16 +114,16 @@ def _several(number: int, noun: str) -> str:
 def _logs(report: AuditReport) -> Iterator[Block]:
     for log in report.logs:
         span = "no record" if log.first_offset is None else f"offsets {log.first_offset} to {log.last_offset}"
-        said = [_several(log.records, "record"), span, _several(log.partitions, "partition")]
-        asked = log.explained + log.unexplained
-        said.append(f"{grouped(log.explained)} of {grouped(asked)} changes explained")
+        facts = [_several(log.records, "record"), span, _several(log.partitions, "partition")]
+        changes = log.explained + log.unexplained
+        facts.append(f"{grouped(log.explained)} of {grouped(changes)} changes explained")
         if log.aborted_transactions:
-            said.append(f"aborted transactions: {log.aborted_transactions}")
+            facts.append(f"aborted transactions: {log.aborted_transactions}")
         if log.open_transaction:
-            said.append("ends within a transaction")
+            facts.append("ends within a transaction")
         if log.incomplete_bytes:
-            said.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
-        yield Line(f"{log.name}: {', '.join(said)}")
+            facts.append(f"{log.incomplete_bytes} bytes of an incomplete batch at the end")
+        yield Line(f"{log.name}: {', '.join(facts)}")
     unknown = [unread for unread in report.unread if not unread.known]
     for unread in unknown:
         what = f"{unread.name} of version {unread.version}"

@@ -34,11 +34,11 @@ def certificate_blocks(report: CertificateReport, detail: int = 0) -> Iterator[B
 
 def certificate_summary(report: CertificateReport) -> str:
     questions = sum(script.questions for script in report.scripts)
-    given = f", assuming {' and '.join(report.assumptions)}" if report.assumptions else ""
+    assumptions = f", assuming {' and '.join(report.assumptions)}" if report.assumptions else ""
     if report.solver is None:
-        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again{given}"
+        return f"{questions} obligations in {len(report.scripts)} texts, not discharged again{assumptions}"
     done = sum(script.discharged for script in report.scripts)
-    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations{given}"
+    return f"{report.solver.name} {report.solver.version} discharged {done} of {questions} obligations{assumptions}"
 
 
 def script_blocks(script: ScriptReport) -> Iterator[Block]:
@@ -55,8 +55,8 @@ def certificate_sheet(report: CertificateReport) -> Sheet:
     cases = [_script_case(script) for script in report.scripts]
     cases += (Case(name, name, "undecided", "open", "the proof did not show it") for name in report.open)
     suite = Suite(f"{report.variant}, certificate", tuple(cases), seconds=report.seconds)
-    said = f"{report.variant}: {certificate_summary(report)}"
-    return Sheet(said, (suite,))
+    summary = f"{report.variant}: {certificate_summary(report)}"
+    return Sheet(summary, (suite,))
 
 
 def _script_case(script: ScriptReport) -> Case:

@@ -43,41 +43,41 @@ def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
 
 def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, detail: int) -> Iterator[Block]:
     """The shortest counterexample whole, unless -q; the others in a line each, unless -v."""
-    found = sorted(violated, key=lambda each: (each.depth is None, each.depth))
-    shown = 0 if detail < 0 else len(found) if detail > 0 else 1
-    for each in found[:shown]:
-        yield from violation_blocks(each, report, detail)
-    for each in found[shown:]:
-        place = _place(each, report)
-        yield Verdict("fail", _headline(each, report) + (f"  {place}" if place else ""))
-    if 0 < shown < len(found):
-        yield Line(f"      -v prints all {len(found)}, and `elrcheck trace show PATH` one of them")
+    violations = sorted(violated, key=lambda violation: (violation.depth is None, violation.depth))
+    whole = 0 if detail < 0 else len(violations) if detail > 0 else 1
+    for violation in violations[:whole]:
+        yield from violation_blocks(violation, report, detail)
+    for violation in violations[whole:]:
+        place = _place(violation, report)
+        yield Verdict("fail", _headline(violation, report) + (f"  {place}" if place else ""))
+    if 0 < whole < len(violations):
+        yield Line(f"      -v prints all {len(violations)}, and `elrcheck trace show PATH` one of them")
         yield Line()
 
 
-def _headline(found: PropertyReport, report: CheckReport) -> str:
-    where = "" if found.depth is None else f" at depth {found.depth}"
-    return f"{found.id} {found.name}  violated{where}  ({report.variant}, {report.scope})"
+def _headline(violation: PropertyReport, report: CheckReport) -> str:
+    where = "" if violation.depth is None else f" at depth {violation.depth}"
+    return f"{violation.id} {violation.name}  violated{where}  ({report.variant}, {report.scope})"
 
 
-def _place(found: PropertyReport, report: CheckReport) -> str | None:
+def _place(violation: PropertyReport, report: CheckReport) -> str | None:
     """The path of the stored trace."""
-    if found.trace is None:
+    if violation.trace is None:
         return None
-    return f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+    return f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
 
 
-def violation_blocks(found: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
+def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
     """Prints the block of one violated property, including its trace."""
-    yield Verdict("fail", _headline(found, report))
-    yield Labelled("means", sentence(found).translate(PLAIN))
-    yield Labelled("conjunct", found.conjunct)
-    yield Labelled("witness", found.witness)
-    if found.counterexample is not None:
-        yield from trace_blocks(found.counterexample, initial=detail > 0)
-        if found.counterexample.repro is not None:
-            yield Labelled("repro", found.counterexample.repro)
-    place = _place(found, report)
+    yield Verdict("fail", _headline(violation, report))
+    yield Labelled("means", sentence(violation).translate(PLAIN))
+    yield Labelled("conjunct", violation.conjunct)
+    yield Labelled("witness", violation.witness)
+    if violation.counterexample is not None:
+        yield from trace_blocks(violation.counterexample, initial=detail > 0)
+        if violation.counterexample.repro is not None:
+            yield Labelled("repro", violation.counterexample.repro)
+    place = _place(violation, report)
     if place is not None:
         yield Labelled("trace", place)
         yield Labelled("next", f"elrcheck explain {place}")
@@ -86,20 +86,20 @@ def violation_blocks(found: PropertyReport, report: CheckReport, detail: int = 0
 
 def _properties(report: CheckReport) -> Iterator[Block]:
     columns: tuple[str, ...] = ("id", "property", "kind", "verdict", "depth")
-    if any(found.waiting is not None for found in report.properties):
+    if any(result.waiting is not None for result in report.properties):
         columns = (*columns, "waiting states")
     yield Table(
         columns,
         [
             (
-                found.id,
-                found.name,
-                found.kind,
-                found.verdict,
-                found.depth,
-                *([] if found.waiting is None else [found.waiting or Number("never")]),
+                result.id,
+                result.name,
+                result.kind,
+                result.verdict,
+                result.depth,
+                *([] if result.waiting is None else [result.waiting or Number("never")]),
             )
-            for found in report.properties
+            for result in report.properties
         ],
     )
 
@@ -130,8 +130,8 @@ def _details(report: CheckReport) -> Iterator[Block]:
 
 def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     search = report.search
-    violated = [found.id for found in report.properties if found.verdict == "violated"]
-    unreached = [found.id for found in report.properties if found.verdict == "unreached"]
+    violated = [result.id for result in report.properties if result.verdict == "violated"]
+    unreached = [result.id for result in report.properties if result.verdict == "unreached"]
     for failure in report.failures:
         yield Verdict("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
     yield Verdict(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
@@ -147,7 +147,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     if detail >= 0:
         yield from number_blocks(report)
     yield Labelled("run", report.run_dir)
-    stored = [found.trace for found in report.properties if found.verdict == "reached" and found.trace]
+    stored = [result.trace for result in report.properties if result.verdict == "reached" and result.trace]
     if stored and detail >= 0:
         yield Labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
     yield Labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
@@ -157,9 +157,9 @@ def _extent(extent: Extent) -> Iterator[Block]:
     """What was tried and what was not: a verdict is about nothing else."""
     yield Labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
     yield Labelled("not tried", ", ".join(extent.not_tried))
-    for found in extent.findings[:MOST_FINDINGS]:
-        yield Labelled("known", f"{found.finding} needs {' and '.join(found.needs)}: {found.title}")
-    more = [found.finding for found in extent.findings[MOST_FINDINGS:]]
+    for outside in extent.findings[:MOST_FINDINGS]:
+        yield Labelled("known", f"{outside.finding} needs {' and '.join(outside.needs)}: {outside.title}")
+    more = [outside.finding for outside in extent.findings[MOST_FINDINGS:]]
     if more:
         yield Labelled("", f"and outside this scope as well: {', '.join(more)} (`elrcheck show {more[0]}`)")
     for setting in extent.no_effect:
@@ -211,12 +211,12 @@ _PROPERTY: dict[str, Outcome] = {"holds": "passed", "reached": "passed", "violat
 def check_sheet(report: CheckReport) -> Sheet:
     suite = Suite(
         f"{report.variant}, {report.scope}",
-        (*(property_case(found, report) for found in report.properties), *_idle_cases(report)),
+        (*(property_case(result, report) for result in report.properties), *_idle_cases(report)),
         broker_count(report),
         report.search.seconds,
         search_facts(report.search),
     )
-    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    violated = [result.id for result in report.properties if result.verdict == "violated"]
     reach = "complete within the budgets of the scope"
     if not report.search.complete:
         reach = f"bounded by {report.search.stopped_by or 'an unnamed limit'}"
@@ -247,32 +247,32 @@ def check_notes(report: CheckReport) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def property_case(found: PropertyReport, report: CheckReport) -> Case:
+def property_case(result: PropertyReport, report: CheckReport) -> Case:
     """The case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
-    outcome = _PROPERTY.get(found.verdict, "undecided")
-    if any(found.id in failure.subjects for failure in report.failures):
+    outcome = _PROPERTY.get(result.verdict, "undecided")
+    if any(result.id in failure.subjects for failure in report.failures):
         outcome = "failed"
-    where = "" if found.depth is None else f" at depth {found.depth}"
+    where = "" if result.depth is None else f" at depth {result.depth}"
     message, blocks = "", tuple[Block, ...]()
-    if found.verdict == "violated":
-        named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
+    if result.verdict == "violated":
+        named = [result.conjunct or "", f"for {result.witness}" if result.witness else ""]
         why = [": " + " ".join(filter(None, named))] if any(named) else []
         message = " ".join(["violated" + where, *why])
-        message = f"{found.id} {found.name} {message}".replace(" : ", ": ")
-        blocks = tuple(violation_blocks(found, report))
-    elif found.verdict not in _PROPERTY:
-        message = _UNDECIDED.get(found.verdict, found.verdict)
+        message = f"{result.id} {result.name} {message}".replace(" : ", ": ")
+        blocks = tuple(violation_blocks(result, report))
+    elif result.verdict not in _PROPERTY:
+        message = _UNDECIDED.get(result.verdict, result.verdict)
         if outcome == "failed":
-            message = f"{found.id} {found.name}: {message}"
+            message = f"{result.id} {result.name}: {message}"
     return Case(
-        id=found.id,
-        name=found.name,
+        id=result.id,
+        name=result.name,
         outcome=outcome,
-        verdict=found.verdict + where,
+        verdict=result.verdict + where,
         message=message,
         text=blocks,
-        source=found.source,
-        trace=found.counterexample,
+        source=result.source,
+        trace=result.counterexample,
     )
 
 

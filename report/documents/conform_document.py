@@ -18,11 +18,11 @@ from elrcheck.results.conform_report import ConformReport, DisagreementReport, V
 
 def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
     """detail: below 0 only unexplained differences and the verdict, above 0 the explained ones in full."""
-    for found in report.disagreements:
-        if not found.explained or detail > 0:
-            yield from disagreement_blocks(found)
+    for group in report.disagreements:
+        if not group.explained or detail > 0:
+            yield from disagreement_blocks(group)
             yield Line()
-    explained = [found for found in report.disagreements if found.explained]
+    explained = [group for group in report.disagreements if group.explained]
     if detail >= 0 and explained:
         yield Line("Explained differences", style="bold")
         yield Table(
@@ -47,13 +47,13 @@ def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
     )
 
 
-def disagreement_blocks(found: DisagreementReport) -> Iterator[Block]:
+def disagreement_blocks(group: DisagreementReport) -> Iterator[Block]:
     """One group of differences with its shortest example, field by field."""
-    example = found.example
-    times = "once" if found.count == 1 else f"{grouped(found.count)} times"
-    title = "" if not found.explained else f": {found.what}"
-    word = "explained" if found.explained else "UNEXPLAINED"
-    yield Line(f"{word}  {found.kafka}  {found.class_}{title}  ({times})", style="bold")
+    example = group.example
+    times = "once" if group.count == 1 else f"{grouped(group.count)} times"
+    title = "" if not group.explained else f": {group.what}"
+    word = "explained" if group.explained else "UNEXPLAINED"
+    yield Line(f"{word}  {group.kafka}  {group.class_}{title}  ({times})", style="bold")
     for line in example.setup:
         yield Labelled("start", line)
     for event in example.events:
@@ -64,8 +64,8 @@ def disagreement_blocks(found: DisagreementReport) -> Iterator[Block]:
     yield Labelled("field", f"{'':{names}}  {'Kafka':{max(width, 5)}} | model")
     for pair in example.fields:
         yield Labelled("", f"{pair.name:{names}}  {pair.kafka:{max(width, 5)}} | {pair.model}")
-    if found.why is not None:
-        yield Labelled("why", found.why)
+    if group.why is not None:
+        yield Labelled("why", group.why)
     yield Labelled("again", example.command)
     if example.what_if is not None:
         yield Labelled("what-if", f"echo '{example.what_if}' | elrcheck what-if")
@@ -112,7 +112,7 @@ def _suite(version: VersionReport, report: ConformReport) -> Suite:
         f"{version.compared} comparisons, {version.unexplained} unexplained",
         f"{version.unexplained} answers differ without an explanation" if version.unexplained else "",
     )
-    groups = (_case(found) for found in report.disagreements if found.kafka == version.kafka)
+    groups = (_case(group) for group in report.disagreements if group.kafka == version.kafka)
     facts = (
         ("builder", str(version.builder)),
         ("controller", str(version.controller)),
@@ -122,14 +122,14 @@ def _suite(version: VersionReport, report: ConformReport) -> Suite:
     return Suite(f"Kafka {version.kafka}, {version.variant}", (same, *groups), facts=facts)
 
 
-def _case(found: DisagreementReport) -> Case:
-    verdict = f"{'explained' if found.explained else 'unexplained'}, {found.count} times"
-    text = tuple(disagreement_blocks(found))
-    message = "" if found.explained else f"{found.class_} differs from Kafka {found.kafka}"
+def _case(group: DisagreementReport) -> Case:
+    verdict = f"{'explained' if group.explained else 'unexplained'}, {group.count} times"
+    text = tuple(disagreement_blocks(group))
+    message = "" if group.explained else f"{group.class_} differs from Kafka {group.kafka}"
     return Case(
-        f"{found.kafka} {found.class_}",
-        found.what if found.explained else found.class_,
-        "passed" if found.explained else "failed",
+        f"{group.kafka} {group.class_}",
+        group.what if group.explained else group.class_,
+        "passed" if group.explained else "failed",
         verdict,
         message,
         text,

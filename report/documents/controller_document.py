@@ -45,10 +45,10 @@ def _failures(variant: VariantReport, rules: Sequence[RuleReport], detail: int) 
     for rule in rules:
         broken = [cell for cell in variant.cells if cell.rule == rule.id and cell.verdict == "refuted"]
         open_ = [cell for cell in variant.cells if cell.rule == rule.id and cell.verdict == "unknown"]
-        shown = broken if detail > 0 else broken[:1]
-        for cell in shown:
+        listed = broken if detail > 0 else broken[:1]
+        for cell in listed:
             yield from _failure(cell, rule)
-            if cell is shown[-1] and len(shown) < len(broken):
+            if cell is listed[-1] and len(listed) < len(broken):
                 rest = ", ".join(other.event for other in broken[1:])
                 yield Labelled("also by", f"{rest}  (--verbose prints them)")
             yield Line()
@@ -82,8 +82,8 @@ def _cells(variant: VariantReport, rules: Sequence[RuleReport]) -> Iterator[Bloc
     width = max((len(event.name) for event in variant.events), default=0)
     yield Line(f"{'':{width}}" + "".join(f"{rule.id.removeprefix('CT-'):>3}" for rule in rules), style="bold")
     for event in variant.events:
-        asked = () if event.verdict == "impossible" else rules
-        marks = "".join(f"{_MARK[verdicts[event.name, rule.id]]:>3}" for rule in asked)
+        columns = () if event.verdict == "impossible" else rules
+        marks = "".join(f"{_MARK[verdicts[event.name, rule.id]]:>3}" for rule in columns)
         yield Line(f"{event.name:{width}}{marks or '  impossible'}")
     yield Line(f"{'':{width}}  . holds   F refuted   ? unknown")
     if variant.open:
@@ -117,8 +117,8 @@ def controller_sheet(report: ControllerReport) -> Sheet:
     return Sheet(summary, suites)
 
 
-def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
-    rule, trace, message = f"{step.rule} {kept.name if kept else ''}".strip(), None, ""
+def _step_case(step: StepReport, rule_report: RuleReport | None) -> Case:
+    rule, trace, message = f"{step.rule} {rule_report.name if rule_report else ''}".strip(), None, ""
     if step.verdict != "proved":
         message = f"{step.event} does not preserve {rule}: {step.reason or step.verdict}"
     if (failure := step.failure) is not None:
@@ -132,7 +132,7 @@ def _step_case(step: StepReport, kept: RuleReport | None) -> Case:
         _PROOF[step.verdict],
         step.verdict,
         message,
-        source=kept.place if kept else None,
+        source=rule_report.place if rule_report else None,
         trace=trace,
         seconds=step.seconds,
         rule=step.rule,

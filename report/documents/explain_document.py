@@ -46,26 +46,26 @@ def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
     yield Labelled("source", origin.source)
 
 
-def _property(found: Explained, at: int, detail: int) -> Iterator[Block]:
-    yield Verdict("holds" if found.value else "fail", f"{found.id} {found.name} in state {at}")
-    yield Labelled("", found.statement, indent=0)
-    for clause in found.clauses:
-        yield from _clause(clause, detail, 0, found.value)
-    yield Labelled("witness", found.witness)
-    yield Labelled("", found.source and f"({found.source})", indent=0)
+def _property(explained: Explained, at: int, detail: int) -> Iterator[Block]:
+    yield Verdict("holds" if explained.value else "fail", f"{explained.id} {explained.name} in state {at}")
+    yield Labelled("", explained.statement, indent=0)
+    for clause in explained.clauses:
+        yield from _clause(clause, detail, 0, explained.value)
+    yield Labelled("witness", explained.witness)
+    yield Labelled("", explained.source and f"({explained.source})", indent=0)
     yield Line()
 
 
-def _wait(found: Explained, detail: int) -> Iterator[Block]:
+def _wait(explained: Explained, detail: int) -> Iterator[Block]:
     """Prints the goal in each state of the cycle; groups states where it is false for the same reasons."""
-    wait, instance = found.wait, f" for {found.witness}" if found.witness else ""
+    wait, instance = explained.wait, f" for {explained.witness}" if explained.witness else ""
     if wait is None:
-        yield Verdict("holds", f"{found.id} {found.name}: every wait ends in this behaviour")
-        yield Labelled("", found.statement, indent=0)
+        yield Verdict("holds", f"{explained.id} {explained.name}: every wait ends in this behaviour")
+        yield Labelled("", explained.statement, indent=0)
         yield Line()
         return
-    yield Verdict("fail", f"{found.id} {found.name}{instance}: waits forever from state {wait.since} on")
-    yield Labelled("", found.statement, indent=0)
+    yield Verdict("fail", f"{explained.id} {explained.name}{instance}: waits forever from state {wait.since} on")
+    yield Labelled("", explained.statement, indent=0)
     yield Line(f"{'':10}waits in state {wait.since}:")
     yield from _clause(wait.premise, detail if detail > 0 else -1, 1, False)
     groups: dict[Clause, list[str]] = {}
@@ -74,7 +74,7 @@ def _wait(found: Explained, detail: int) -> Iterator[Block]:
     for clause, states in groups.items():
         yield Line(f"{'':10}not reached in state{'s' * (len(states) > 1)} {', '.join(states)}:")
         yield from _clause(clause, detail, 1, False)
-    yield Labelled("", found.source and f"({found.source})", indent=0)
+    yield Labelled("", explained.source and f"({explained.source})", indent=0)
     yield Line()
 
 
@@ -100,17 +100,17 @@ def _cycle(cycle: Cycle, detail: int) -> Iterator[Block]:
         yield Labelled("unfair", "a fair behaviour would leave this cycle, so it violates nothing")
 
 
-def _action(found: Explained, detail: int) -> Iterator[Block]:
-    label = f"{found.name}({', '.join(f'{a.name}={a.value}' for a in found.arguments)})"
-    yield Verdict("enabled" if found.value else "refused", label)
-    yield Labelled("", found.statement, indent=0)
-    for clause in found.clauses:
-        yield from _clause(clause, detail, 0, found.value)
-    for name in found.later:
+def _action(explained: Explained, detail: int) -> Iterator[Block]:
+    label = f"{explained.name}({', '.join(f'{a.name}={a.value}' for a in explained.arguments)})"
+    yield Verdict("enabled" if explained.value else "refused", label)
+    yield Labelled("", explained.statement, indent=0)
+    for clause in explained.clauses:
+        yield from _clause(clause, detail, 0, explained.value)
+    for name in explained.later:
         yield Labelled("", f"     {name} (not evaluated)", indent=0)
-    for change in found.changes:
+    for change in explained.changes:
         yield Labelled("", f"would change {change.path}: {change.old} -> {change.new}", indent=0)
-    yield Labelled("", found.source and f"({found.source})", indent=0)
+    yield Labelled("", explained.source and f"({explained.source})", indent=0)
     yield Line()
 
 
@@ -118,8 +118,8 @@ def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
     """Prints one row per guard, with the choices of arguments that it refuses."""
     groups: dict[str, list[str]] = {}
     for one in actions:
-        given = ", ".join(f"{a.name}={a.value}" for a in one.arguments) or "-"
-        groups.setdefault("" if one.value else one.guard or "", []).append(given)
+        arguments = ", ".join(f"{a.name}={a.value}" for a in one.arguments) or "-"
+        groups.setdefault("" if one.value else one.guard or "", []).append(arguments)
     rows = []
     for guard, choices in groups.items():
         more = f" and {len(choices) - CHOICES} more" if len(choices) > CHOICES else ""
@@ -128,7 +128,7 @@ def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
     yield Table(("refused by", "choices", "arguments"), rows)
 
 
-def _clause(clause: Clause, detail: int, depth: int, wanted: bool) -> Iterator[Block]:
+def _clause(clause: Clause, detail: int, depth: int, expected: bool) -> Iterator[Block]:
     """Prints a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
@@ -136,7 +136,7 @@ def _clause(clause: Clause, detail: int, depth: int, wanted: bool) -> Iterator[B
     over = "" if clause.over is None else f" (of {clause.over})"
     title = clause.name or _short(clause.text)
     yield Line(f"{pad}{word:<4} {title}" + (f", for {witness}" if witness else "") + over)
-    opened = detail > 0 or clause.value is False or (wanted is False and depth > 0) or not clause.name
+    opened = detail > 0 or clause.value is False or (expected is False and depth > 0) or not clause.name
     if detail < 0 or not opened:
         return
     if clause.name:
@@ -144,7 +144,7 @@ def _clause(clause: Clause, detail: int, depth: int, wanted: bool) -> Iterator[B
     for look in clause.looked:
         yield Line(f"{pad}     {_short(look.text)} = {look.value}")
     for part in clause.parts:
-        yield from _clause(part, detail, depth + 1, wanted)
+        yield from _clause(part, detail, depth + 1, expected)
 
 
 def _short(text: str) -> str:

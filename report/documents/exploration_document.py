@@ -81,17 +81,17 @@ def _states(space: SpaceReport) -> str:
 
 
 def _components(report: ExploreReport) -> str:
-    found = report.components
-    if found is None:
+    components = report.components
+    if components is None:
         if not report.space.complete:
             return "strongly connected components need all states"
         limit = grouped(report.components_limit)
         return f"strongly connected components are only computed up to {limit} states"
-    text = f"{grouped(found.count)} strongly connected components"
-    if not found.cyclic:
+    text = f"{grouped(components.count)} strongly connected components"
+    if not components.cyclic:
         return f"{text}, each a single state"
-    largest = grouped(found.largest)
-    return f"{text}, {grouped(found.cyclic)} with more than one state, the largest with {largest}"
+    largest = grouped(components.largest)
+    return f"{text}, {grouped(components.cyclic)} with more than one state, the largest with {largest}"
 
 
 def exploration_sheet(report: ExploreReport) -> Sheet:

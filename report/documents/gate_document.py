@@ -33,8 +33,8 @@ def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
     if entry.renamed and report.verdict != "updated":
         number = len(entry.renamed)
         have = "has a new name" if number == 1 else "have new names"
-        said = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
-        yield Labelled("notice", f"{said}; the next release will not know the old ones")
+        notice = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
+        yield Labelled("notice", f"{notice}; the next release will not know the old ones")
         yield Labelled("next", f"elrcheck gate --baseline {report.baseline} --update-baseline")
 
 
@@ -48,9 +48,9 @@ def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Bloc
     number = len(entry.differences)
     word = entry.verdict if report.verdict != "updated" else "updated"
     yield Verdict(word, f"{entry.name}: {differences(number)}  ({where})")
-    shown, left = _shown(entry.differences, detail)
+    listed, left = _shown(entry.differences, detail)
     yield Table(
-        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in shown]
+        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
     )
     if left:
         yield Line(f"      and {left} more counts (-v shows them)")
@@ -67,9 +67,9 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
         return
     word = suite.verdict if report.verdict != "updated" else "updated"
     yield Verdict(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
-    shown, left = _shown(suite.differences, detail)
+    listed, left = _shown(suite.differences, detail)
     yield Table(
-        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in shown]
+        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
     )
     if left:
         yield Line(f"      and {left} more counts (-v shows them)")
@@ -105,8 +105,8 @@ def _findings(entry: EntryReport, detail: int) -> Iterator[Block]:
     """Prints the trace of each differing violation, and the step of each differing refuted obligation."""
     subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
     every = detail > 0 or "entry" in subjects
-    violated = [found for found in entry.check.properties if found.verdict == "violated"]
-    differing = [found for found in violated if every or found.id in subjects]
+    violated = [result for result in entry.check.properties if result.verdict == "violated"]
+    differing = [result for result in violated if every or result.id in subjects]
     yield from violations_blocks(differing, entry.check, detail)
     if entry.proof is None:
         return
@@ -184,19 +184,19 @@ def _gated(entry: GatedSuite) -> Suite:
     return Suite(entry.name, tuple(cases), seconds=sum(run.seconds for run in runs.values()))
 
 
-def _configuration(entry: GatedSuite, name: str, found: Sequence[Difference]) -> Case:
-    fails = any(one.fails for one in found)
-    undecided = any(one.kind == "inconclusive" and one.worse for one in found)
+def _configuration(entry: GatedSuite, name: str, differing: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in differing)
+    undecided = any(one.kind == "inconclusive" and one.worse for one in differing)
     run = next((run for run in entry.suite.runs if run.name == name), None)
     plain = None if run is None else run_case(run)
-    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in differing]
     return Case(
         id=name,
         name=name,
         outcome="failed" if fails else "undecided" if undecided else "passed",
-        verdict=lines[0] if fails else plain.verdict if plain is not None else differences(len(found)),
+        verdict=lines[0] if fails else plain.verdict if plain is not None else differences(len(differing)),
         message="; ".join(lines) if fails or undecided else "",
-        text="\n".join([*lines, *([] if run is None else [run.command])]) if found else "",
+        text="\n".join([*lines, *([] if run is None else [run.command])]) if differing else "",
         place=entry.place,
         rule="gate-suite",
     )
@@ -204,39 +204,40 @@ def _configuration(entry: GatedSuite, name: str, found: Sequence[Difference]) ->
 
 def _properties(entry: EntryReport) -> list[Case]:
     by_subject = {one.subject: one for one in entry.differences if one.kind not in ("proof", "count")}
-    return [_property(entry, found, by_subject.get(found.id)) for found in entry.check.properties]
+    return [_property(entry, result, by_subject.get(result.id)) for result in entry.check.properties]
 
 
-def _property(entry: EntryReport, found: PropertyReport, one: Difference | None) -> Case:
-    plain = property_case(found, entry.check)
-    fails = one is not None and one.fails
+def _property(entry: EntryReport, result: PropertyReport, difference: Difference | None) -> Case:
+    plain = property_case(result, entry.check)
+    fails = difference is not None and difference.fails
+    expected = None if difference is None or difference.expected == difference.found else difference.expected
     verdict = plain.verdict
-    if one is not None and one.expected != one.found:
-        verdict += f", expected {one.expected}"
-    elif found.verdict == "violated":
+    if expected is not None:
+        verdict += f", expected {expected}"
+    elif result.verdict == "violated":
         verdict += ", as expected"
     message = ""
     if fails:
-        message = plain.message or f"{found.id} {found.name}: {plain.verdict}"
-        message += "" if one is None or one.expected == one.found else f"; expected: {one.expected}"
+        message = plain.message or f"{result.id} {result.name}: {plain.verdict}"
+        message += f"; expected: {expected}" if expected is not None else ""
     return Case(
-        id=found.id,
-        name=found.name,
+        id=result.id,
+        name=result.name,
         outcome="failed" if fails else "passed",
         verdict=verdict,
         message=message,
         text=plain.text if fails else "",
-        source=found.source,
+        source=result.source,
         place=entry.place,
-        trace=found.counterexample if fails else None,
+        trace=result.counterexample if fails else None,
     )
 
 
 def _others(entry: EntryReport) -> list[Case]:
     """Cases for a missing property, a new entry and an inconclusive run."""
-    known = {found.id for found in entry.check.properties}
+    properties = {result.id for result in entry.check.properties}
     grouped = {kind for kind, _ in _GROUPS}
-    rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in known]
+    rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in properties]
     return [
         Case(
             one.subject,
@@ -259,15 +260,15 @@ def _groups(entry: EntryReport) -> list[Case]:
     ]
 
 
-def _group(entry: EntryReport, name: str, found: Sequence[Difference]) -> Case:
-    fails = any(one.fails for one in found)
-    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in found]
+def _group(entry: EntryReport, name: str, differing: Sequence[Difference]) -> Case:
+    fails = any(one.fails for one in differing)
+    lines = [f"{one.what}: {one.found}, expected {one.expected}" for one in differing]
     more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     return Case(
         id=name,
         name=name,
         outcome="failed" if fails else "passed",
-        verdict=differences(len(found)) if found else "same",
+        verdict=differences(len(differing)) if differing else "same",
         message=lines[0] + more if fails else "",
         text="".join(f"{line}\n" for line in lines),
         place=entry.place,
@@ -279,11 +280,11 @@ def _proof(entry: EntryReport) -> list[Case]:
     """One case per differing obligation, or a single case if none differs."""
     if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
         return []
-    known = {} if entry.proof is None else _obligations(entry)
-    found = [one for one in entry.differences if one.kind == "proof"]
+    obligations = {} if entry.proof is None else _obligations(entry)
+    differing = [one for one in entry.differences if one.kind == "proof"]
     cases = []
-    for one in found:
-        plain = known.get(one.subject)
+    for one in differing:
+        plain = obligations.get(one.subject)
         message = f"{one.what}: {one.found}; expected: {one.expected}"
         cases.append(
             Case(
@@ -299,7 +300,7 @@ def _proof(entry: EntryReport) -> list[Case]:
                 rule=(plain.rule or plain.id) if plain else "gate-proof",
             )
         )
-    number = len(known)
+    number = len(obligations)
     return cases or [Case("proof", "proof", "passed", f"{number} obligations as expected", place=entry.place)]
 
 

@@ -37,19 +37,19 @@ def mutate_blocks(report: MutateReport, detail: int = 0) -> Iterator[Block]:
             yield Verdict(guard.verdict, f"{guard.action} without: {guard.guard}")
             yield from _finding(guard.conjunct, guard.witness, guard.counterexample, detail)
     run = [h for h in report.hazards if h.verdict != "skipped"]
-    shown = [h for h in run if detail >= 0 or h.verdict != "found"]
+    listed = [h for h in run if detail >= 0 or h.verdict != "found"]
     yield Table(
         ("hazard", "mutation", "verdict", "property", *_NUMBERS),
-        [(h.id, h.mutation, h.verdict, h.property or "", *_measured(h)) for h in shown],
+        [(h.id, h.mutation, h.verdict, h.property or "", *_measured(h)) for h in listed],
     )
     yield Table(
         ("hazard", "issue", "not run, because"),
         [(h.id, h.issue, h.reason or "") for h in report.hazards if h.verdict == "skipped" and detail >= 0],
     )
-    yield Table(("hazard", "not settled, because"), [(h.id, h.reason or "") for h in shown if h.verdict != "found"])
+    yield Table(("hazard", "not settled, because"), [(h.id, h.reason or "") for h in listed if h.verdict != "found"])
     yield Table(
         ("hazard", "by the proof", "open obligation", "covered"),
-        [(h.id, "a hole" if h.hole else h.proof, h.open or "", _covered(h)) for h in shown if h.proof],
+        [(h.id, "a hole" if h.hole else h.proof, h.open or "", _covered(h)) for h in listed if h.proof],
     )
     if detail >= 0:
         yield from _guards(report)
@@ -86,10 +86,10 @@ _QUIET = ("found", "counted", "undefined", "equivalent")
 
 def _rules(report: MutateReport, detail: int) -> Iterator[Block]:
     """Changes that nothing tells apart; with -v all of them."""
-    shown = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET or rule.hole]
+    listed = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET or rule.hole]
     yield Table(
         ("change", "at", "verdict", "by", "depth", ""),
-        [(rule.name, rule.place, rule.verdict, rule.by or "", rule.depth, _why(rule)) for rule in shown],
+        [(rule.name, rule.place, rule.verdict, rule.by or "", rule.depth, _why(rule)) for rule in listed],
     )
 
 
@@ -144,8 +144,8 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
     if report.rules:
         parts.append("changes: " + _tally([rule.verdict for rule in report.rules]))
     tally = "; ".join(parts) or ("nothing was changed" if report.rule_survey else "no guard was removed")
-    kept = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
-    yield Labelled("kept", from_store_of(kept))
+    ages = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
+    yield Labelled("kept", from_store_of(ages))
     yield Verdict(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey

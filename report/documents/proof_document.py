@@ -78,14 +78,14 @@ def claim(report: ProveReport) -> str:
         return f": {left} of {len(verdicts)} obligations open{more}{given(report)}"
     if covered is None:
         return given(report)
-    said = (
+    extent = (
         f": {covered.properties} of {covered.all_properties} properties,"
         f" {covered.actions} of {covered.all_actions} actions"
     )
     chosen = [one.statement for one in report.assumptions]
     number = len([one for one in covered.assumed if one not in chosen])
     always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
-    return f"{said}{always}{given(report)}, with {bounds(covered, report.config)}"
+    return f"{extent}{always}{given(report)}, with {bounds(covered, report.config)}"
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
@@ -140,17 +140,17 @@ def _possible(possible: PossibleReport | None) -> Iterator[Block]:
         )
 
 
-def _surviving(found: Surviving) -> Iterator[Block]:
+def _surviving(surviving: Surviving) -> Iterator[Block]:
     """The properties that the lemmas which every step preserves prove, and those that they do not."""
     yield Table(
         ("dropped", "action"),
-        [(one.lemma, f"{one.action or 'Init'}{' (unknown)' * one.unknown}") for one in found.dropped],
+        [(one.lemma, f"{one.action or 'Init'}{' (unknown)' * one.unknown}") for one in surviving.dropped],
     )
-    for one in found.void:
+    for one in surviving.void:
         yield Labelled("void", f"{one.action} may break {one.lemma} without them, so nothing is proved")
-    yield Labelled("survive", f"{len(found.lemmas)} lemmas, which prove what follows")
+    yield Labelled("survive", f"{len(surviving.lemmas)} lemmas, which prove what follows")
     for word, proved in (("proved", True), ("open", False)):
-        yield Labelled(word, ", ".join(each.id for each in found.properties if each.proved is proved))
+        yield Labelled(word, ", ".join(each.id for each in surviving.properties if each.proved is proved))
 
 
 def _open(one: LemmaNeed) -> str:
@@ -268,19 +268,19 @@ def cell_case(cell: CellReport) -> Case:
     )
 
 
-def obligation_case(found: ObligationReport) -> Case:
-    proved = found.verdict == "proved"
-    message = "" if proved else f"{found.name}: {found.verdict}"
-    text = "" if proved else tuple(obligation_blocks(found))
+def obligation_case(obligation: ObligationReport) -> Case:
+    proved = obligation.verdict == "proved"
+    message = "" if proved else f"{obligation.name}: {obligation.verdict}"
+    text = "" if proved else tuple(obligation_blocks(obligation))
     return Case(
-        found.id or found.name,
-        found.name,
-        _PROOF[found.verdict],
-        found.verdict,
+        obligation.id or obligation.name,
+        obligation.name,
+        _PROOF[obligation.verdict],
+        obligation.verdict,
         message,
         text,
-        found.source,
-        seconds=found.seconds,
+        obligation.source,
+        seconds=obligation.seconds,
     )
 
 

@@ -83,20 +83,20 @@ def patch_in_words(report: ReproduceReport) -> str:
 
 def notes(report: ReproduceReport) -> list[str]:
     """What a reader must know about the outcome."""
-    found = []
+    lines = []
     if report.control_shows_it:
-        found.append("the control shows the same, so the run does not show what the finding says: exit 3")
+        lines.append("the control shows the same, so the run does not show what the finding says: exit 3")
     if report.control is not None and report.control.outcome == "inconclusive":
-        found.append("the control did not come to its end")
+        lines.append("the control did not come to its end")
     if report.patched:
-        found.append(patch_in_words(report))
+        lines.append(patch_in_words(report))
     elif report.classes:
-        found.append("the classes of Kafka were not all those of the release")
+        lines.append("the classes of Kafka were not all those of the release")
     elif not report.expected:
-        found.append("the recipe does not name this release among those on which the finding was seen")
+        lines.append("the recipe does not name this release among those on which the finding was seen")
     if report.timing and report.outcome != "lost":
-        found.append(f"timing matters: {report.timing}")
-    return found
+        lines.append(f"timing matters: {report.timing}")
+    return lines
 
 
 def _steps(steps: tuple[DoneStep, ...]) -> Iterator[Block]:
@@ -114,16 +114,16 @@ def reproduction_sheet(report: ReproduceReport) -> Sheet:
     told_facts = tuple((name, text) for name, text in facts if text)
     suite = Suite(f"Kafka {report.kafka}", tuple(cases), seconds=report.seconds, facts=told_facts)
     summary = f"{name} on Kafka {report.kafka}: {side_in_words(report)}"
-    told = [] if report.repeated is None else [rate_in_words(report.repeated)]
-    told += notes(report)
-    return Sheet(summary, (suite,), tuple(told))
+    lines = [] if report.repeated is None else [rate_in_words(report.repeated)]
+    lines += notes(report)
+    return Sheet(summary, (suite,), tuple(lines))
 
 
 def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:
     outcome: Outcome = "passed"
     if side.outcome != "not-reproduced":
         outcome = "failed" if side.outcome in SHOWN else "undecided"
-    said = side_in_words(side)
-    message = said.partition("\n")[0] if outcome != "passed" else ""
-    text = "\n".join([said, *(f"{step.text}: {step.result}" for step in side.steps)]) if message else ""
+    result = side_in_words(side)
+    message = result.partition("\n")[0] if outcome != "passed" else ""
+    text = "\n".join([result, *(f"{step.text}: {step.result}" for step in side.steps)]) if message else ""
     return Case(ident, name, outcome, side.outcome, message, text, seconds=side.seconds)

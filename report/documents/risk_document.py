@@ -77,11 +77,11 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
     reach = part.safe_up_to[outcome]
     never = "nothing is lost" if outcome == "lost" else "a leader comes back"
     plural = "event" if reach.events == 1 else "events"
-    said = f"after any {reach.events} {plural} {never}" if reach.events else _from_the_first(part, outcome)
+    safe = f"after any {reach.events} {plural} {never}" if reach.events else _from_the_first(part, outcome)
     decided = reach.sets - reach.undecided
     if reach.undecided:
-        return f"{said}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"
-    return f"{said}; every set of {up_to(reach.most)} is decided ({reach.sets})"
+        return f"{safe}; of the sets of {up_to(reach.most)} {decided} of {reach.sets} are decided"
+    return f"{safe}; every set of {up_to(reach.most)} is decided ({reach.sets})"
 
 
 def _from_the_first(part: RiskPart, outcome: RiskOutcome) -> str:
@@ -98,12 +98,12 @@ def up_to(most: int) -> str:
 
 def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
     """Why it happens."""
-    said = []
+    reasons = []
     for cause in answer.causes:
         page = f" ({cause.page})" if pages and cause.page else ""
         sure = "" if cause.confirmed or cause.kind == "unknown" else ", by this story"
-        said.append(f"{cause.finding}: {cause.text}{page}{sure}" if cause.finding else f"{cause.text}{sure}")
-    return "; and ".join(said)
+        reasons.append(f"{cause.finding}: {cause.text}{page}{sure}" if cause.finding else f"{cause.text}{sure}")
+    return "; and ".join(reasons)
 
 
 def _part(part: RiskPart, detail: int) -> Iterator[Block]:
@@ -113,12 +113,12 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
     if detail >= 0:
         for note in part.notes:
             yield from _wrapped("note", note)
-    told: set[str] = set()
+    outcomes: set[str] = set()
     for answer in part.answers:
         if answer.expected:
             continue
-        full = detail > 0 or (detail == 0 and answer.outcome not in told)
-        told.add(answer.outcome)
+        full = detail > 0 or (detail == 0 and answer.outcome not in outcomes)
+        outcomes.add(answer.outcome)
         yield from _answer(answer, full)
     by_design = [answer for answer in part.answers if answer.expected]
     if detail >= 0:
@@ -128,15 +128,15 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
             yield from _wrapped("safe", reach_in_words(part, outcome))
         if part.safe_events:
             if any(reach.undecided for reach in part.safe_up_to.values()):
-                said = f"{', '.join(part.safe_events)}; but not every set with them is decided"
-                yield from _wrapped("in no answer", said)
+                events = f"{', '.join(part.safe_events)}; but not every set with them is decided"
+                yield from _wrapped("in no answer", events)
             else:
                 yield from _wrapped("harmless", f"{', '.join(part.safe_events)}: in no answer")
         if part.outside:
             names = [one.finding for one in part.outside]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-            known = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
-            yield from _wrapped("also known", known)
+            others = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
+            yield from _wrapped("also known", others)
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:

@@ -33,7 +33,7 @@ def scenario_blocks(report: ScenarioReport, detail: int = 0) -> Iterator[Block]:
     )
     findings = {run.label: _findings(run, detail) for run in report.runs}
     for lines in dict.fromkeys(lines for lines in findings.values() if lines):
-        yield Line(", ".join(label for label, found in findings.items() if found == lines))
+        yield Line(", ".join(label for label, other in findings.items() if other == lines))
         for line in lines:
             yield Line(f"      {line}")
     if report.pending:
@@ -50,13 +50,13 @@ def _count(runs: tuple[RunReport, ...]) -> str:
 
 
 def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
-    shown: list[RunReport] = []
+    printed: list[RunReport] = []
     for run in runs:
-        if not run.steps or any(_same(run.steps, other.steps) == len(run.steps) for other in shown):
+        if not run.steps or any(_same(run.steps, other.steps) == len(run.steps) for other in printed):
             continue
         alike = [other.label for other in runs if other.steps == run.steps]
         yield Line("Story of " + ", ".join(alike), style="bold")
-        skipped = max((_same(run.steps, other.steps) for other in shown), default=0) if detail == 0 else 0
+        skipped = max((_same(run.steps, other.steps) for other in printed), default=0) if detail == 0 else 0
         if skipped:
             yield Line(f"  1 to {skipped}: as above" if skipped > 1 else "  1: as above")
         for step in run.steps[skipped:]:
@@ -65,7 +65,7 @@ def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
                 yield Line("        " + line.replace("\0", " "))
             yield Line(f"      = {step.state}")
         yield Line()
-        shown.append(run)
+        printed.append(run)
 
 
 def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:

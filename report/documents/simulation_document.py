@@ -11,9 +11,9 @@ from elrcheck.results.simulation_report import SeenProperty, SimulationReport, W
 
 
 def simulation_blocks(report: SimulationReport, detail: int = 0) -> Iterator[Block]:
-    for found in report.properties:
-        if found.verdict == "violated":
-            yield from _violation(found, report, detail)
+    for result in report.properties:
+        if result.verdict == "violated":
+            yield from _violation(result, report, detail)
     if detail >= 0:
         yield from _tables(report)
     if detail > 0:
@@ -21,21 +21,22 @@ def simulation_blocks(report: SimulationReport, detail: int = 0) -> Iterator[Blo
     yield from _verdict(report)
 
 
-def _violation(found: SeenProperty, report: SimulationReport, detail: int) -> Iterator[Block]:
+def _violation(violation: SeenProperty, report: SimulationReport, detail: int) -> Iterator[Block]:
+    steps = several(violation.steps or 0, "step")
     yield Verdict(
         "fail",
-        f"{found.id} {found.name}  violated after {several(found.steps or 0, 'step')} of walk {found.walk}"
+        f"{violation.id} {violation.name}  violated after {steps} of walk {violation.walk}"
         f"  ({report.variant}, {report.scope})",
     )
-    yield Labelled("conjunct", found.conjunct)
-    yield Labelled("witness", found.witness)
-    if found.counterexample is not None:
-        yield from trace_blocks(found.counterexample, initial=detail > 0)
-        yield Labelled("repro", found.counterexample.repro)
-    yield Labelled("length", f"{several(found.steps or 0, 'step')}, the walk itself; not a shortest trace")
-    yield Labelled("after", f"{grouped(found.states)} states" if found.states is not None else None)
-    if found.trace is not None:
-        place = f"{report.run_dir}/{found.trace}" if report.run_dir else found.trace
+    yield Labelled("conjunct", violation.conjunct)
+    yield Labelled("witness", violation.witness)
+    if violation.counterexample is not None:
+        yield from trace_blocks(violation.counterexample, initial=detail > 0)
+        yield Labelled("repro", violation.counterexample.repro)
+    yield Labelled("length", f"{steps}, the walk itself; not a shortest trace")
+    yield Labelled("after", f"{grouped(violation.states)} states" if violation.states is not None else None)
+    if violation.trace is not None:
+        place = f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
         yield Labelled("trace", place)
         yield Labelled("next", f"elrcheck trace minimise {place}")
     yield Line()
@@ -46,14 +47,14 @@ def _tables(report: SimulationReport) -> Iterator[Block]:
         ("id", "property", "kind", "verdict", "steps", "walk"),
         [
             (
-                found.id,
-                found.name,
-                found.kind,
-                found.verdict if found.verdict != "inconclusive" else "not seen",
-                found.steps,
-                found.walk,
+                result.id,
+                result.name,
+                result.kind,
+                result.verdict if result.verdict != "inconclusive" else "not seen",
+                result.steps,
+                result.walk,
             )
-            for found in report.properties
+            for result in report.properties
         ],
     )
     yield Table(
@@ -71,7 +72,7 @@ def _states(search: WalksReport) -> str:
 
 def _verdict(report: SimulationReport) -> Iterator[Block]:
     search = report.search
-    violated = [found.id for found in report.properties if found.verdict == "violated"]
+    violated = [result.id for result in report.properties if result.verdict == "violated"]
     outcome = "a violation" if violated else "no violation"
     walks = several(search.walks, "walk", shown=grouped(search.walks))
     steps = several(report.depth, "step", shown=grouped(report.depth))

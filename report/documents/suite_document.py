@@ -28,7 +28,7 @@ def _runs(report: SuiteReport) -> Iterator[Block]:
             (
                 run.name,
                 run.verdict,
-                ", ".join(found.id for found in run.violations if found.found),
+                ", ".join(violation.id for violation in run.violations if violation.found),
                 run.distinct,
                 run.diameter,
                 Number(f"{run.seconds:.2f}"),
@@ -105,10 +105,10 @@ def run_case(run: SuiteRun) -> Case:
     undecided: Mapping[str, Outcome] = {"inconclusive": "undecided", "failed": "undecided"}
     outcome: Outcome = "passed"
     if not run.as_expected:
-        odd = any(not found.explained for found in run.violations)
+        odd = any(not violation.explained for violation in run.violations)
         decided = run.dead or run.recorded is not None or odd
         outcome = "failed" if decided else undecided.get(run.verdict, "undecided")
-    broken = ", ".join(found.id for found in run.violations if found.found)
+    broken = ", ".join(violation.id for violation in run.violations if violation.found)
     message = "; ".join(run.problems)
     text = "\n".join([*run.problems, run.command]) if message else ""
     verdict = run.verdict + (f": {broken}" if broken else "")

@@ -32,23 +32,23 @@ def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
     yield from _hits("violates", report.violated)
 
 
-def _rejection(found: Rejection, detail: int) -> Iterator[Block]:
-    name = f"step {found.step}" if found.step else "start"
-    yield Labelled(name, found.recorded or ("unnamed" if found.step else "the first state"))
-    yield Labelled("", found.reason)
-    if found.changed:
-        yield Labelled("", "recorded:" if found.step else "initial -> recorded:")
-        yield from _leaves(found.changed, detail)
-    possible = [one for one in found.candidates if one.guard is None]
-    shown = possible if detail > 0 else [one for one in possible if one.named] or possible[:CLOSEST]
-    for one in shown:
+def _rejection(rejection: Rejection, detail: int) -> Iterator[Block]:
+    name = f"step {rejection.step}" if rejection.step else "start"
+    yield Labelled(name, rejection.recorded or ("unnamed" if rejection.step else "the first state"))
+    yield Labelled("", rejection.reason)
+    if rejection.changed:
+        yield Labelled("", "recorded:" if rejection.step else "initial -> recorded:")
+        yield from _leaves(rejection.changed, detail)
+    possible = [one for one in rejection.candidates if one.guard is None]
+    listed = possible if detail > 0 else [one for one in possible if one.named] or possible[:CLOSEST]
+    for one in listed:
         if one.differs:
-            label = "nearest" if one is shown[0] else ""
+            label = "nearest" if one is listed[0] else ""
             yield Labelled(label, f"{one.label} leads to another state (model -> recorded):")
             yield from _leaves(one.differs, detail)
         else:
             yield Labelled("matches", one.label)
-    refused = [one for one in found.candidates if one.guard is not None]
+    refused = [one for one in rejection.candidates if one.guard is not None]
     if refused:
         yield Line()
         rows = _grouped(refused) if detail <= 0 else [(o.label, unbound(o.guard or ""), "") for o in refused]
@@ -61,17 +61,17 @@ def _grouped(refused: Sequence[Candidate]) -> list[tuple[str, str, str]]:
     for one in refused:
         groups.setdefault((one.action, one.guard or ""), []).append(one)
     return [
-        (found[0].label if len(found) == 1 or found[0].named else action, unbound(guard), str(len(found)))
-        for (action, guard), found in groups.items()
+        (alike[0].label if len(alike) == 1 or alike[0].named else action, unbound(guard), str(len(alike)))
+        for (action, guard), alike in groups.items()
     ]
 
 
 def _leaves(leaves: Sequence[Change], detail: int) -> Iterator[Block]:
-    shown = leaves if detail > 0 else leaves[:LEAVES]
-    for leaf in shown:
+    listed = leaves if detail > 0 else leaves[:LEAVES]
+    for leaf in listed:
         yield Labelled("", f"  {leaf.path}: {leaf.old} -> {leaf.new}")
-    if len(shown) < len(leaves):
-        yield Labelled("", f"  and {len(leaves) - len(shown)} more (-v)")
+    if len(listed) < len(leaves):
+        yield Labelled("", f"  and {len(leaves) - len(listed)} more (-v)")
 
 
 def _hits(label: str, hits: Sequence[Hit]) -> Iterator[Block]:
@@ -117,10 +117,10 @@ def _evaluated(report: TraceReport, every: bool) -> dict[int, list[str]]:
     """Step number -> lines with the values of expressions, where they changed or everywhere."""
     notes: dict[int, list[str]] = {}
     for one in report.evaluations:
-        for found in one.values:
-            if found.changed or every:
-                value = f"no value: {found.why}" if found.value is None else found.value
-                notes.setdefault(found.at, []).append(f"{one.expression} = {value}")
+        for evaluated in one.values:
+            if evaluated.changed or every:
+                value = f"no value: {evaluated.why}" if evaluated.value is None else evaluated.value
+                notes.setdefault(evaluated.at, []).append(f"{one.expression} = {value}")
     return notes
 
 
@@ -184,16 +184,16 @@ def _step(step: Step) -> Iterator[Block]:
 
 def replay_sheet(report: ReplayReport) -> Sheet:
     """One suite for the model, one case for the file."""
-    origin, found = report.origin, report.rejection
+    origin, rejection = report.origin, report.rejection
     followed = f"the model accepts {report.accepted} of {report.states} states"
-    message = "" if found is None else f"step {found.step}: {found.reason}"
+    message = "" if rejection is None else f"step {rejection.step}: {rejection.reason}"
     case = Case(
         id=origin.source,
         name=origin.source,
-        outcome="passed" if found is None else "failed",
+        outcome="passed" if rejection is None else "failed",
         verdict=report.verdict,
         message=message,
-        text="" if found is None else tuple(replay_blocks(report)),
+        text="" if rejection is None else tuple(replay_blocks(report)),
         place=origin.source,
         trace=report.trace,
         rule="replay",

@@ -47,8 +47,8 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
 
 def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     left_out = {each.finding: ", ".join(each.left_out) or "nothing" for each in report.repaired}
-    told = "; ".join(f"{finding} (not flagged: {rules})" for finding, rules in left_out.items())
-    return (("repaired", told),) if told else ()
+    text = "; ".join(f"{finding} (not flagged: {rules})" for finding, rules in left_out.items())
+    return (("repaired", text),) if text else ()
 
 
 def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
@@ -94,8 +94,8 @@ def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:
     grids = [Grid("Flags", FLAGS, rows, _note(len(flags)) or ("" if flags else "No partition is flagged."))]
     grids += _remedies(flags)
     if damage:
-        found = tuple((str(d.offset), d.path, str(d.position), d.message) for d in damage[:MOST_ROWS])
-        grids.append(Grid("Damage", ("offset", "file", "byte", "what"), found, _note(len(damage))))
+        places = tuple((str(d.offset), d.path, str(d.position), d.message) for d in damage[:MOST_ROWS])
+        grids.append(Grid("Damage", ("offset", "file", "byte", "what"), places, _note(len(damage))))
     return grids
 
 

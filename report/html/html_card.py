@@ -91,22 +91,22 @@ def check_card(report: CheckReport) -> Card:
     if (extent := report.extent) is not None:
         lines.append(("tried", ", ".join(extent.tried) or "no disturbance at all"))
         lines.append(("not tried", ", ".join(extent.not_tried)))
-        lines.append(("known, outside this scope", ", ".join(known.finding for known in extent.findings)))
+        lines.append(("known, outside this scope", ", ".join(outside.finding for outside in extent.findings)))
         lines.append(("no effect", ", ".join(extent.no_effect)))
     first = shortest(report)
-    said = () if first is None else (sentence(first),)
+    sentences = () if first is None else (sentence(first),)
     if first is None and report.verdict == "holds" and search.complete:
-        said = ("Nothing that was tried breaks a property.",)
-    return Card(said, tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))
+        sentences = ("Nothing that was tried breaks a property.",)
+    return Card(sentences, tuple(f for f in figures if f.value != "0"), tuple(line for line in lines if line[1]))
 
 
 def gate_card(report: GateReport) -> Card:
     words: Counter[str] = Counter(part.verdict for part in report.parts)
     failing = [(part.name, one) for part in report.parts for one in part.differences if one.fails]
-    said = [f"{name}: {one.what} is {one.found}, expected {one.expected}." for name, one in failing]
-    if len(said) > MOST_DIFFERENCES:
-        said[MOST_DIFFERENCES:] = [f"{len(said) - MOST_DIFFERENCES} more differences fail."]
-    said = [*_new_violation(report), *said]
+    sentences = [f"{name}: {one.what} is {one.found}, expected {one.expected}." for name, one in failing]
+    if len(sentences) > MOST_DIFFERENCES:
+        sentences[MOST_DIFFERENCES:] = [f"{len(sentences) - MOST_DIFFERENCES} more differences fail."]
+    sentences = [*_new_violation(report), *sentences]
     figures = (
         *_counted(words, GATE_TONES),
         *(
@@ -116,19 +116,19 @@ def gate_card(report: GateReport) -> Card:
         ),
         Figure(f"{report.seconds:.1f} s", "time"),
     )
-    return Card(tuple(said), figures, (("baseline", report.baseline),))
+    return Card(tuple(sentences), figures, (("baseline", report.baseline),))
 
 
 def _new_violation(report: GateReport) -> list[str]:
     """What the shortest counterexample to a property that should hold shows, in a sentence."""
-    found = [
+    violations = [
         (each.depth or 0, f"{part.name}: {sentence(each)}")
         for part in report.parts
         if isinstance(part, EntryReport)
         for each in part.check.properties
         if sentence(each) and any(one.fails and one.subject == each.id for one in part.differences)
     ]
-    return [min(found)[1]] if found else []
+    return [min(violations)[1]] if violations else []
 
 
 def prove_card(report: ProveReport) -> Card:
@@ -145,8 +145,8 @@ def prove_card(report: ProveReport) -> Card:
     ]
     left = [skipped.id if skipped.id not in NO_IDS else skipped.name for skipped in report.skipped]
     more = f" and {len(left) - MOST_LEFT} more" if len(left) > MOST_LEFT else ""
-    said = open_cells[:1] or ([f"Not covered: {', '.join(left[:MOST_LEFT])}{more}."] if left else [])
-    return Card(tuple(said), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
+    sentences = open_cells[:1] or ([f"Not covered: {', '.join(left[:MOST_LEFT])}{more}."] if left else [])
+    return Card(tuple(sentences), (*figures, Figure(f"{report.seconds:.1f} s", "time")))
 
 
 def audit_card(report: AuditReport) -> Card:
@@ -157,20 +157,21 @@ def audit_card(report: AuditReport) -> Card:
         if words[word]
     )
     worst = sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity))[:1]
-    said = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
-    return Card(said, (*flags, _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")))
+    sentences = tuple(f"{flag.topic}-{flag.partition}: {flag.message.rstrip('.')}." for flag in worst)
+    partitions = _figure(report.partitions, "partition" if report.partitions == 1 else "partitions", "")
+    return Card(sentences, (*flags, partitions))
 
 
 def risk_card(report: RiskReport) -> Card:
     answers = [answer for part in report.parts for answer in part.answers if not answer.expected]
     words: Counter[str] = Counter(answer.outcome for answer in answers)
-    said = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]
+    sentences = [f"After {answer.words}, {WORDS[answer.outcome]}." for answer in answers[:1]]
     lines = tuple((outcome, reach_in_words(part, outcome)) for part in report.parts[:1] for outcome in part.safe_up_to)
     figures = [
         _figure(words[outcome], _one(words[outcome], "set of events:", "sets of events:", outcome), "failed")
         for outcome in sorted(words)
     ]
-    return Card(tuple(said), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
+    return Card(tuple(sentences), (*figures, Figure(f"{report.states:,}", "states searched")), lines)
 
 
 def _one(number: int, one: str, many: str, rest: str) -> str:

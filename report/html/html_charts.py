@@ -83,10 +83,10 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
     return tuple(sorted(bars, key=lambda bar: (bool(bar.remark), -bar.value, bar.name)))
 
 
-def variables(found: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
+def variables(reports: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
     """The number of values of each variable, most first."""
-    most = max((variable.distinct for variable in found), default=0)
-    bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in found]
+    most = max((variable.distinct for variable in reports), default=0)
+    bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in reports]
     return tuple(sorted(bars, key=lambda bar: (-bar.value, bar.name)))
 
 

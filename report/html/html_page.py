@@ -85,20 +85,20 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
     messages = {case.id: case.message for case in cases}
     failed = {case.id for case in cases if case.outcome == "failed"}
     blocks = []
-    for found in report.properties:
-        if found.verdict != "violated" or found.counterexample is None:
+    for result in report.properties:
+        if result.verdict != "violated" or result.counterexample is None:
             continue
         block = trace_block(
-            f"{key}-{_word(found.id)}",
-            f"{found.id} {found.name}",
-            _broken(messages.get(found.id, ""), report, found.id),
-            found.counterexample,
+            f"{key}-{_word(result.id)}",
+            f"{result.id} {result.name}",
+            _broken(messages.get(result.id, ""), report, result.id),
+            result.counterexample,
             broker_count(report),
-            found.source or "",
-            "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace))),
-            plain=sentence(found),
+            result.source or "",
+            "" if result.trace is None else "/".join(filter(None, (report.run_dir, result.trace))),
+            plain=sentence(result),
         )
-        blocks.append(replace(block, expected=found.id not in failed))
+        blocks.append(replace(block, expected=result.id not in failed))
     return tuple(blocks)
 
 
@@ -111,9 +111,9 @@ def _broken(message: str, report: CheckReport, ident: str) -> str:
     """The message of a case; built here for an expected violation, for which the gate has no message."""
     if message:
         return message
-    found = next(one for one in report.properties if one.id == ident)
-    named = [found.conjunct or "", f"for {found.witness}" if found.witness else ""]
-    return " ".join(filter(None, [f"{found.id} {found.name} violated, as expected:", *named])).rstrip(":")
+    result = next(one for one in report.properties if one.id == ident)
+    named = [result.conjunct or "", f"for {result.witness}" if result.witness else ""]
+    return " ".join(filter(None, [f"{result.id} {result.name} violated, as expected:", *named])).rstrip(":")
 
 
 def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> Part:
@@ -165,5 +165,5 @@ def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
     """Returns the cases to show in a table, and the number of passed ones left out."""
     if len(cases) <= SHOWN:
         return cases, 0
-    kept = tuple(case for case in cases if case.outcome != "passed")
-    return kept, len(cases) - len(kept)
+    listed = tuple(case for case in cases if case.outcome != "passed")
+    return listed, len(cases) - len(listed)

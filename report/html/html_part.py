@@ -86,8 +86,8 @@ class Part(Record, frozen=True):
     @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:
         """Those of violations that nothing expects, the shortest first."""
-        found = [trace for trace in self.traces if trace.found and not trace.expected]
-        return tuple(sorted(found, key=lambda trace: len(trace.view.steps)))
+        failing = [trace for trace in self.traces if trace.found and not trace.expected]
+        return tuple(sorted(failing, key=lambda trace: len(trace.view.steps)))
 
     @property
     def expected_traces(self) -> tuple[TraceBlock, ...]:

@@ -46,14 +46,14 @@ def _part(key: str, part: RiskPart) -> Part:
         grids.append(Grid("Smallest sets of events", ANSWERS, rows))
     for answer in part.answers:
         if not answer.expected:
-            told = tuple((str(number), said) for number, said in enumerate(answer.story, 1))
+            steps = tuple((str(number), text) for number, text in enumerate(answer.story, 1))
             note = f"Repeat: {answer.command}"
             title = f"After {answer.words}: {WORDS[answer.outcome]}"
-            grids.append(Grid(title, ("step", "story"), told, note))
+            grids.append(Grid(title, ("step", "story"), steps, note))
     if part.outside:
-        known = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
+        others = tuple((one.finding, one.title, one.lost, one.page) for one in part.outside)
         grids.append(
-            Grid("Known in this release, beyond these events", ("finding", "title", "what is lost", "page"), known)
+            Grid("Known in this release, beyond these events", ("finding", "title", "what is lost", "page"), others)
         )
     return Part(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
 

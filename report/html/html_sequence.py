@@ -113,32 +113,33 @@ def diagram(view: TraceView, brokers: int) -> Diagram:
     place = {name: left + LANE * number for number, name in enumerate(names)}
     notes_x = left + LANE * (len(names) - 1) + LANE / 2 + MARGIN
     rows, top, widest = [], float(HEAD), 0.0
-    for step, (sender, receiver), label, told in zip(view.steps, ends, labels, notes(view), strict=True):
-        said = _texts(step, told)
-        height = max(ROW, LINE * len(said) + BOX * len(told.logs) + 10)
+    for step, (sender, receiver), label, step_notes in zip(view.steps, ends, labels, notes(view), strict=True):
+        texts_beside = _texts(step, step_notes)
+        height = max(ROW, LINE * len(texts_beside) + BOX * len(step_notes.logs) + 10)
         at, to = place[sender], None if receiver is None else place[receiver]
         tip = at if to is None else to + (4 if to < at else -4)
-        logs = tuple(_log_line(change, notes_x, top + 4 + BOX * n) for n, change in enumerate(told.logs))
+        logs = tuple(_log_line(change, notes_x, top + 4 + BOX * n) for n, change in enumerate(step_notes.logs))
         below = top + BOX * len(logs)
-        texts = tuple(Note(below + 17 + LINE * n, text, tone) for n, (text, tone) in enumerate(said))
+        texts = tuple(Note(below + 17 + LINE * n, text, tone) for n, (text, tone) in enumerate(texts_beside))
         lost = step.talk is not None and step.talk.lost
-        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, lost, texts, logs, bool(told.broken)))
+        broken = bool(step_notes.broken)
+        rows.append(Row(step.index, label, top, top + 13, height, at, to, tip, lost, texts, logs, broken))
         top += height
-        widest = max([widest, *(CHAR * len(text) for text, _ in said), *(log.end - notes_x for log in logs)])
+        widest = max([widest, *(CHAR * len(text) for text, _ in texts_beside), *(log.end - notes_x for log in logs)])
     loop = next((row.top for row in rows if row.index - 1 == view.loop), None)
     lanes = tuple(Lane(name if name == CONTROLLER else f"broker {name}", x) for name, x in place.items())
     return Diagram(notes_x + widest + MARGIN, top + MARGIN, notes_x, lanes, tuple(rows), loop)
 
 
-def _texts(step: Step, told: StepNotes) -> list[tuple[str, str]]:
+def _texts(step: Step, step_notes: StepNotes) -> list[tuple[str, str]]:
     """What stands beside a step as text, each with its tone."""
     texts = [(text, "") for text in important(step)]
-    for word, records in (("committed", told.committed), ("acknowledged", told.acknowledged)):
+    for word, records in (("committed", step_notes.committed), ("acknowledged", step_notes.acknowledged)):
         if records:
             texts.append((f"✓ {word}: {' '.join(map(name, records))}", "passed"))
-    if told.gone:
-        texts.append((f"✗ no log has {' '.join(map(name, told.gone))} any more", "failed"))
-    return texts + [(f"✗ {truth.id} {truth.name} is false", "failed") for truth in told.broken]
+    if step_notes.gone:
+        texts.append((f"✗ no log has {' '.join(map(name, step_notes.gone))} any more", "failed"))
+    return texts + [(f"✗ {truth.id} {truth.name} is false", "failed") for truth in step_notes.broken]
 
 
 def _log_line(change: LogChange, x: float, y: float) -> LogLine:
@@ -146,8 +147,8 @@ def _log_line(change: LogChange, x: float, y: float) -> LogLine:
     label = f"log of {change.broker}:"
     words, boxes = [(x, label)], list[Box]()
     x += CHAR * (len(label) + 1)
-    kept = tuple((record, record in change.lost) for record in change.before if record in change.lost)
-    sides = ([(r, False) for r in change.before], [(r, False) for r in change.after] + list(kept))
+    lost_boxes = tuple((record, record in change.lost) for record in change.before if record in change.lost)
+    sides = ([(r, False) for r in change.before], [(r, False) for r in change.after] + list(lost_boxes))
     for number, side in enumerate(sides):
         if number:
             words.append((x, "→"))
@@ -160,9 +161,9 @@ def _log_line(change: LogChange, x: float, y: float) -> LogLine:
             boxes.append(Box(x, width, name(record), record, lost))
             x += width + 4
         x += 4
-    if kept:
+    if lost_boxes:
         words.append((x, "lost"))
         x += CHAR * 5
     texts = [" ".join(map(name, records)) or "empty" for records in (change.before, change.after)]
-    said = f"{label} {' → '.join(texts)}" + (f", lost: {' '.join(map(name, change.lost))}" if kept else "")
-    return LogLine(y, tuple(words), tuple(boxes), x, said)
+    summary = f"{label} {' → '.join(texts)}" + (f", lost: {' '.join(map(name, change.lost))}" if lost_boxes else "")
+    return LogLine(y, tuple(words), tuple(boxes), x, summary)

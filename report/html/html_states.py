@@ -209,9 +209,9 @@ def _keys(steps: Sequence[DrawnStep], styles: dict[str, int], y: float) -> tuple
         if step.action not in listed:
             listed.append(step.action)
     mixed = any(len(set(kinds)) > 1 for kinds in _kinds(steps).values())
-    found = [(names[style], style, tuple(sorted(listed))) for style, listed in sorted(actions.items())]
-    found += [(MIXED, OTHER_STYLES[MIXED], ())] if mixed else []
-    return tuple(Key(name, style, listed, y + LINE * n) for n, (name, style, listed) in enumerate(found))
+    entries = [(names[style], style, tuple(sorted(listed))) for style, listed in sorted(actions.items())]
+    entries += [(MIXED, OTHER_STYLES[MIXED], ())] if mixed else []
+    return tuple(Key(name, style, listed, y + LINE * n) for n, (name, style, listed) in enumerate(entries))
 
 
 def _kinds(steps: Sequence[DrawnStep]) -> dict[tuple[int, int], list[str]]:

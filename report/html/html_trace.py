@@ -94,7 +94,7 @@ def trace_block(
 ) -> TraceBlock:
     """Builds the block of a trace. place: path of the stored trace."""
     states = len(view.steps) + 1
-    shown = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
+    hit = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
     quiet = {
         kind: tuple(f"{t.id} {t.name}" for t in view.truths if t.kind == kind and not t.hits)
         for kind in ("always", "sometimes")
@@ -107,7 +107,7 @@ def trace_block(
         source,
         place,
         groups(view),
-        shown,
+        hit,
         quiet,
         diagram(view, brokers),
         _data(view),
@@ -132,18 +132,18 @@ def groups(view: TraceView) -> tuple[Group, ...]:
 
 def _every_leaf(view: TraceView) -> dict[str, str]:
     """The leaves of the first state, plus those that only later steps mention."""
-    found = dict(view.initial)
+    leaves = dict(view.initial)
     for step in view.steps:
         for change in step.changes:
-            found.setdefault(change.path, change.old)
-    return found
+            leaves.setdefault(change.path, change.old)
+    return leaves
 
 
 def _split(path: str) -> tuple[str, str, str]:
     """The table, row and column of a leaf; the column is empty in a table with a single column."""
-    found = _INDEXED.fullmatch(path)
-    if found is not None:
-        return found[1], found[3] or "value", found[2]
+    match = _INDEXED.fullmatch(path)
+    if match is not None:
+        return match[1], match[3] or "value", match[2]
     head, dot, rest = path.partition(".")
     return (head, rest, "") if dot else ("cluster", path, "")
 

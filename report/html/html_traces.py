@@ -36,19 +36,19 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[Part]:
     )
 
 
-def _refusal(found: Rejection) -> tuple[Grid, ...]:
+def _refusal(rejection: Rejection) -> tuple[Grid, ...]:
     """Why no action leads to the recorded state, action by action."""
-    name = f"Step {found.step}" if found.step else "The first state"
-    recorded = f", recorded as {found.recorded}" if found.recorded else ""
-    changed = tuple((change.path, change.old, change.new) for change in found.changed)
-    possible = [one for one in found.candidates if one.guard is None]
+    name = f"Step {rejection.step}" if rejection.step else "The first state"
+    recorded = f", recorded as {rejection.recorded}" if rejection.recorded else ""
+    changed = tuple((change.path, change.old, change.new) for change in rejection.changed)
+    possible = [one for one in rejection.candidates if one.guard is None]
     nearest = tuple(
         (one.label, change.path, change.old, change.new) for one in possible[:CLOSEST] for change in one.differs
     )
     more = len(possible) - CLOSEST
-    refused = tuple((one.label, one.guard or "") for one in found.candidates if one.guard is not None)
+    refused = tuple((one.label, one.guard or "") for one in rejection.candidates if one.guard is not None)
     grids = (
-        Grid(f"{name} is refused{recorded}", ("leaf", "before", "recorded"), changed, found.reason),
+        Grid(f"{name} is refused{recorded}", ("leaf", "before", "recorded"), changed, rejection.reason),
         Grid(
             "Enabled actions that lead to another state",
             ("action", "leaf", "model", "recorded"),
@@ -66,42 +66,42 @@ def simulation_parts(report: SimulationReport, document: Document) -> Iterable[P
     taken = sorted(report.actions, key=lambda action: (-action.taken, action.name))
     rows = tuple((a.name, f"{a.taken:,}", f"{a.enabled:,}", f"{a.cut:,}") for a in taken)
     head = ("action", "taken", "enabled", "beyond the budgets")
-    violated = [found for found in report.properties if found.verdict == "violated" and found.counterexample]
+    violated = [result for result in report.properties if result.verdict == "violated" and result.counterexample]
     yield Part(
         key="s1",
         name=f"{report.variant}, {report.scope}",
         facts=facts_of(document),
-        cases=tuple(_case(found) for found in report.properties),
+        cases=tuple(_case(result) for result in report.properties),
         settings=_settings(report.config),
-        traces=tuple(_walk(f"s1-t{n}", found, report) for n, found in enumerate(violated, 1)),
+        traces=tuple(_walk(f"s1-t{n}", result, report) for n, result in enumerate(violated, 1)),
         grids=(Grid("Actions", head, rows),) if rows else (),
     )
 
 
-def _case(found: SeenProperty) -> Case:
+def _case(result: SeenProperty) -> Case:
     return Case(
-        id=found.id,
-        name=found.name,
-        outcome=_OUTCOMES[found.verdict],
-        verdict=found.verdict if found.verdict != "inconclusive" else "not seen",
-        message=_summary(found) if found.steps is not None else "",
+        id=result.id,
+        name=result.name,
+        outcome=_OUTCOMES[result.verdict],
+        verdict=result.verdict if result.verdict != "inconclusive" else "not seen",
+        message=_summary(result) if result.steps is not None else "",
         text="",
     )
 
 
-def _summary(found: SeenProperty) -> str:
-    why = " ".join(filter(None, (found.conjunct, found.witness and f"for {found.witness}")))
-    after = several(found.steps or 0, "step")
-    summary = f"{found.id} {found.name} {found.verdict} after {after} of walk {found.walk}"
+def _summary(result: SeenProperty) -> str:
+    why = " ".join(filter(None, (result.conjunct, result.witness and f"for {result.witness}")))
+    after = several(result.steps or 0, "step")
+    summary = f"{result.id} {result.name} {result.verdict} after {after} of walk {result.walk}"
     return f"{summary}: {why}" if why else summary
 
 
-def _walk(key: str, found: SeenProperty, report: SimulationReport) -> TraceBlock:
-    assert found.counterexample is not None
-    place = "" if found.trace is None else "/".join(filter(None, (report.run_dir, found.trace)))
-    summary = f"{_summary(found)}. This is the walk itself, rarely a shortest trace."
-    title = f"{found.id} {found.name}"
-    return trace_block(key, title, summary, found.counterexample, _brokers(report.config), place=place)
+def _walk(key: str, violation: SeenProperty, report: SimulationReport) -> TraceBlock:
+    assert violation.counterexample is not None
+    place = "" if violation.trace is None else "/".join(filter(None, (report.run_dir, violation.trace)))
+    summary = f"{_summary(violation)}. This is the walk itself, rarely a shortest trace."
+    title = f"{violation.id} {violation.name}"
+    return trace_block(key, title, summary, violation.counterexample, _brokers(report.config), place=place)
 
 
 def explain_parts(report: ExplainReport, document: Document) -> Iterable[Part]:

@@ -52,9 +52,9 @@ def _ordered(layers: list[list[int]], near: Near) -> list[list[int]]:
             now = {node: at for at, node in enumerate(layer)}
             means = {node: _mean([other[n] for n in near[node][side]], now[node]) for node in layer}
             layer.sort(key=lambda node, means=means, now=now: (means[node], now[node]))  # type: ignore[misc]
-        found = crossings(layers, near)
-        if found < fewest:
-            best, fewest = [list(layer) for layer in layers], found
+        count = crossings(layers, near)
+        if count < fewest:
+            best, fewest = [list(layer) for layer in layers], count
     return best
 
 
@@ -84,11 +84,11 @@ def crossings(layers: Sequence[Sequence[int]], near: Near) -> int:
 
 def _settle(layer: Sequence[int], places: dict[int, float], near: Near) -> None:
     """Moves each node towards the mean of its neighbours, keeping the order and a distance of at least 1."""
-    wanted = [_mean([places[n] for side in near[node] for n in side], places[node]) for node in layer]
-    right = list(wanted)
+    means = [_mean([places[n] for side in near[node] for n in side], places[node]) for node in layer]
+    right = list(means)
     for at in range(1, len(right)):
         right[at] = max(right[at], right[at - 1] + 1)
-    left = list(wanted)
+    left = list(means)
     for at in range(len(left) - 2, -1, -1):
         left[at] = min(left[at], left[at + 1] - 1)
     for node, a, b in zip(layer, right, left, strict=True):

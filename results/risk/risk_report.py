@@ -110,9 +110,9 @@ class RiskPart(Record, frozen=True):
 
     @property
     def verdict(self) -> RiskVerdict:
-        found = {answer.outcome for answer in self.answers if not answer.expected}
-        if found:
-            return "lost" if "lost" in found else "unavailable"
+        outcomes = {answer.outcome for answer in self.answers if not answer.expected}
+        if outcomes:
+            return "lost" if "lost" in outcomes else "unavailable"
         return "inconclusive" if any(reach.undecided for reach in self.safe_up_to.values()) else "safe"
 
     @property
