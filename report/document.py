@@ -25,11 +25,12 @@ Cell: TypeAlias = str | int | None
 
 
 class Line(Record, frozen=True):
-    """A line of text. hang: indent of further lines, where a terminal is too narrow for one."""
+    """A line of text."""
 
     text: str = ""
     style: str = ""
     hang: int | None = None
+    """Indent of further lines, where a terminal is too narrow for one."""
 
 
 class Verdict(Record, frozen=True):
@@ -77,7 +78,7 @@ class Case(Record, frozen=True):
     source: str | None = None
     """``folder/file.py:line`` in the package."""
     place: str | None = None
-    """Likewise for a file of the user."""
+    """``file:line`` of the user."""
     trace: TraceView | None = None
     seconds: float = 0.0
     rule: str = ""

@@ -70,7 +70,7 @@ class Kind(Record, frozen=True):
     command: str
     """A command that reports it."""
     blocks: Callable[[Any, int], Iterable[Block]]
-    """detail: below 0 only findings and the verdict, above 0 all details."""
+    """Blocks of a report by its detail: below 0 only findings and the verdict, above 0 all details."""
     sheet: Callable[[Any], Sheet] | None = None
     """Null for a report that has text and JSON only."""
     parts: Callable[[Any, Document], Iterable[Part]] = case_parts

@@ -18,40 +18,40 @@ _WATERMARK = re.compile(r"broker\[(\d+)\]\.high_watermark")
 
 
 class LogChange(Record, frozen=True):
-    """The log of a broker before and after a step. lost: committed records that the step took from it."""
+    """The log of a broker before and after a step."""
 
     broker: str
     before: tuple[str, ...]
     after: tuple[str, ...]
     lost: tuple[str, ...]
+    """Committed records that the step took from it."""
 
 
 class StepNotes(Record, frozen=True):
-    """What one step did to records. at: the broker where they were committed, or CONTROLLER.
-
-    gone: committed records that no log has from here on; broken: properties that become false.
-    """
+    """What one step did to records."""
 
     logs: tuple[LogChange, ...] = ()
     committed: tuple[str, ...] = ()
     acknowledged: tuple[str, ...] = ()
     at: str = CONTROLLER
+    """The broker where they were committed, or CONTROLLER."""
     gone: tuple[str, ...] = ()
+    """Committed records that no log has from here on."""
     broken: tuple[Truth, ...] = ()
+    """Properties that become false."""
 
 
 class Loss(Record, frozen=True):
-    """A committed record that is missing after the last step.
-
-    leader: who leads without it; None if no log has it, whoever leads. committed, lost: numbers of steps,
-    `lost` that of the last step that took it from a log, None if no step did.
-    """
+    """A committed record that is missing after the last step."""
 
     record: str
     leader: str | None
+    """Who leads without it; None if no log has it, whoever leads."""
     acknowledged: bool
     committed: int
+    """Number of the step that committed it."""
     lost: int | None
+    """Number of the last step that took it from a log; None if no step did."""
 
 
 def records(text: str) -> tuple[str, ...]:

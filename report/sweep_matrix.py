@@ -27,17 +27,20 @@ MEANINGS: dict[RowVerdict, str] = {
 
 
 class Cell(Record, frozen=True):
-    """One configuration of a matrix. sign, word: the verdict; detail: property and depth, or states."""
+    """One configuration of a matrix."""
 
     verdict: RowVerdict
     sign: str
+    """The verdict as a sign."""
     word: str
+    """The verdict."""
     detail: str
+    """Property and depth, or states."""
     number: int
 
 
 class Matrix(Record, frozen=True):
-    """One facet. cells: one tuple per row, None where the grid has no configuration."""
+    """One facet."""
 
     facet: str
     rows: str
@@ -45,6 +48,7 @@ class Matrix(Record, frozen=True):
     row_heads: tuple[str, ...]
     column_heads: tuple[str, ...]
     cells: tuple[tuple[Cell | None, ...], ...]
+    """One tuple per row, None where the grid has no configuration."""
 
 
 def matrices(report: SweepReport) -> tuple[Matrix, ...]:

@@ -14,21 +14,23 @@ WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
 
 class AuditFlag(Record, frozen=True):
-    """Something wrong with a partition, at the record from which on it is so.
-
-    rule: a property of the model, or a rule of the audit; hazard: the finding it is a sign of. log: one of
-    the logs, by its name. path, position: the file, and the byte at which the batch or the line with the
-    record starts. offset, time: of the record; for one in a snapshot, the last offset that it contains.
-    """
+    """Something wrong with a partition, at the record from which on it is so."""
 
     rule: str
+    """A property of the model, or a rule of the audit."""
     hazard: str | None
+    """The finding it is a sign of."""
     severity: Severity
     log: str
+    """Name of the log."""
     path: str
+    """The file."""
     position: int
+    """Byte at which the batch or the line with the record starts."""
     offset: int
+    """Offset of the record; for one in a snapshot, the last offset that it contains."""
     time: str
+    """Time of the record."""
     topic: str
     partition: int
     message: str
@@ -39,66 +41,67 @@ class AuditFlag(Record, frozen=True):
 
 
 class AuditDamage(Record, frozen=True):
-    """Something in a file that could not be read, or that cannot follow what was read before.
-
-    position: byte of the file, where the batch or the line starts; offset: of the log.
-    """
+    """Something in a file that could not be read, or that cannot follow what was read before."""
 
     path: str
     position: int
+    """Byte of the file, where the batch or the line starts."""
     offset: int
+    """Offset in the log."""
     message: str
 
 
 class AuditedLog(Record, frozen=True):
-    """One log: the binary files of a folder, or the text of a dump. files: in the order in which they count.
-
-    first_offset, last_offset: null without any record. partitions: at its end. explained, unexplained:
-    records of partitions that some event of the controller writes by the model's rules, and those that none
-    does; not_asked: those with a value that the model does not hold.
-    """
+    """One log: the binary files of a folder, or the text of a dump."""
 
     name: str
     files: tuple[str, ...]
+    """Files of the log, in the order in which they count."""
     records: int
     first_offset: int | None
+    """Null without any record."""
     last_offset: int | None
+    """Null without any record."""
     partitions: int
+    """Partitions at the end of the log."""
     explained: int
+    """Records of partitions that some event of the controller writes by the model's rules."""
     unexplained: int
+    """Records of partitions that no such event writes."""
     not_asked: int
+    """Records of partitions with a value that the model does not hold."""
     aborted_transactions: int
     open_transaction: bool
     """The log ends within a transaction, whose records do not count."""
     incomplete_bytes: int
-    """Of a batch at the end that is not complete, as a controller that runs leaves it."""
+    """Bytes of an incomplete batch at the end, as a running controller leaves it."""
 
 
 class UnreadRecords(Record, frozen=True):
-    """Records that were counted and not read. known: of a kind that says nothing about partitions.
-
-    path, offset: of the first one.
-    """
+    """Records that were counted and not read."""
 
     name: str
     version: int
     known: bool
+    """The kind is known to say nothing about partitions."""
     count: int
     path: str
+    """File of the first one."""
     offset: int
+    """Offset of the first one."""
 
 
 class AuditStep(Record, frozen=True):
-    """A partition after a record that changed it. leader: -1 for none, as in Kafka's records.
-
-    record: what kind it is. exists: false if the record removed the partition; the rest is then as before.
-    """
+    """A partition after a record that changed it."""
 
     offset: int
     time: str
     record: str
+    """What kind it is."""
     exists: bool
+    """False if the record removed the partition; the rest is then as before."""
     leader: int
+    """-1 for none, as in Kafka's records."""
     leader_epoch: int
     partition_epoch: int
     replicas: tuple[int, ...]
@@ -110,66 +113,69 @@ class AuditStep(Record, frozen=True):
 
 
 class AuditTimeline(Record, frozen=True):
-    """The history of a flagged partition. left_out: its first steps, if it has too many."""
+    """The history of a flagged partition."""
 
     log: str
     topic: str
     partition: int
     steps: tuple[AuditStep, ...]
     left_out: int = 0
+    """Number of first steps that are left out, if there are too many."""
 
 
 class AuditRepair(Record, frozen=True):
-    """A finding whose patch the cluster's build has (`--repaired`). left_out: rules that are not flagged."""
+    """A finding whose patch the cluster's build has (`--repaired`)."""
 
     finding: str
     left_out: tuple[str, ...]
+    """Rules that are not flagged."""
 
 
 class AuditedCluster(Record, frozen=True):
-    """A cluster that runs, as its brokers describe it. kafka: the line of releases, such as 4.1.
-
-    elr_version: eligible.leader.replicas.version, 0 while ELR is off. brokers: those registered; fenced: of
-    them. offset: the high watermark of the metadata log, -1 if it is not known. unseen: what the brokers did
-    not tell, and why.
-    """
+    """A cluster that runs, as its brokers describe it."""
 
     name: str
     cluster_id: str
     kafka: str
+    """The line of releases, such as 4.1."""
     metadata_version: int
     elr_version: int
+    """Eligible.leader.replicas.version, 0 while ELR is off."""
     brokers: tuple[int, ...]
+    """Ids of the registered brokers."""
     fenced: tuple[int, ...]
+    """Ids of the fenced brokers among them."""
     topics: int
     reassignments: int
     offset: int
+    """The high watermark of the metadata log, -1 if it is not known."""
     time: str
     unseen: tuple[str, ...]
+    """What the brokers did not tell, and why."""
 
 
 class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):
-    """The result of `elrcheck audit`. records, partitions: of all logs.
-
-    timelines: of the flagged partitions, the worst first, up to a limit; none after an interruption. cluster:
-    what was asked instead of logs; its flags have the name of the cluster as log and path, and position 0.
-    """
+    """The result of `elrcheck audit`."""
 
     verdict: AuditVerdict
     """`inconclusive`: no flag, but a part could not be read or seen, or was not, so there may be one."""
     records: int
+    """Records of all logs."""
     partitions: int
+    """Partitions of all logs."""
     flags: tuple[AuditFlag, ...]
     damage: tuple[AuditDamage, ...]
     logs: tuple[AuditedLog, ...]
     unread: tuple[UnreadRecords, ...]
     seconds: float
     timelines: tuple[AuditTimeline, ...] = ()
+    """Histories of the flagged partitions, the worst first, up to a limit; none after an interruption."""
     strict: bool = False
     """Damage is an error."""
     interrupted: bool = False
     """The report is partial: it has what was read until then."""
     cluster: AuditedCluster | None = None
+    """What was asked instead of logs; its flags have the name of the cluster as log and path, and position 0."""
     repaired: tuple[AuditRepair, ...] = ()
 
     @property

@@ -29,11 +29,12 @@ PropertyVerdict: TypeAlias = Literal["holds", "violated", "reached", "unreached"
 
 
 class EngineReport(Record, frozen=True):
-    """The engine that searched. detail: one line for people, such as the kernel's instruction set."""
+    """The engine that searched."""
 
     name: str
     workers: int = 1
     detail: str | None = None
+    """One line for people, such as the kernel's instruction set."""
 
 
 class Overflow(Record, frozen=True):
@@ -51,15 +52,7 @@ class Projection(Record, frozen=True):
 
 
 class SearchReport(Record, frozen=True):
-    """The extent of a search.  Counts are those that TLC reports; `diameter` is the number of levels.
-
-    stopped_by: the limit that ended an incomplete search, as the option (``--max-depth 20``); cut:
-    transitions that leave the budgets of the scope.  bytes_per_state: memory per state, with the visited
-    set; peak_memory_bytes: of the whole process.  fingerprint_bits: None if whole states were compared;
-    otherwise collision_probability bounds the probability that two states were confused.  spilled: states
-    exceeded `--memory` and were written to disk.  resumable: folder from which an incomplete search can
-    resume; projection: estimated size of the whole search.
-    """
+    """The extent of a search. Counts are those that TLC reports; `diameter` is the number of levels."""
 
     complete: bool
     generated: int
@@ -71,57 +64,65 @@ class SearchReport(Record, frozen=True):
     seconds: float
     states_per_second: float
     bytes_per_state: int
+    """Memory per state, with the visited set."""
     fingerprint_bits: int | None = None
+    """None if whole states were compared; otherwise collision_probability bounds the probability that two states were
+    confused."""
     collision_probability: float = 0.0
     stopped_by: str | None = None
+    """The limit that ended an incomplete search, as the option (``--max-depth 20``)."""
     cut: int = 0
+    """Transitions that leave the budgets of the scope."""
     deadlocks: int = 0
     overflows: tuple[Overflow, ...] = ()
     peak_memory_bytes: int = 0
+    """Peak memory of the whole process."""
     spilled: bool = False
+    """States exceeded `--memory` and were written to disk."""
     resumable: str | None = None
+    """Folder from which an incomplete search can resume."""
     projection: Projection | None = None
+    """Estimated size of the whole search."""
 
 
 class PropertyReport(Record, frozen=True):
-    """One property.  depth: the smallest at which it was violated or reached; for a liveness property, the
-    number of steps before the cycle.  waiting: states in which a liveness property waits, counted for each
-    of its instances; 0 means that it is never tested.
-
-    conjunct: the named part that is false; witness: the values for which it is false; trace: path of the
-    stored trace inside the run folder; counterexample: the same trace for reading; source: location of the
-    property, ``folder/file.py:line`` relative to the package.
-    """
+    """One property."""
 
     id: str
     name: str
     kind: PropertyKind
     verdict: PropertyVerdict
     depth: int | None = None
+    """Smallest depth at which it was violated or reached; of a liveness property, the steps before the cycle."""
     conjunct: str | None = None
+    """The named part that is false."""
     witness: str | None = None
+    """The values for which it is false."""
     trace: str | None = None
+    """Path of the stored trace inside the run folder."""
     counterexample: TraceView | None = None
+    """The same trace for reading."""
     waiting: int | None = None
+    """States in which a liveness property waits, counted for each of its instances; 0 means that it is never tested."""
     source: str | None = None
+    """Location of the property, ``folder/file.py:line`` relative to the package."""
     statement: str = ""
     """What the property says, in a sentence."""
 
 
 class ActionReport(Record, frozen=True):
-    """How often an action was enabled, and how many states it was the first to reach.
-
-    cut: how many of those steps left the budgets of the scope; if all did, the action never fired within
-    the explored space.  guards: the names of its guards, in evaluation order.  possible: false if the
-    configuration excludes every instance of it.
-    """
+    """How often an action was enabled, and how many states it was the first to reach."""
 
     name: str
     fired: int
     new_states: int
     cut: int = 0
+    """How many of those steps left the budgets of the scope; if all did, the action never fired within the explored
+    space."""
     guards: tuple[str, ...] = ()
+    """The names of its guards, in evaluation order."""
     possible: bool = True
+    """False if the configuration excludes every instance of it."""
 
     @property
     def idle(self) -> bool:
@@ -137,39 +138,36 @@ class VariableReport(Record, frozen=True):
 
 
 class FindingOutside(Record, frozen=True):
-    """A finding of the release that the search cannot meet. needs: the events it leaves out, in words."""
+    """A finding of the release that the search cannot meet."""
 
     finding: str
     title: str
     lost: str
     needs: tuple[str, ...]
+    """The events it leaves out, in words."""
 
 
 class Extent(Record, frozen=True):
-    """What a search tried, in an operator's words, and what it left out.
-
-    findings: those with the fewest missing events first; none for a variant that is no release.
-    no_effect: settings of `--set` without which the search is the same, state by state.
-    """
+    """What a search tried, in an operator's words, and what it left out."""
 
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]
     findings: tuple[FindingOutside, ...] = ()
+    """Findings of the release that the search cannot meet, those with the fewest missing events first."""
     no_effect: tuple[str, ...] = ()
+    """Settings of `--set` without which the search is the same, state by state."""
 
 
 class Failure(Record, frozen=True):
-    """A word of `--fail-on` that applies; subjects: names of actions, ids of witnesses or properties."""
+    """A word of `--fail-on` that applies."""
 
     word: CheckFailOn
     subjects: tuple[str, ...]
+    """Names of actions, ids of witnesses or properties."""
 
 
 class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
-    """The result of `elrcheck check`. small_graph: as in the report of `explore`.
-
-    failures: reasons to fail beyond the verdict, from `--fail-on`.
-    """
+    """The result of `elrcheck check`."""
 
     verdict: Verdict
     variant: str
@@ -184,7 +182,9 @@ class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     run_dir: str | None = None
     """Where traces are stored; null when nothing was stored."""
     small_graph: SmallGraph | None = None
+    """The state graph of a small scope, as in the report of `explore`."""
     failures: tuple[Failure, ...] = ()
+    """Reasons to fail beyond the verdict, from `--fail-on`."""
     vacuous: str | None = None
     """Why a complete search shows little: the protocol never did what it is for."""
     extent: Extent | None = None

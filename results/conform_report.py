@@ -24,15 +24,14 @@ class FieldPair(Record, frozen=True):
 
 
 class ExampleReport(Record, frozen=True):
-    """The shortest questions found that show a difference.
-
-    setup: what is registered at the start, a line each; events: what happens, of which the last is answered
-    differently; before: the partition before that; kafka, model: it afterwards, as text.
-    """
+    """The shortest questions found that show a difference."""
 
     setup: tuple[str, ...]
+    """What is registered at the start, a line each."""
     events: tuple[str, ...]
+    """What happens, of which the last is answered differently."""
     before: str
+    """The partition before that; kafka, model: it afterwards, as text."""
     fields: tuple[FieldPair, ...]
     from_new_topic: bool
     """The events start from a topic that was just created, so that a cluster can do the same."""
@@ -58,26 +57,29 @@ class DisagreementReport(Record, frozen=True):
 
 
 class SpaceReport(Record, frozen=True):
-    """A finite set of questions. points: all of them, well formed or not; asked: points that were visited."""
+    """A finite set of questions."""
 
     name: str
     points: int
+    """All of them, well formed or not."""
     asked: int
+    """Points that were visited."""
 
 
 class VersionReport(Record, frozen=True):
-    """One version of Kafka. unheld: answers not compared, since the model has no value for something."""
+    """One version of Kafka."""
 
     kafka: str
     variant: str
     compared: int
     builder: int
-    """Of them, answers of PartitionChangeBuilder."""
+    """Compared answers of PartitionChangeBuilder."""
     controller: int
-    """Of them, events of the controller's managers."""
+    """Compared events of the controller's managers."""
     isr_order: int
-    """Of them, events asked of Kafka's classes twice, with the ISR in either order."""
+    """Compared events that Kafka's classes got twice, with the ISR in either order."""
     unheld: int
+    """Answers not compared, since the model has no value for something."""
     explained: int
     unexplained: int
     spaces: tuple[SpaceReport, ...]
@@ -92,17 +94,17 @@ class ProjectionReport(Record, frozen=True):
 
 
 class ConformReport(Report, frozen=True, tag="elrcheck.conform/1"):
-    """The result of `elrcheck conform`.
-
-    kafka, variant: those of all versions, separated by commas. seconds: of the whole run, Java included.
-    """
+    """The result of `elrcheck conform`."""
 
     verdict: ConformVerdict
     """`nothing` if no answer was compared."""
     kafka: str
+    """Versions of Kafka, separated by commas."""
     variant: str
+    """Variants of the versions, separated by commas."""
     compared: int
     seconds: float
+    """Duration of the whole run, Java included."""
     seed: int
     workers: int
     disagreements: tuple[DisagreementReport, ...]

@@ -15,13 +15,15 @@ TotalVerdict: TypeAlias = Literal["proved", "refuted", "inconclusive"]
 
 
 class RuleReport(Record, frozen=True):
-    """A rule. source: the document it comes from; place: its location, ``folder/file.py:line``."""
+    """A rule."""
 
     id: str
     name: str
     title: str
     source: str
+    """The document it comes from."""
     place: str | None = None
+    """Its location, ``folder/file.py:line``."""
 
 
 class FieldValue(Record, frozen=True):
@@ -40,13 +42,12 @@ class FieldChange(Record, frozen=True):
 
 
 class StepFailure(Record, frozen=True):
-    """A counterexample: a legal registration and an event after which the rule is broken.
-
-    knobs: values of the open knobs; brokers: id -> description of its registration.
-    """
+    """A counterexample: a legal registration and an event after which the rule is broken."""
 
     knobs: Mapping[str, Setting]
+    """Values of the open knobs."""
     brokers: Mapping[str, str]
+    """Id -> description of its registration."""
     before: Mapping[str, str]
     arguments: tuple[FieldValue, ...]
     changes: tuple[FieldChange, ...]
@@ -55,12 +56,13 @@ class StepFailure(Record, frozen=True):
 
 
 class StepReport(Record, frozen=True):
-    """One obligation: `event` preserves `rule`, for every registration. seconds: solver time."""
+    """One obligation: `event` preserves `rule`, for every registration."""
 
     event: str
     rule: str
     verdict: StepVerdict
     seconds: float
+    """Solver time."""
     reason: str | None = None
     failure: StepFailure | None = None
 
@@ -76,7 +78,7 @@ class EventReport(Record, frozen=True):
 
 
 class VariantReport(Record, frozen=True):
-    """All events and rules of one variant. open: knobs that are arbitrary in every obligation."""
+    """All events and rules of one variant."""
 
     variant: str
     verdict: TotalVerdict
@@ -86,6 +88,7 @@ class VariantReport(Record, frozen=True):
     seconds: float
     config: Mapping[str, Setting]
     open: tuple[str, ...]
+    """Knobs that are arbitrary in every obligation."""
     events: tuple[EventReport, ...]
     cells: tuple[StepReport, ...]
 
@@ -99,10 +102,11 @@ class SolverSettings(Record, frozen=True):
 
 
 class ControllerReport(Report, frozen=True, tag="elrcheck.controller/1"):
-    """The result of `elrcheck prove --controller`. brokers: number of brokers, replicas or not."""
+    """The result of `elrcheck prove --controller`."""
 
     verdict: TotalVerdict
     brokers: int
+    """Number of brokers, replicas or not."""
     solver: SolverSettings
     seconds: float
     rules: tuple[RuleReport, ...]

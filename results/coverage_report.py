@@ -10,21 +10,24 @@ from elrcheck.results.any_report import Report
 
 
 class CoveredRun(Record, frozen=True):
-    """A stored report. complete: everything within its budgets was explored; always true for `mutate`."""
+    """A stored report."""
 
     path: str
     command: Literal["check", "mutate"]
     variant: str
     scope: str
     complete: bool
+    """Everything within its budgets was explored; always true for `mutate`."""
 
 
 class CoveredAction(Record, frozen=True):
-    """An action. fired: steps within the budgets, over all runs; runs: number of runs in which it fired."""
+    """An action."""
 
     name: str
     fired: int
+    """Steps within the budgets, over all runs."""
     runs: int
+    """Number of runs in which it fired."""
 
 
 class CoveredWitness(Record, frozen=True):

@@ -14,31 +14,28 @@ MOST_STATES = 200
 
 
 class DrawnState(Record, frozen=True):
-    """One reachable state; its number is its index in the list, 0 for the initial state.
-
-    parent: the predecessor on a shortest path, with `step` and its `changes`; the initial state has none.
-    violates: ids of state properties that are false here.
-    """
+    """One reachable state; its number is its index in the list, 0 for the initial state."""
 
     depth: int
     parent: int | None
+    """The predecessor on a shortest path, with `step` and its `changes`; the initial state has none."""
     step: str
     changes: tuple[Change, ...]
     violates: tuple[str, ...] = ()
+    """Ids of state properties that are false here."""
 
 
 class DrawnStep(Record, frozen=True):
-    """One action instance that leads from one state to another, within the budgets.
-
-    kind: the module of the model that defines the action; violates: ids of step properties it violates.
-    """
+    """One action instance that leads from one state to another, within the budgets."""
 
     source: int
     target: int
     label: str
     action: str
     kind: str
+    """The module of the model that defines the action."""
     violates: tuple[str, ...] = ()
+    """Ids of step properties it violates."""
 
 
 class DrawnPath(Record, frozen=True):
@@ -49,9 +46,10 @@ class DrawnPath(Record, frozen=True):
 
 
 class SmallGraph(Record, frozen=True):
-    """The graph. initial: every leaf of the first state; `changes` then determine all other states."""
+    """The graph."""
 
     initial: Mapping[str, str] = field(default_factory=dict)
+    """Every leaf of the first state; `changes` then determine all other states."""
     states: tuple[DrawnState, ...] = ()
     steps: tuple[DrawnStep, ...] = ()
     paths: tuple[DrawnPath, ...] = ()

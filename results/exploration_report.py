@@ -16,16 +16,14 @@ ExploreVerdict: TypeAlias = Literal["explored", "inconclusive"]
 
 
 class SpaceReport(Record, frozen=True):
-    """The size of the explored space, counted as in `check`.
-
-    steps: the transitions within the budgets from all states found; after a complete search this equals
-    `generated` minus the initial states and `cut`.
-    """
+    """The size of the explored space, counted as in `check`."""
 
     complete: bool
     generated: int
     distinct: int
     steps: int
+    """The transitions within the budgets from all states found; after a complete search this equals `generated` minus
+    the initial states and `cut`."""
     cut: int
     deadlocks: int
     """States without an enabled action."""
@@ -54,9 +52,9 @@ class ComponentsReport(Record, frozen=True):
 
     count: int
     cyclic: int
-    """Of more than one state."""
+    """Components with more than one state."""
     largest: int
-    """States of the largest."""
+    """States of the largest component."""
 
 
 class ExploredAction(Record, frozen=True):
@@ -76,24 +74,20 @@ class ExploredVariable(Record, frozen=True):
 
 
 class GraphReport(Record, frozen=True):
-    """The graph file: a multigraph with one edge per action instance.
-
-    violating: states that violate a state property; violating_steps: edges that violate a step property.
-    """
+    """The graph file: a multigraph with one edge per action instance."""
 
     path: str
     format: GraphFormat
     nodes: int
     edges: int
     violating: int
+    """States that violate a state property."""
     violating_steps: int
+    """Edges that violate a step property."""
 
 
 class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
-    """The result of `elrcheck explore`. components: None beyond `components_limit` states.
-
-    small_graph: the graph to draw; None unless an HTML report or SVG was requested and the scope is small.
-    """
+    """The result of `elrcheck explore`."""
 
     verdict: ExploreVerdict
     """explored: all states within the budgets; no judgement of properties."""
@@ -109,6 +103,8 @@ class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
     actions: tuple[ExploredAction, ...]
     variables: tuple[ExploredVariable, ...]
     components: ComponentsReport | None
+    """None beyond `components_limit` states."""
     components_limit: int
     graph: GraphReport | None = None
     small_graph: SmallGraph | None = None
+    """The graph to draw; None unless an HTML report or SVG was requested and the scope is small."""

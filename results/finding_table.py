@@ -38,13 +38,14 @@ class TableLine(Record, frozen=True):
 
 
 class FindingRow(Record, frozen=True):
-    """A finding. cells: one or more for each level and release, in this order."""
+    """A finding."""
 
     finding: str
     title: str
     prevented: dict[str, str]
     """Release -> the class and method that prevents the finding there."""
     cells: tuple[TableCell, ...]
+    """One or more for each level and release, in this order."""
 
     def words(self, level: Level, kafka: str) -> str:
         """The cells of one level and release in a few words."""

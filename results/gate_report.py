@@ -26,59 +26,59 @@ GateVerdict: TypeAlias = Literal["same", "drift", "tolerated", "inconclusive", "
 
 
 class Difference(Record, frozen=True):
-    """One result that differs from the baseline, or that `--fail-on` rejects.
-
-    subject: the id of a property, action, obligation or count; what: the same in words. kind: violated (a
-    property), inconclusive, proof (an obligation), verdict (a property, improved), witness (reached or not),
-    coverage (an action fires or not), guard (an action gained or lost a guard), teeth (which property notices
-    the removal of a guard), count (of states, or of firings of an action), new (the entry has no expected
-    results yet). worse: the result is worse than expected. fails: `--fail-on` makes it a failure.
-    """
+    """One result that differs from the baseline, or that `--fail-on` rejects."""
 
     subject: str
+    """The id of a property, action, obligation or count."""
     what: str
+    """The subject in words."""
     expected: str
     found: str
     kind: DifferenceKind
+    """Violated (a property), inconclusive, proof (an obligation), verdict (a property, improved), witness (reached or
+    not), coverage (an action fires or not), guard (an action gained or lost a guard), teeth (which property notices
+    the removal of a guard), count (of states, or of firings of an action), new (the entry has no expected results
+    yet)."""
     worse: bool
+    """The result is worse than expected."""
     fails: bool = False
+    """`--fail-on` makes it a failure."""
 
 
 class EntryReport(Record, frozen=True):
-    """One entry. place: where it is in the baseline, ``file:line``.
-
-    renamed: guards that the baseline knows by a name of the release before, `Action: old name`.
-    """
+    """One entry."""
 
     name: str
     place: str
+    """Where it is in the baseline, ``file:line``."""
     verdict: EntryVerdict
     differences: tuple[Difference, ...]
     check: CheckReport
-    """As `elrcheck check --format json`."""
+    """The result of the search, as `elrcheck check --format json` prints it."""
     proof: ProveReport | None = None
-    """As `elrcheck prove --format json`."""
+    """The result of the proof, as `elrcheck prove --format json` prints it."""
     mutations: MutateReport | None = None
-    """As `elrcheck mutate --guards --format json`."""
+    """The result of leaving out guards, as `elrcheck mutate --guards --format json` prints it."""
     controller: ControllerReport | None = None
-    """As `elrcheck prove --controller --format json`."""
+    """The proof of controller steps, as `elrcheck prove --controller --format json` prints it."""
     renamed: tuple[str, ...] = ()
     """Guards that the baseline names by an earlier name, as `Action: name`."""
 
 
 class GatedSuite(Record, frozen=True):
-    """Part of a suite. place: where it is in the baseline; the subject of a difference is a configuration."""
+    """Part of a suite."""
 
     name: str
     place: str
+    """Where it is in the baseline; the subject of a difference is a configuration."""
     verdict: EntryVerdict
     differences: tuple[Difference, ...]
     suite: SuiteReport
-    """As `elrcheck suite --format json`."""
+    """The result of the suite, as `elrcheck suite --format json` prints it."""
 
 
 class GateReport(Report, frozen=True, tag="elrcheck.gate/1"):
-    """The result of `elrcheck gate`. written: the baseline was updated with the results."""
+    """The result of `elrcheck gate`."""
 
     verdict: GateVerdict
     """tolerated: there are differences, but none that --fail-on names."""
@@ -87,6 +87,7 @@ class GateReport(Report, frozen=True, tag="elrcheck.gate/1"):
     seconds: float
     entries: tuple[EntryReport, ...]
     written: bool = False
+    """The baseline was updated with the results."""
     suites: tuple[GatedSuite, ...] = ()
     kept: Kept | None = None
     """The answers of earlier runs that were used, with `--kept` only; the time is that of the oldest."""

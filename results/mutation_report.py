@@ -24,10 +24,7 @@ MutateVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "survey
 
 
 class Unmutated(Record, frozen=True):
-    """The same scope without the change. violated: the expected properties that are violated even so.
-
-    kept: set if this is the answer of an earlier search of the same program.
-    """
+    """The same scope without the change."""
 
     complete: bool
     distinct: int
@@ -35,16 +32,13 @@ class Unmutated(Record, frozen=True):
     diameter: int
     seconds: float
     violated: tuple[str, ...] = ()
+    """The expected properties that are violated even so."""
     kept: Kept | None = None
+    """Set if this is the answer of an earlier search of the same program."""
 
 
 class HazardReport(Record, frozen=True):
-    """One hazard. property: the first of `expected` to be violated, at `depth`.
-
-    seconds: includes compiling and replaying. settings: overrides of both sides beyond variant and scope;
-    knobs, guard: the change itself; trace: a file in the run folder. kept: set if this is
-    the answer of an earlier search of the same changed program.
-    """
+    """One hazard."""
 
     id: str
     issue: str
@@ -53,22 +47,29 @@ class HazardReport(Record, frozen=True):
     verdict: HazardVerdict
     expected: tuple[str, ...]
     property: str | None = None
+    """The first of `expected` to be violated, at `depth`."""
     depth: int | None = None
     seconds: float = 0.0
+    """Includes compiling and replaying."""
     reason: str | None = None
     variant: str = ""
     scope: str = ""
     settings: Mapping[str, Scalar] | None = None
+    """Overrides of both sides beyond variant and scope."""
     knobs: Mapping[str, Scalar] | None = None
+    """Knobs that make the change."""
     guard: str | None = None
+    """The guard that the change drops."""
     conjunct: str | None = None
     witness: str | None = None
     distinct: int | None = None
     generated: int | None = None
     unmutated: Unmutated | None = None
     trace: str | None = None
+    """A file in the run folder."""
     counterexample: TraceView | None = None
     kept: Kept | None = None
+    """Set if this is the answer of an earlier search of the same changed program."""
     proof: ProofAnswer | None = None
     """What the proof by induction makes of a hazard that breaks safety, if it was asked."""
     open: str | None = None
@@ -80,10 +81,7 @@ class HazardReport(Record, frozen=True):
 
 
 class GuardReport(Record, frozen=True):
-    """One removed guard. `unnoticed` only means that no property was violated in this scope.
-
-    kept: as of a hazard. same: without the guard the program is the same, so that nothing was searched.
-    """
+    """One removed guard. `unnoticed` only means that no property was violated in this scope."""
 
     action: str
     guard: str
@@ -98,37 +96,36 @@ class GuardReport(Record, frozen=True):
     generated: int | None = None
     counterexample: TraceView | None = None
     kept: Kept | None = None
+    """Set if this is the answer of an earlier search of the same changed program."""
     same: bool = False
+    """Without the guard the program is the same, so that nothing was searched."""
 
 
 class SurveyReport(Record, frozen=True):
-    """The scope in which guards were dropped, and its results with all guards.
-
-    properties: those that hold there, and so can notice a change. reason: why no guard was dropped.
-    """
+    """The scope in which guards were dropped, and its results with all guards."""
 
     variant: str
     scope: str
     config: Mapping[str, Scalar]
     properties: tuple[str, ...]
+    """Properties that hold in the scope, and so can notice a change."""
     unmutated: Unmutated
     reason: str | None = None
+    """Why no guard was dropped."""
 
 
 class RuleMutant(Record, frozen=True):
-    """One changed expression of a rule. place: ``folder/file.py:line``; before, after: the expression.
-
-    by: the property or controller rule that catches it, in `configuration`, at `depth` if it is a property.
-    compared: configurations in which it was compared with the original; differs: in how many it could be told
-    from it.
-    """
+    """One changed expression of a rule."""
 
     name: str
     function: str
     place: str
+    """``folder/file.py:line``."""
     kind: str
     before: str
+    """The expression before the change."""
     after: str
+    """The expression after the change."""
     verdict: MutantVerdict
     """found: Kafka's answers, a property or a rule CT-* catch it, an expected violation is gone or a required
     witness is dead. counted: no property breaks, but a configuration no longer has the counts recorded for
@@ -136,11 +133,14 @@ class RuleMutant(Record, frozen=True):
     of a field. unaffected: the same steps from all states of all configurations, or as many others.
     equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet told apart."""
     by: str | None = None
+    """The property or controller rule that catches it, in `configuration`, at `depth` if it is a property."""
     configuration: str | None = None
     depth: int | None = None
     reason: str | None = None
     compared: int = 0
+    """Configurations in which it was compared with the original."""
     differs: int = 0
+    """Configurations in which it could be told from the original."""
     seconds: float = 0.0
     proof: ProofAnswer | None = None
     """What the proof by induction makes of a change that a property catches, if it was asked. outside: it
@@ -152,18 +152,20 @@ class RuleMutant(Record, frozen=True):
 
 
 class RuleSurvey(Record, frozen=True):
-    """What was changed. possible: all changes of the protocol's functions; chosen: those of this run.
-
-    ill_typed: changes that the types refuse, which were not compared. configurations: of the suite, the
-    smallest first; controller: the proof of controller steps was asked too; resumed: answers kept earlier.
-    """
+    """What was changed."""
 
     possible: int
+    """All changes of the protocol's functions."""
     chosen: int
+    """Changes of this run."""
     ill_typed: int
+    """Changes that the types refuse, which were not compared."""
     configurations: tuple[str, ...]
+    """Configurations of the suite, the smallest first."""
     controller: bool
+    """The proof of controller steps was asked too."""
     resumed: int = 0
+    """Answers kept earlier."""
     interrupted: bool = False
 
 

@@ -28,7 +28,7 @@ Fit: TypeAlias = Literal["same", "changed", "gone", "new"]
 
 
 class InductionFailure(Record, frozen=True):
-    """A step from a state with all lemmas to a state that breaks one. source: location of its action."""
+    """A step from a state with all lemmas to a state that breaks one."""
 
     before: Mapping[str, str]
     arguments: tuple[Argument, ...]
@@ -36,30 +36,29 @@ class InductionFailure(Record, frozen=True):
     conjunct: str | None = None
     replayed: bool = False
     source: str | None = None
+    """Location of its action."""
     talk: Talk | None = field(default=None, name=UNWRITTEN)
 
 
 class CellReport(Record, frozen=True):
-    """One consecution obligation: `action` preserves `lemma`.  core: the lemmas that the proof needed;
-    source: location of the lemma. kept: all answers come from earlier runs, as do the seconds.
-    """
+    """One consecution obligation: `action` preserves `lemma`."""
 
     action: str
     lemma: str
     verdict: CellVerdict
     seconds: float
     core: tuple[str, ...] = ()
+    """The lemmas that the proof needed."""
     reason: str | None = None
     failure: InductionFailure | None = None
     source: str | None = None
+    """Location of the lemma."""
     kept: bool = False
+    """All answers come from earlier runs, as do the seconds."""
 
 
 class ObligationReport(Record, frozen=True):
-    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation.
-
-    condition: what the property needs to hold, if that is more than the rules.
-    """
+    """One initiation (`name` is a lemma) or implication (`name` is a property) obligation."""
 
     name: str
     verdict: CellVerdict
@@ -71,10 +70,11 @@ class ObligationReport(Record, frozen=True):
     source: str | None = None
     """Where it is written: folder/file.py:line, relative to the package."""
     condition: str | None = None
+    """What the property needs to hold, if that is more than the rules."""
 
 
 class PhaseReport(Record, frozen=True):
-    """Totals of one phase of a proof. kept: proved ones whose answers come from earlier runs."""
+    """Totals of one phase of a proof."""
 
     name: Literal["initiation", "consecution", "implication"]
     proved: int
@@ -82,63 +82,65 @@ class PhaseReport(Record, frozen=True):
     unknown: int
     seconds: float
     kept: int = 0
+    """Proved ones whose answers come from earlier runs."""
 
 
 class Skipped(Record, frozen=True):
-    """What the proof leaves out, and why.
-
-    id: of a property; "action" for an action without any step here; "arguments" for choices of the arguments
-    of an action, which `name` names.
-    """
+    """What the proof leaves out, and why."""
 
     id: str
+    """Id of a property; "action" for an action without any step here; "arguments" for choices of the arguments of
+    the action that `name` names."""
     name: str
     reason: str
 
 
 class SettingCovered(Record, frozen=True):
-    """The one value of a knob that the proof covers. variant: the variant's own; values: all there are."""
+    """The one value of a knob that the proof covers."""
 
     name: str
     value: Scalar
     variant: Scalar
+    """The value that the variant has."""
     values: tuple[str, ...] = ()
+    """All values of the knob."""
 
 
 class Coverage(Record, frozen=True):
-    """What the claim of a proof is about. choices: of the arguments of actions; renamed: those of them that
-    renaming the brokers makes of others, so that they need no obligations of their own.
-
-    replicas: the replica list, None if it changes; any_order: it stands for all its orders. properties,
-    all_properties: attempted ones, and all. assumed: steps that the proof leaves out, although the
-    configuration has them, because properties are false with them; each as what holds of all other steps.
-    """
+    """What the claim of a proof is about."""
 
     properties: int
+    """Properties that the proof attempts."""
     all_properties: int
+    """All properties of the model."""
     actions: int
     all_actions: int
     choices: int
+    """Covered choices of the arguments of actions."""
     all_choices: int
     renamed: int
+    """Covered choices that are renamings of others, and so need no obligations of their own."""
     brokers: int
     replicas: tuple[int, ...] | None
+    """The replica list, None if it changes."""
     any_order: bool
+    """The replica list stands for all its orders."""
     min_isr: int
     log_slots: int
     settings: tuple[SettingCovered, ...] = ()
     assumed: tuple[str, ...] = ()
+    """Steps that the proof leaves out, although the configuration has them, because properties are false with them;
+    each as what holds of all other steps."""
 
 
 class Assumption(Record, frozen=True):
-    """What the proof assumes of every step: a step that contradicts it is not covered.
-
-    name: as `prove --assume` knows it; source: where it is defined, folder/file.py:line.
-    """
+    """What the proof assumes of every step: a step that contradicts it is not covered."""
 
     name: str
+    """Name of the assumption, as in `prove --assume`."""
     statement: str
     source: str | None = None
+    """Where it is defined, folder/file.py:line."""
 
 
 class SolverReport(Record, frozen=True):
@@ -150,81 +152,77 @@ class SolverReport(Record, frozen=True):
 
 
 class SecondSolver(Record, frozen=True):
-    """A solver that was asked again about everything that was proved.
-
-    unknown, refuted: `Action(arguments) x Goal`; undecided within the time limit, and contradicted.
-    """
+    """A solver that was asked again about everything that was proved."""
 
     solver: SolverReport
     questions: int
     discharged: int
     unknown: tuple[str, ...]
+    """Obligations, as `Action(arguments) x Goal`, that it did not decide within the time limit."""
     refuted: tuple[str, ...]
+    """Obligations that it contradicts."""
     seconds: float
 
 
 class LemmaDropped(Record, frozen=True):
-    """A lemma that some step does not preserve. action: the first such step; empty if the initial state
-    breaks it. unknown: the solver could not decide."""
+    """A lemma that some step does not preserve."""
 
     lemma: str
     action: str
+    """The first such step; empty if the initial state breaks it."""
     unknown: bool = False
+    """The solver could not decide."""
 
 
 class PropertyProof(Record, frozen=True):
-    """Whether the lemmas that are left prove a property. condition: what it needs beside the rules."""
+    """Whether the lemmas that are left prove a property."""
 
     id: str
     proved: bool
     condition: str | None = None
+    """What it needs beside the rules."""
 
 
 class Surviving(Record, frozen=True):
-    """The largest set of lemmas that every step preserves, and what it proves.
-
-    void: steps that may then leave a type or change a constant, so that nothing is proved.
-    """
+    """The largest set of lemmas that every step preserves, and what it proves."""
 
     lemmas: tuple[str, ...]
     dropped: tuple[LemmaDropped, ...]
     void: tuple[LemmaDropped, ...]
+    """Steps that may then leave a type or change a constant, so that nothing is proved."""
     properties: tuple[PropertyProof, ...]
     seconds: float = 0.0
 
 
 class Impossible(Record, frozen=True):
-    """What must be possible where the lemmas hold, and is not, or is not decided.
-
-    kind: an action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step
-    that an assumption must still allow. name: of the action, or of the predicate.
-    """
+    """What must be possible where the lemmas hold, and is not, or is not decided."""
 
     kind: Literal["action", "step", "state"]
+    """An action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step that an
+    assumption must still allow."""
     name: str
+    """Name of the action or of the predicate."""
     statement: str
     verdict: Literal["never", "unknown"]
     source: str | None = None
 
 
 class PossibleReport(Record, frozen=True):
-    """Whether the proof is about anything: what was asked to be possible. replayed: steps of the solver, and
-    their renamings, that plain Python takes as well."""
+    """Whether the proof is about anything: what was asked to be possible."""
 
     asked: int
     replayed: int
+    """Steps of the solver, and their renamings, that plain Python takes as well."""
     impossible: tuple[Impossible, ...]
     seconds: float
 
 
 class LemmaNeed(Record, frozen=True):
-    """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows.
-
-    needed: None if the solver could not decide, False if every obligation is proved without the lemma.
-    """
+    """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows."""
 
     lemma: str
     needed: bool | None
+    """None if the solver could not decide, False if every obligation is proved without the lemma."""
     action: str = ""
     goal: str = ""
 

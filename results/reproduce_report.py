@@ -16,10 +16,11 @@ SHOWN: tuple[ReproduceOutcome, ...] = ("lost", "unavailable")
 
 
 class SeenState(Record, frozen=True):
-    """A partition as DescribeTopicPartitions showed it in a step. seconds: since the nodes were started."""
+    """A partition as DescribeTopicPartitions showed it in a step."""
 
     step: int
     seconds: float
+    """Since the nodes were started."""
     partition: str
     leader: int | None
     replicas: tuple[int, ...]
@@ -29,12 +30,14 @@ class SeenState(Record, frozen=True):
 
 
 class DoneStep(Record, frozen=True):
-    """A step of the recipe. seconds: since the nodes were started; result: what came of it, or empty."""
+    """A step of the recipe."""
 
     number: int
     text: str
     seconds: float
+    """Since the nodes were started."""
     result: str
+    """What came of it, or empty."""
     note: str
 
 
@@ -63,17 +66,16 @@ class OneRun(Record, frozen=True):
 
 
 class RepeatedRuns(Record, frozen=True):
-    """How often the finding shows: `shown` of the `ended` runs, those that are not inconclusive.
-
-    asked: how many runs were asked for; there are fewer after an interrupt. low, high: the share of runs in
-    which it shows, with a confidence of 95 % (Wilson's interval).
-    """
+    """How often the finding shows: `shown` of the `ended` runs, those that are not inconclusive."""
 
     asked: int
+    """How many runs were asked for; there are fewer after an interrupt."""
     ended: int
     shown: int
     low: float
+    """Lower bound of the share of runs in which it shows, with a confidence of 95 % (Wilson's interval)."""
     high: float
+    """Upper bound of that share."""
     runs: tuple[OneRun, ...]
 
     @classmethod
@@ -97,8 +99,6 @@ def wilson(shown: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
 class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     """The result of `elrcheck reproduce`.
 
-    outcome: `lost` if records that were acknowledged with acks=all could not be read at the end;
-    `unavailable` if a partition stayed without a leader; `inconclusive` if the cluster did not come as far.
     Of several runs it is the first that shows the finding, or else the last that came to its end.
     """
 
@@ -110,6 +110,8 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     expected: bool
     """The recipe names this release among those on which the finding was seen; false with other `classes`."""
     outcome: ReproduceOutcome
+    """`lost` if records that were acknowledged with acks=all could not be read at the end; `unavailable` if a partition
+    stayed without a leader; `inconclusive` if the cluster did not come as far."""
     acknowledged: int
     left: int | None
     """How many acknowledged records could be read at the end; null if the partition could not be read."""

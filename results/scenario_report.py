@@ -25,9 +25,10 @@ class BrokenReport(Record, frozen=True):
 
 
 class Mismatch(Record, frozen=True):
-    """A mismatch between a run and the scenario; step: None for the run as a whole."""
+    """A mismatch between a run and the scenario."""
 
     step: int | None
+    """Number of the step; null for the run as a whole."""
     what: str
     expected: str
     actual: str
@@ -43,7 +44,7 @@ class StoryReport(Record, frozen=True):
 
 
 class RunReport(Record, frozen=True):
-    """One variant's run of a scenario. disputed: property -> why it holds, contrary to the source."""
+    """One variant's run of a scenario."""
 
     label: str
     variant: str
@@ -54,6 +55,7 @@ class RunReport(Record, frozen=True):
     broken: tuple[BrokenReport, ...] = ()
     reached: tuple[str, ...] = ()
     disputed: Mapping[str, str] = field(default_factory=dict)
+    """Property -> why it holds, contrary to the source."""
     mismatches: tuple[Mismatch, ...] = ()
     pending: str | None = None
     config: Mapping[str, Setting] = field(default_factory=dict)

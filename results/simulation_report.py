@@ -17,25 +17,24 @@ SeenVerdict: TypeAlias = Literal["violated", "reached", "inconclusive"]
 
 
 class WalksReport(Record, frozen=True):
-    """The extent of the walks. walks: number started, of which `ended` finished; fewer if time ran out.
+    """The extent of the walks.
 
-    A walk ends after `depth` steps, in a state without an enabled action (deadlocks), or where every enabled
-    step leaves the budgets (blocked). states: visits, including the start of each walk; distinct_estimate:
-    estimated number of distinct states, with its standard error.
-
-    guided: walks went on from states that were met before, and distinct states were counted, in `cells` that
-    look different: by enabled actions and by the distance from violating a property.
+    A walk ends after `depth` steps, in a state without an enabled action (deadlocks), or where every enabled step
+    leaves the budgets (blocked).
     """
 
     walks: int
+    """Number started, of which `ended` finished; fewer if time ran out."""
     ended: int
     steps: int
     states: int
+    """Visits, including the start of each walk."""
     deepest: int
     """Most steps of a walk."""
     deadlocks: int
     blocked: int
     distinct_estimate: float
+    """Estimated number of distinct states, with its standard error."""
     distinct_error: float
     """Standard error of the estimate, in states."""
     seconds: float
@@ -45,6 +44,8 @@ class WalksReport(Record, frozen=True):
     overflows: Mapping[str, int] | None = None
     """Steps dropped because a number was out of range, by leaf."""
     guided: bool = False
+    """Walks went on from states that were met before, and distinct states were counted, in `cells` that look different:
+    by enabled actions and by the distance from violating a property."""
     cells: int | None = None
 
 

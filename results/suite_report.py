@@ -19,21 +19,22 @@ SuiteVerdict: TypeAlias = Literal["expected", "unexpected", "inconclusive", "not
 
 
 class SuiteViolation(Record, frozen=True):
-    """A property that breaks, or that should. because: why, from the suite; finding: its id, null by design.
-
-    found: false if the suite expects the violation and the search did not find it. depth, trace: of the
-    shortest violation; trace is a file in the run folder, stored only without an explanation.
-    """
+    """A property that breaks, or that should."""
 
     id: str
     name: str
     found: bool
+    """False if the suite expects the violation and the search did not find it."""
     expected: bool
     depth: int | None = None
+    """Depth of the shortest violation."""
     conjunct: str | None = None
     because: str | None = None
+    """Why, from the suite."""
     finding: str | None = None
+    """Id of the finding that explains it; null if it is by design."""
     trace: str | None = None
+    """File in the run folder, stored only without an explanation."""
 
     @property
     def explained(self) -> bool:
@@ -41,14 +42,7 @@ class SuiteViolation(Record, frozen=True):
 
 
 class SuiteRun(Record, frozen=True):
-    """One configuration. settings: what it adds to the scope; dead: required witnesses that are not reached.
-
-    problems: what is not as expected, in words. recorded: the counts that a packaged configuration should
-    have, in words, null if it has them or if none were compared. searched: false if the result of an earlier
-    run was used, which is the one of `kept`. command: repeats the search.
-    digest: of random walks, which a configuration too large to search has instead (verdict `walked`); then
-    generated counts the steps that were possible, diameter those of the longest walk, no property is judged.
-    """
+    """One configuration."""
 
     name: str
     verdict: RunVerdict
@@ -56,30 +50,39 @@ class SuiteRun(Record, frozen=True):
     variant: str
     scope: str
     settings: Mapping[str, Scalar]
+    """What it adds to the scope."""
     distinct: int
     generated: int
     diameter: int
     seconds: float
     searched: bool
+    """False if the result of an earlier run was used, which is the one of `kept`."""
     violations: tuple[SuiteViolation, ...] = ()
     dead: tuple[str, ...] = ()
+    """Required witnesses that are not reached."""
     unreached: tuple[str, ...] = ()
     reason: str | None = None
     recorded: str | None = None
+    """The counts that a packaged configuration should have, in words, null if it has them or if none were compared."""
     digest: str | None = None
+    """Digest of random walks, which a configuration too large to search has instead (verdict `walked`); `generated`
+    then counts the possible steps, `diameter` those of the longest walk, and no property is judged."""
     problems: tuple[str, ...] = ()
+    """What is not as expected, in words."""
     command: str = ""
+    """Repeats the search."""
     kept: Kept | None = None
 
 
 class SuiteReport(Report, frozen=True, tag="elrcheck.suite/1"):
-    """The result of `elrcheck suite`. witnesses: those that no run reaches."""
+    """The result of `elrcheck suite`."""
 
     verdict: SuiteVerdict
     """unexpected if a run breaks something unexplained, no longer breaks what it should, shows nothing or has
     other counts than were recorded."""
     runs: tuple[SuiteRun, ...]
     witnesses: tuple[str, ...]
+    """Witnesses that no run reaches."""
     seconds: float
     workers: int
     interrupted: bool = False

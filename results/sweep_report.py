@@ -29,7 +29,7 @@ class SweepAxis(Record, frozen=True):
 
 
 class SweepProperty(Record, frozen=True):
-    """The result of a check for one property. trace: path inside the run folder."""
+    """The result of a check for one property."""
 
     id: str
     name: str
@@ -39,24 +39,28 @@ class SweepProperty(Record, frozen=True):
     conjunct: str | None = None
     witness: str | None = None
     trace: str | None = None
+    """Path inside the run folder."""
 
 
 class SweepRow(Record, frozen=True):
-    """One configuration. number: its position in the grid; settings: the values that the grid varies.
+    """One configuration.
 
-    reason: why it was skipped, failed, or is inconclusive. property, depth: the violation with the shortest
-    trace; trace: its file in the run folder. The counts are those of a check, None without one. by: what
-    searched: a process of the pool, a Spark task, or the whole engine.
+    The counts are those of a check, None without one.
     """
 
     number: int
+    """Position in the grid."""
     settings: Mapping[str, Scalar]
+    """The values that the grid varies."""
     variant: str
     scope: str
     verdict: RowVerdict
     reason: str | None = None
+    """Why it was skipped, failed, or is inconclusive."""
     property: str | None = None
+    """The violated property with the shortest trace."""
     depth: int | None = None
+    """Depth of that violation."""
     violated: tuple[str, ...] = ()
     unreached: tuple[str, ...] = ()
     complete: bool | None = None
@@ -65,7 +69,9 @@ class SweepRow(Record, frozen=True):
     diameter: int | None = None
     seconds: float | None = None
     by: Searcher | None = None
+    """What searched: a process of the pool, a Spark task, or the whole engine."""
     trace: str | None = None
+    """File of that violation in the run folder."""
     properties: tuple[SweepProperty, ...] = ()
     config: Mapping[str, Scalar] | None = None
     """Every size, knob and budget; null if the model refuses the configuration."""
@@ -83,25 +89,23 @@ class SweepEngine(Record, frozen=True):
 
 
 class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
-    """The result of `elrcheck sweep`. keys: the keys of `settings` in the rows, the axes first.
-
-    excluded: number of points that the grid file excludes; resumed: rows that an earlier run of the sweep
-    had finished.
-    """
+    """The result of `elrcheck sweep`."""
 
     verdict: SweepVerdict
-    """violated if any row is; inconclusive if any row is inconclusive or failed; nothing if all are skipped.
-    violated if any row is; inconclusive if any row is inconclusive or failed; nothing if all are skipped."""
+    """violated if any row is; inconclusive if any row is inconclusive or failed; nothing if all are skipped."""
     axes: tuple[SweepAxis, ...]
     keys: tuple[str, ...]
+    """The keys of `settings` in the rows, the axes first."""
     rows: tuple[SweepRow, ...]
     """Violated, failed, inconclusive, holds, skipped; of violated and of holds the fewest distinct states
     first, then the least depth, then by number."""
     excluded: int
+    """Number of points that the grid file excludes."""
     seconds: float
     engine: SweepEngine
     interrupted: bool = False
     resumed: int = 0
+    """Rows that an earlier run of the sweep had finished."""
     run_dir: str | None = None
 
     def count(self, verdict: RowVerdict) -> int:

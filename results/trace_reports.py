@@ -25,34 +25,33 @@ class Hit(Record, frozen=True):
 
 
 class Origin(Record, frozen=True):
-    """Where a trace comes from, and the model in which it was replayed.
-
-    source: a file or ``--repro 0/3/1``; format: notation of the file; property: the one that the file names.
-    """
+    """Where a trace comes from, and the model in which it was replayed."""
 
     source: str
+    """A file or ``--repro 0/3/1``."""
     variant: str
     scope: str
     config: Mapping[str, Scalar]
     format: str | None = None
+    """Notation of the file."""
     property: str | None = None
+    """Property that the file names."""
 
 
 # ------------------------------------------------------------------------------------ replay
 
 
 class Candidate(Record, frozen=True):
-    """One action, with arguments, considered for the refused step.
-
-    guard: the guard that refused it; None if the action was enabled, and `differs` then lists where its
-    state (old) differs from the recorded one (new). named: the trace names this action.
-    """
+    """One action, with arguments, considered for the refused step."""
 
     action: str
     arguments: tuple[Argument, ...]
     guard: str | None = None
+    """The guard that refused it; None if the action was enabled, and `differs` then lists where its state (old) differs
+    from the recorded one (new)."""
     differs: tuple[Change, ...] = ()
     named: bool = False
+    """The trace names this action."""
 
     @property
     def label(self) -> str:
@@ -60,34 +59,34 @@ class Candidate(Record, frozen=True):
 
 
 class Rejection(Record, frozen=True):
-    """The step at which the model refuses the trace.
-
-    step: number of the refused step, 0 if the first state is not the initial one; recorded: its name in the
-    trace; changed: its changes in the trace; candidates: first those named, then enabled ones by the number
-    of differing leaves, then refused ones.
-    """
+    """The step at which the model refuses the trace."""
 
     step: int
+    """Number of the refused step, 0 if the first state is not the initial one."""
     reason: str
     recorded: str | None = None
+    """Name of the step in the trace."""
     changed: tuple[Change, ...] = ()
+    """Changes of the step in the trace."""
     candidates: tuple[Candidate, ...] = ()
+    """First those named, then enabled ones by the number of differing leaves, then refused ones."""
 
 
 class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
-    """The result of `elrcheck replay`. states: number recorded; accepted: number that the model accepts.
-
-    trace: the accepted prefix; beyond: the first step that leaves the budgets of the scope.
-    """
+    """The result of `elrcheck replay`."""
 
     verdict: Literal["accepted", "rejected"]
     origin: Origin
     states: int
+    """Number recorded."""
     accepted: int
+    """Number that the model accepts."""
     trace: TraceView
+    """The accepted prefix."""
     rejection: Rejection | None = None
     violated: tuple[Hit, ...] = ()
     beyond: int | None = None
+    """The first step that leaves the budgets of the scope."""
 
 
 # ------------------------------------------------------------------------------------- trace
@@ -108,39 +107,42 @@ class Evaluated(Record, frozen=True):
     """The value of an expression after `at` steps; None if it has no value there, for the reason in `why`."""
 
     at: int
-    """After so many steps."""
+    """Number of steps before this state."""
     value: str | None
     """Null where the expression has no value."""
     why: str | None = None
     changed: bool = True
-    """It is another one than before."""
+    """The value differs from the one before."""
 
 
 class Evaluation(Record, frozen=True):
-    """An expression (`--eval`) along a trace. step: True if it is evaluated on steps instead of states."""
+    """An expression (`--eval`) along a trace."""
 
     expression: str
     step: bool
+    """True if it is evaluated on steps instead of states."""
     values: tuple[Evaluated, ...]
 
 
 class TraceReport(Report, frozen=True, tag="elrcheck.trace-view/1"):
-    """The result of `elrcheck trace show`, `sample` and `minimise`. steps: length of the whole trace.
-
-    first, last: the steps shown; seed: seed of a sample; stored: where the trace was saved.
-    """
+    """The result of `elrcheck trace show`, `sample` and `minimise`."""
 
     verdict: Literal["shown"]
     origin: Origin
     steps: int
+    """Length of the whole trace."""
     first: int
+    """The first step that is shown."""
     last: int
+    """The last step that is shown."""
     trace: TraceView
     violated: tuple[Hit, ...] = ()
     reached: tuple[Hit, ...] = ()
     seed: int | None = None
+    """Seed of a sample."""
     shortened: Shortened | None = None
     stored: str | None = None
+    """Where the trace was saved."""
     evaluations: tuple[Evaluation, ...] = ()
     """Expressions given by --eval."""
 
@@ -152,11 +154,11 @@ class DiffRow(Record, frozen=True):
     a: str | None
     b: str | None
     leaves: tuple[Change, ...] = ()
-    """old is of A, new of B."""
+    """Leaves that differ: `old` is the value in A, `new` in B."""
 
 
 class TraceDiffReport(Report, frozen=True, tag="elrcheck.trace-diff/1"):
-    """The result of `elrcheck trace diff`. common: number of initial steps that both share."""
+    """The result of `elrcheck trace diff`."""
 
     verdict: Literal["same", "different"]
     a: Origin
@@ -164,6 +166,7 @@ class TraceDiffReport(Report, frozen=True, tag="elrcheck.trace-diff/1"):
     steps_a: int
     steps_b: int
     common: int
+    """Number of initial steps that both share."""
     config: tuple[Change, ...] = ()
     rows: tuple[DiffRow, ...] = ()
 
@@ -179,20 +182,20 @@ class Looked(Record, frozen=True):
 
 
 class Clause(Record, frozen=True):
-    """One part of a condition, in the notation of the source, with its truth value and what decided it.
-
-    name: that of a conjunct or guard; witness: the bound variables of a quantifier that one element decides;
-    over: the number of elements it ranges over; parts: the deciding parts.
-    """
+    """One part of a condition, in the notation of the source, with its truth value and what decided it."""
 
     text: str
     value: bool
     name: str | None = None
+    """That of a conjunct or guard."""
     witness: tuple[Argument, ...] = ()
+    """The bound variables of a quantifier that one element decides."""
     over: int | None = None
+    """The number of elements it ranges over."""
     looked: tuple[Looked, ...] = ()
     """Values that the condition looks at."""
     parts: tuple[Clause, ...] = ()
+    """The deciding parts."""
 
 
 class Goal(Record, frozen=True):
@@ -203,29 +206,33 @@ class Goal(Record, frozen=True):
 
 
 class Wait(Record, frozen=True):
-    """An endless wait. since: the state in which the premise starts it; goals: the goal along the cycle."""
+    """An endless wait."""
 
     since: int
+    """The state in which the premise starts it."""
     premise: Clause
     goals: tuple[Goal, ...]
+    """The goal in each state of the cycle."""
 
 
 class FairStep(Record, frozen=True):
     """A step with a fairness assumption, and how the cycle satisfies it.
 
-    strong: the step must be taken if it is enabled infinitely often, not only if it stays enabled. taken:
-    number of a step of the cycle that is this one; idle: a state where it is not enabled, for the reason in
-    `why`; never: it is enabled in no state of the cycle. If none of these applies, the cycle is unfair.
+    If none of these applies, the cycle is unfair.
     """
 
     action: str
     arguments: tuple[Argument, ...]
     strong: bool
+    """The step must be taken if it is enabled infinitely often, not only if it stays enabled."""
     taken: int | None = None
+    """Number of a step of the cycle that is this one."""
     idle: int | None = None
+    """A state where it is not enabled, for the reason in `why`."""
     why: str | None = None
-    """Why not there."""
+    """Why the step is not enabled there."""
     never: bool = False
+    """The step is enabled in no state of the cycle."""
 
     @property
     def label(self) -> str:
@@ -246,11 +253,12 @@ class FairStep(Record, frozen=True):
 
 
 class Cycle(Record, frozen=True):
-    """The part that repeats forever: states `loop` to `last`. stops: it has no steps."""
+    """The part that repeats forever: states `loop` to `last`."""
 
     loop: int
     last: int
     stops: bool
+    """The cycle has no steps: nothing more happens."""
     steps: tuple[FairStep, ...]
     """Every step that finally has to happen."""
 
@@ -260,44 +268,43 @@ class Cycle(Record, frozen=True):
 
 
 class Explained(Record, frozen=True):
-    """One property in one state, or one choice of an action's arguments.
-
-    guard: the guard that refuses the action; clauses: conjuncts, or guards in evaluation order up to the
-    first that fails; later: guards not evaluated. arguments, wait: for a liveness property, the instance and
-    its endless wait, if there is one.
-    """
+    """One property in one state, or one choice of an action's arguments."""
 
     id: str
-    """Of a property; empty for a choice of an action's arguments."""
+    """Id of a property; empty for a choice of an action's arguments."""
     name: str
     value: bool
     clauses: tuple[Clause, ...]
+    """Conjuncts, or guards in evaluation order up to the first that fails."""
     arguments: tuple[Argument, ...] = ()
+    """Arguments of the choice; of a liveness property, those of its instance."""
     guard: str | None = None
+    """The guard that refuses the action."""
     later: tuple[str, ...] = ()
+    """Guards not evaluated."""
     statement: str = ""
     source: str | None = None
     changes: tuple[Change, ...] = ()
     witness: str | None = None
     """For which broker, offset or values, as name=value."""
     wait: Wait | None = None
+    """The endless wait of a liveness property, if there is one."""
 
 
 class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
-    """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state.
-
-    at: number of the state, 0 for the initial one; led: the step that led there; cycle: for a liveness
-    property, the part that repeats forever.
-    """
+    """The result of `elrcheck explain`: truth of properties, or of the guards of an action, in one state."""
 
     verdict: Literal["holds", "violated", "enabled", "refused"]
     origin: Origin
     at: int
+    """Number of the state, 0 for the initial one."""
     steps: int
     led: str | None = None
+    """The step that led there."""
     explained: tuple[Explained, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
+    """For a liveness property, the part that repeats forever."""
 
 
 TracingReport: TypeAlias = ReplayReport | TraceReport | TraceDiffReport | ExplainReport

@@ -42,10 +42,7 @@ class Change(Record, frozen=True):
 
 
 class Step(Record, frozen=True):
-    """One step of a trace; `because` says in one line why it was possible, `source` where its action is.
-
-    talk: the message that the step is, if it is one.
-    """
+    """One step of a trace; `because` says in one line why it was possible, `source` where its action is."""
 
     index: int
     action: str
@@ -54,6 +51,7 @@ class Step(Record, frozen=True):
     changes: tuple[Change, ...] = ()
     source: str = ""
     talk: Talk | None = field(default=None, name=UNWRITTEN)
+    """The message that the step is, if it is one."""
 
     @property
     def label(self) -> str:
@@ -62,29 +60,26 @@ class Step(Record, frozen=True):
 
 
 class Truth(Record, frozen=True):
-    """Where a trace hits one property: an `always` property is false there, a `sometimes` one is true.
-
-    hits: numbers of states, 0 for the first; for a property of steps (`step`), the states in which the steps
-    end, so state 0 is never evaluated.
-    """
+    """Where a trace hits one property: an `always` property is false there, a `sometimes` one is true."""
 
     id: str
     name: str
     kind: Literal["always", "sometimes"]
     step: bool = False
     hits: tuple[int, ...] = ()
+    """Numbers of states, 0 for the first; for a property of steps (`step`), the states in which the steps end, so state
+    0 is never evaluated."""
 
 
 class TraceView(Record, frozen=True):
-    """A trace for people to read: its initial state, then the changes of each step.
-
-    initial: leaf path -> value in the first state; repro: the action-index path (``0/4/1``) that re-executes
-    the trace. loop: the number of steps after which the remaining ones repeat forever; if none remain,
-    nothing more happens. truths: every property in every state, if the states were available.
-    """
+    """A trace for people to read: its initial state, then the changes of each step."""
 
     initial: Mapping[str, str] = field(default_factory=dict)
+    """Leaf path -> value in the first state."""
     steps: tuple[Step, ...] = ()
     repro: str | None = None
+    """The action-index path (``0/4/1``) that re-executes the trace."""
     loop: int | None = None
+    """The number of steps after which the remaining ones repeat forever; if none remain, nothing more happens."""
     truths: tuple[Truth, ...] = ()
+    """Every property in every state, if the states were available."""

@@ -38,11 +38,12 @@ NO_IDS = ("action", "arguments")
 
 
 class Figure(Record, frozen=True):
-    """A number or a word with its label. tone: passed, failed, undecided, or empty."""
+    """A number or a word with its label."""
 
     value: str
     label: str
     tone: str = ""
+    """Passed, failed, undecided, or empty."""
 
 
 class Card(Record, frozen=True):

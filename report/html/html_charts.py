@@ -13,7 +13,7 @@ WIDTH = 640
 
 
 class Column(Record, frozen=True):
-    """One bar of the growth chart, in SVG units; label: the depth, where there is room for it."""
+    """One bar of the growth chart, in SVG units."""
 
     depth: int
     count: int
@@ -22,6 +22,7 @@ class Column(Record, frozen=True):
     width: float
     height: float
     label: bool
+    """The depth, where there is room for it."""
 
 
 class Growth(Record, frozen=True):
@@ -32,14 +33,16 @@ class Growth(Record, frozen=True):
 
 
 class Bar(Record, frozen=True):
-    """A table row with a bar. length: 0 to 100; remark: a note besides the number."""
+    """A table row with a bar."""
 
     name: str
     value: int
     length: float
+    """0 to 100."""
     fired: int = 0
     cut: int = 0
     remark: str = ""
+    """A note besides the number."""
     guards: tuple[str, ...] = ()
 
 

@@ -28,11 +28,12 @@ HEAD = (
 
 
 class LaneCell(Record, frozen=True):
-    """What a broker is during some columns, or a number. role: a class of the style sheet."""
+    """What a broker is during some columns, or a number."""
 
     x: float
     width: float
     role: str
+    """A class of the style sheet."""
     letter: str
     text: str
 
@@ -44,11 +45,12 @@ class BrokerLane(Record, frozen=True):
 
 
 class LaneColumn(Record, frozen=True):
-    """A record. signs: the numbers of its flags."""
+    """A record."""
 
     x: float
     offset: int
     signs: str
+    """The numbers of its flags."""
 
 
 class LaneSign(Record, frozen=True):

@@ -9,10 +9,11 @@ SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 
 
 class Matrix(Record, frozen=True):
-    """A proof matrix. rows: an action and its cell for each lemma, None if there is no such obligation."""
+    """A proof matrix."""
 
     lemmas: tuple[str, ...]
     rows: tuple[tuple[str, tuple[CellReport | None, ...]], ...]
+    """An action and its cell for each lemma, None if there is no such obligation."""
     proved: int
     total: int
     seconds: float

@@ -19,38 +19,36 @@ from elrcheck.results.trace_reports import Explained
 
 
 class Charts(Record, frozen=True):
-    """Results of a search besides verdicts. idle: actions that never fired.
-
-    degrees: pairs of an out-degree and the number of states with it.
-    """
+    """Results of a search besides verdicts."""
 
     growth: Growth | None
     yields: tuple[Bar, ...]
     variables: tuple[Bar, ...]
     idle: tuple[str, ...]
+    """Actions that never fired."""
     degrees: tuple[tuple[int, int], ...] = ()
+    """Pairs of an out-degree and the number of states with it."""
 
 
 class Grid(Record, frozen=True):
-    """A plain table: every row has one text per column in `head`. note: a sentence above the table."""
+    """A plain table: every row has one text per column in `head`."""
 
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    """A sentence above the table."""
 
 
 class Part(Record, frozen=True):
-    """One part of a page. hidden: number of passed cases left out; no_states: why no graph is drawn.
-
-    folded: nothing in it needs attention while other parts do.
-    """
+    """One part of a page."""
 
     key: str
     name: str
     facts: tuple[tuple[str, str], ...] = ()
     cases: tuple[Case, ...] = ()
     hidden: int = 0
+    """Number of passed cases left out."""
     differences: tuple[Difference, ...] = ()
     charts: Charts | None = None
     matrix: Matrix | None = None
@@ -59,10 +57,12 @@ class Part(Record, frozen=True):
     unshown: int = 0
     states: Picture | None = None
     no_states: str = ""
+    """Why no graph is drawn."""
     grids: tuple[Grid, ...] = ()
     explained: tuple[Explained, ...] = ()
     lanes: tuple[LanePicture, ...] = ()
     folded: bool = False
+    """Nothing in it needs attention while other parts do."""
 
     @property
     def cases_by_need(self) -> tuple[tuple[str, bool, tuple[Case, ...]], ...]:
@@ -113,11 +113,12 @@ class Part(Record, frozen=True):
 
 
 class HtmlPage(Record, frozen=True):
-    """A whole page. tone: passed, failed or undecided, according to the exit code of the command."""
+    """A whole page."""
 
     command: str
     verdict: str
     tone: str
+    """Passed, failed or undecided, according to the exit code of the command."""
     summary: str
     notes: tuple[str, ...]
     parts: tuple[Part, ...]

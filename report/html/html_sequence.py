@@ -31,41 +31,39 @@ class Lane(Record, frozen=True):
 
 
 class Note(Record, frozen=True):
-    """A line of text beside a step. tone: failed, passed, or empty."""
+    """A line of text beside a step."""
 
     y: float
     text: str
     tone: str = ""
+    """Failed, passed, or empty."""
 
 
 class Box(Record, frozen=True):
-    """A record of a log. lost: it was committed, and the step took it away."""
+    """A record of a log."""
 
     x: float
     width: float
     name: str
     record: str
     lost: bool = False
+    """The record was committed, and the step took it away."""
 
 
 class LogLine(Record, frozen=True):
-    """The log of a broker before and after a step: boxes on both sides of an arrow, a word where it is empty.
-
-    words: texts with their x. said: the same in a line.
-    """
+    """The log of a broker before and after a step: boxes on both sides of an arrow, a word where it is empty."""
 
     y: float
     words: tuple[tuple[float, str], ...]
+    """Texts with their x."""
     boxes: tuple[Box, ...]
     end: float
     said: str
+    """The same in a line."""
 
 
 class Row(Record, frozen=True):
-    """One step. to: None if it sends no message; tip: end of the arrow, just before the lane.
-
-    broken: a property becomes false here.
-    """
+    """One step."""
 
     index: int
     label: str
@@ -74,15 +72,18 @@ class Row(Record, frozen=True):
     height: float
     at: float
     to: float | None
+    """None if it sends no message."""
     tip: float
+    """End of the arrow, just before the lane."""
     lost: bool
     notes: tuple[Note, ...]
     logs: tuple[LogLine, ...]
     broken: bool
+    """A property becomes false here."""
 
 
 class Diagram(Record, frozen=True):
-    """The whole diagram. loop: top of the steps that repeat forever."""
+    """The whole diagram."""
 
     width: float
     height: float
@@ -90,6 +91,7 @@ class Diagram(Record, frozen=True):
     lanes: tuple[Lane, ...]
     rows: tuple[Row, ...]
     loop: float | None
+    """Top of the steps that repeat forever."""
 
     @property
     def shrinks(self) -> bool:

@@ -30,10 +30,7 @@ OTHER_STYLES = {OTHERS: KINDS, MIXED: KINDS + 1}
 
 
 class Spot(Record, frozen=True):
-    """One state. near: numbers of its predecessors and successors; lines: its description.
-
-    box: x, y, width and height of a box for the description, beside the state and inside the picture.
-    """
+    """One state."""
 
     number: int
     depth: int
@@ -43,18 +40,23 @@ class Spot(Record, frozen=True):
     bad: bool
     on_way: bool
     near: str
+    """Numbers of its predecessors and successors."""
     lines: tuple[str, ...]
+    """Its description."""
     box: tuple[float, float, float, float]
+    """X, y, width and height of a box for the description, beside the state and inside the picture."""
 
 
 class Line(Record, frozen=True):
-    """All steps from one state to another. style: number of the pattern; tip: path of the arrow head."""
+    """All steps from one state to another."""
 
     source: int
     target: int
     style: int
+    """Number of the pattern."""
     path: str
     tip: str
+    """Path of the arrow head."""
     x: float
     y: float
     count: int
@@ -78,7 +80,7 @@ class Key(Record, frozen=True):
 
 
 class Picture(Record, frozen=True):
-    """The whole picture. thick: caption of the highlighted path, or empty; notes: lines above the legend."""
+    """The whole picture."""
 
     width: float
     height: float
@@ -87,7 +89,9 @@ class Picture(Record, frozen=True):
     lines: tuple[Line, ...]
     keys: tuple[Key, ...]
     notes: tuple[tuple[float, str], ...]
+    """Lines above the legend."""
     thick: str
+    """Caption of the highlighted path, or empty."""
     rows: tuple[tuple[int, DrawnState, tuple[str, ...]], ...]
 
 

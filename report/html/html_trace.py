@@ -15,15 +15,14 @@ _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 
 class Leaf(Record, frozen=True):
-    """One cell of a state table, after the last step. changes: True if any step of the trace changes it.
-
-    was: the value before the last step, if that changed it.
-    """
+    """One cell of a state table, after the last step."""
 
     path: str
     value: str
     changes: bool
+    """True if any step of the trace changes it."""
     was: str | None = None
+    """The value before the last step, if that changed it."""
 
 
 class LeafRow(Record, frozen=True):
@@ -48,22 +47,20 @@ class Group(Record, frozen=True):
 
 
 class TruthRow(Record, frozen=True):
-    """A property that is hit somewhere. marks: True for each state that hits it, None if not evaluated."""
+    """A property that is hit somewhere."""
 
     id: str
     name: str
     kind: str
     marks: tuple[bool | None, ...]
+    """True for each state that hits it, None if not evaluated."""
 
 
 class TraceBlock(Record, frozen=True):
-    """A trace with everything the page shows of it. key: unique on the page; quiet: properties never hit.
-
-    word: kind of trace; found: True if it shows a violation. plain: the same as `message` in plain words;
-    expected: a baseline expects the violation.
-    """
+    """A trace with everything the page shows of it."""
 
     key: str
+    """Unique on the page."""
     title: str
     message: str
     view: TraceView
@@ -72,12 +69,17 @@ class TraceBlock(Record, frozen=True):
     groups: tuple[Group, ...]
     truths: tuple[TruthRow, ...]
     quiet: Mapping[str, tuple[str, ...]]
+    """Properties never hit."""
     sequence: Diagram
     data: Mapping[str, Any]
     word: str = "Counterexample"
+    """Kind of trace."""
     found: bool = True
+    """True if it shows a violation."""
     plain: str = ""
+    """The same as `message` in plain words."""
     expected: bool = False
+    """A baseline expects the violation."""
 
 
 def trace_block(

@@ -33,17 +33,17 @@ class RiskSettings(Record, frozen=True):
 
 
 class RiskCause(Record, frozen=True):
-    """Why it happens. finding: its id, empty unless `kind` is `finding`; page: in the documentation.
-
-    confirmed: with this cause repaired, and nothing else, a search of the same events finds no such outcome;
-    if not, only this story is known not to happen then.
-    """
+    """Why it happens."""
 
     kind: CauseKind
     text: str
     finding: str = ""
+    """Id of the finding; empty unless `kind` is `finding`."""
     page: str = ""
+    """Page of the finding in the documentation."""
     confirmed: bool = False
+    """With this cause repaired, and nothing else, a search of the same events finds no such outcome; if not, only this
+    story is known not to happen then."""
 
 
 class RiskAnswer(Record, frozen=True):
@@ -60,7 +60,7 @@ class RiskAnswer(Record, frozen=True):
     evidence: tuple[EvidenceLevel, ...]
     """How far it was shown on this very release: `model` means the trace, which plain Python has replayed."""
     shown: str
-    """The same in words."""
+    """The evidence in words."""
     remedy: str
     """What to do; empty if nothing is on record."""
     command: str
@@ -70,15 +70,15 @@ class RiskAnswer(Record, frozen=True):
 
 
 class RiskReach(Record, frozen=True):
-    """How far the search of an outcome came. events: up to this many events never cause the outcome.
-
-    sets: how many sets of up to `most` events there are; undecided: those that a limit left open.
-    """
+    """How far the search of an outcome came."""
 
     events: int
+    """Up to this many events never cause the outcome."""
     most: int
     sets: int
+    """Number of sets of up to `most` events."""
     undecided: int
+    """Sets that a limit left open."""
 
 
 class OutsideFinding(Record, frozen=True):
@@ -91,7 +91,7 @@ class OutsideFinding(Record, frozen=True):
 
 
 class RiskPart(Record, frozen=True):
-    """The answers about one group of settings. topics: those that have them, if a description was read."""
+    """The answers about one group of settings."""
 
     settings: RiskSettings
     answers: tuple[RiskAnswer, ...]
@@ -99,6 +99,7 @@ class RiskPart(Record, frozen=True):
     safe_events: tuple[str, ...]
     """Events in no answer: however they were combined, nothing happened."""
     topics: tuple[str, ...] = ()
+    """Topics that have these settings, if a description was read."""
     notes: tuple[str, ...] = ()
     outside: tuple[OutsideFinding, ...] = ()
     searched: int = 0

@@ -14,48 +14,43 @@ class Fact(Record, frozen=True):
 
 
 class DrawnRecord(Record, frozen=True):
-    """A record at its offset.
-
-    role: `acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or
-    `missing`: this record was committed here, and the log ends before it.
-    change: `new` if the last step brought it, `gone` if that took it away, else empty.
-    """
+    """A record at its offset."""
 
     offset: int
     name: str
     epoch: int
     acks: str
     role: str
+    """`acknowledged`, `committed`, `other` (another record was committed at this offset), `open`, or `missing`: this
+    record was committed here, and the log ends before it."""
     change: str = ""
+    """`new` if the last step brought it, `gone` if that took it away, else empty."""
 
 
 class DrawnBroker(Record, frozen=True):
-    """The lane of a broker.
-
-    role: what it is for the partition: leader, ISR, ELR, LastKnownELR, replica or none. status: what keeps it
-    from serving, as the controller or the process has it; empty if nothing does. log: one place an offset.
-    """
+    """The lane of a broker."""
 
     number: int
     role: str
+    """What it is for the partition: leader, ISR, ELR, LastKnownELR, replica or none."""
     role_changed: bool
     status: tuple[Fact, ...]
+    """What keeps it from serving, as the controller or the process has it; empty if nothing does."""
     log: tuple[DrawnRecord | None, ...]
+    """One place an offset."""
     high_watermark: int
     watermark_changed: bool
     facts: tuple[Fact, ...]
 
 
 class DrawnPartition(Record, frozen=True):
-    """The whole picture.
-
-    committed: the records below the highest watermark that any leader had. holders: the brokers that have
-    each of them.
-    """
+    """The whole picture."""
 
     facts: tuple[Fact, ...]
     offsets: int
     committed: tuple[DrawnRecord | None, ...]
+    """The records below the highest watermark that any leader had."""
     holders: tuple[str, ...]
+    """The brokers that have each of them."""
     brokers: tuple[DrawnBroker, ...]
     notes: tuple[Fact, ...] = ()

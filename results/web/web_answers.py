@@ -24,9 +24,10 @@ class ChosenModel(Record, frozen=True):
 
 
 class Choice(Record, frozen=True):
-    """An enabled action. index: as in `--repro`; violates: properties that are false after it."""
+    """An enabled action."""
 
     index: int
+    """Index of the action, as in `--repro`."""
     action: str
     arguments: tuple[Argument, ...]
     label: str
@@ -37,12 +38,13 @@ class Choice(Record, frozen=True):
     source: str
     changes: tuple[Change, ...]
     violates: tuple[str, ...] = ()
+    """Properties that are false after it."""
     beyond: bool = False
-    """It leaves the budgets of the scope, where no search follows."""
+    """The action leaves the budgets of the scope, where no search follows."""
 
 
 class Judged(Record, frozen=True):
-    """One property in the state, or in the step into it. conjunct, witness: what is false, and for which."""
+    """One property in the state, or in the step into it."""
 
     id: str
     name: str
@@ -50,46 +52,50 @@ class Judged(Record, frozen=True):
     verdict: PropertyVerdict
     about: str
     conjunct: str | None = None
+    """The named part that is false."""
     witness: str | None = None
+    """Values for which it is false."""
 
 
 class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
-    """A state and the path to it.
-
-    path: the steps, by which the page names the state; repro: the same as action indices; at: after so many
-    of them; violated: for each state of the path the properties that are false there; beyond: the state
-    exceeds the budgets. state: in the form of a stored trace; leaves: as text; picture: as HTML.
-    """
+    """A state and the path to it."""
 
     model: ChosenModel
     path: tuple[str, ...]
+    """The steps, by which the page names the state."""
     repro: str
+    """The path as action indices."""
     at: int
+    """Number of steps of the path that lead to this state."""
     steps: tuple[Step, ...]
     violated: tuple[tuple[str, ...], ...]
+    """For each state of the path the properties that are false there."""
     state: Mapping[str, Any]
+    """The state in the form of a stored trace."""
     leaves: Mapping[str, str]
+    """The leaves of the state as text."""
     picture: str
+    """The picture of the state, as HTML."""
     choices: tuple[Choice, ...]
     properties: tuple[Judged, ...]
     beyond: bool
+    """The state exceeds the budgets."""
 
 
 class WebTrace(Report, frozen=True, tag="elrcheck.web-trace/1"):
-    """A trace that was read, as a path. refused: why the model follows it no further, with the step.
-
-    loop: for a lasso, the state to which its last step leads back.
-    """
+    """A trace that was read, as a path."""
 
     model: ChosenModel
     path: tuple[str, ...]
     property: str
     refused: str | None = None
+    """Why the model follows it no further, with the step."""
     loop: int | None = None
+    """For a lasso, the state to which its last step leads back."""
 
 
 class WebSearch(Report, frozen=True, tag="elrcheck.web-search/1"):
-    """A search for a violation from a state. path: the whole path to it, once it is found."""
+    """A search for a violation from a state."""
 
     id: int
     model: ChosenModel
@@ -100,6 +106,7 @@ class WebSearch(Report, frozen=True, tag="elrcheck.web-search/1"):
     seconds: float = 0.0
     property: str = ""
     path: tuple[str, ...] = ()
+    """The whole path to it, once it is found."""
 
 
 class Named(Record, frozen=True):
@@ -110,7 +117,7 @@ class Named(Record, frozen=True):
 
 
 class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
-    """What the page begins with. trace: the one given as --trace."""
+    """What the page begins with."""
 
     version: str
     model: ChosenModel
@@ -119,4 +126,5 @@ class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
     properties: tuple[Named, ...]
     path: tuple[str, ...] = ()
     trace: WebTrace | None = None
+    """The one given as --trace."""
     settings: Mapping[str, Scalar] = field(default_factory=dict)
