@@ -30,7 +30,7 @@ Invoke = Callable[..., tuple[int, str]]
 @pytest.fixture
 def invoke(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Invoke:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(live_audit, "AGAIN", 0.0)
+    monkeypatch.setattr(live_audit, "PAUSE", 0.0)
 
     def call(*arguments: object, progress: bool = False) -> tuple[int, str]:
         code = run(cli, [*(() if progress else ("--no-progress",)), "audit", *map(str, arguments)])

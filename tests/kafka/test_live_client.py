@@ -23,7 +23,7 @@ from support.wire_broker import WireBroker, library_or_skip, listening
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_audit, "AGAIN", 0.0)
+    monkeypatch.setattr(live_audit, "PAUSE", 0.0)
 
 
 def asked(broker: WireBroker, config: Path | None = None, context: ssl.SSLContext | None = None) -> AuditReport:
