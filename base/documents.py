@@ -137,7 +137,7 @@ class _Unfinished(Exception):
     """The text read so far may be the beginning of a document."""
 
 
-class _Refused(ValueError):
+class _RefusedValue(ValueError):
     """Something that the json module would let pass."""
 
 
@@ -155,7 +155,7 @@ def _decoded(
         if more and fault.pos >= len(text.rstrip()):
             raise _Unfinished from fault
         _refuse(text, fault.pos, name, codes, f"not valid JSON: {fault.msg}", column=True, before=before)
-    except _Refused as fault:
+    except _RefusedValue as fault:
         _refuse(text, position, name, codes, f"not valid JSON: {fault}", before=before)
     except RecursionError:
         _refuse(text, position, name, codes, "not valid JSON: nested too deeply", before=before)
@@ -180,25 +180,25 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _Refused(f"key `{twice}` is given twice in one object")
+        raise _RefusedValue(f"key `{twice}` is given twice in one object")
     return members
 
 
 def _integer(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
-        raise _Refused(f"a number of more than {_MOST_DIGITS} digits")
+        raise _RefusedValue(f"a number of more than {_MOST_DIGITS} digits")
     return int(digits)
 
 
 def _number(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
-        raise _Refused("a number that is too large")
+        raise _RefusedValue("a number that is too large")
     return value
 
 
 def _constant(name: str) -> NoReturn:
-    raise _Refused(f"{name} is not a JSON number")
+    raise _RefusedValue(f"{name} is not a JSON number")
 
 
 _DECODER = json.JSONDecoder(

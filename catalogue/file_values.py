@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_fields, config_value
-from elrcheck.base.typed.records import Reader, prose
+from elrcheck.base.typed.records import NodeReader, prose
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_names
 
@@ -39,6 +39,6 @@ def release(node: Node) -> str:
     return name
 
 
-Knobs: TypeAlias = Annotated[Mapping[str, Any], Reader(knob_values)]
-Variant: TypeAlias = Annotated[str, Reader(variant_name)]
-Release: TypeAlias = Annotated[str, Reader(release)]
+Knobs: TypeAlias = Annotated[Mapping[str, Any], NodeReader(knob_values)]
+Variant: TypeAlias = Annotated[str, NodeReader(variant_name)]
+Release: TypeAlias = Annotated[str, NodeReader(release)]

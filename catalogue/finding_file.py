@@ -67,7 +67,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, MaybeEmpty, Positive, Prose, read_record
+from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Positive, Prose, read_record
 from elrcheck.catalogue.file_values import Knobs, Release, Variant
 
 Level: TypeAlias = Literal["model", "classes", "brokers"]
@@ -104,7 +104,7 @@ class Control:
     """
 
     variant: Variant = ""
-    knobs: Annotated[Knobs, Key("set")] = field(default_factory=dict)
+    knobs: Annotated[Knobs, KeyName("set")] = field(default_factory=dict)
     also_breaks: tuple[str, ...] = ()
     note: MaybeEmpty = ""
 
@@ -119,7 +119,7 @@ class FindingRun:
 
     variant: Variant
     scope: Prose = SCOPE
-    knobs: Annotated[Knobs, Key("set")] = field(default_factory=dict)
+    knobs: Annotated[Knobs, KeyName("set")] = field(default_factory=dict)
     breaks: Mapping[str, Positive] = field(default_factory=dict)
     also_breaks: tuple[str, ...] = ()
     note: MaybeEmpty = ""
@@ -215,7 +215,7 @@ class Patch:
 
     text: Prose
     knobs: tuple[str, ...] = ()
-    edits: Annotated[tuple[Edit, ...], Key("edit")] = ()
+    edits: Annotated[tuple[Edit, ...], KeyName("edit")] = ()
     classes: tuple[Release, ...] = ()
     brokers: tuple[Release, ...] = ()
     mends: tuple[str, ...] = ()
@@ -249,7 +249,7 @@ class Finding:
     meanwhile: MaybeEmpty = ""
     evidence: tuple[Evidence, ...] = ()
     prevented: tuple[Prevented, ...] = ()
-    runs: Annotated[tuple[FindingRun, ...], Key("run")] = ()
+    runs: Annotated[tuple[FindingRun, ...], KeyName("run")] = ()
     by_hand: tuple[ByHand, ...] = ()
     junit: tuple[JunitRun, ...] = ()
     patch: Patch | None = None

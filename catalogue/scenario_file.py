@@ -54,7 +54,16 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, MaybeEmpty, OneOrMore, Prose, Reader, read_record, text_or_texts
+from elrcheck.base.typed.records import (
+    From,
+    KeyName,
+    MaybeEmpty,
+    NodeReader,
+    OneOrMore,
+    Prose,
+    read_record,
+    text_or_texts,
+)
 from elrcheck.catalogue.file_values import knob_values
 from elrcheck.model.budgets import Spent
 from elrcheck.model.variants import variant_names
@@ -103,9 +112,9 @@ def _variants(node: Node) -> tuple[str, ...]:
     return variants
 
 
-Claims: TypeAlias = Annotated[tuple[Claim, ...], Reader(_claims)]
-Sizes: TypeAlias = Annotated[Mapping[str, Any], Reader(_knobs)]
-Variants: TypeAlias = Annotated[tuple[str, ...], Reader(_variants)]
+Claims: TypeAlias = Annotated[tuple[Claim, ...], NodeReader(_claims)]
+Sizes: TypeAlias = Annotated[Mapping[str, Any], NodeReader(_knobs)]
+Variants: TypeAlias = Annotated[tuple[str, ...], NodeReader(_variants)]
 
 
 @dataclass(frozen=True)
@@ -116,7 +125,7 @@ class StoryStep:
     """
 
     variants: Variants = ()
-    actions: Annotated[OneOrMore, Key("do")] = ()
+    actions: Annotated[OneOrMore, KeyName("do")] = ()
     note: MaybeEmpty = ""
     expect: Claims = ()
     where: Annotated[str, From.PLACE] = ""
@@ -133,7 +142,7 @@ class Run:
 
     variants: Variants
     name: MaybeEmpty = ""
-    knobs: Annotated[Sizes, Key("set")] = field(default_factory=dict)
+    knobs: Annotated[Sizes, KeyName("set")] = field(default_factory=dict)
     safe: bool = False
     breaks: OneOrMore = ()
     also_breaks: OneOrMore = ()
@@ -141,7 +150,7 @@ class Run:
     disputed: Mapping[str, Prose] = field(default_factory=dict)
     reaches: OneOrMore = ()
     pending: MaybeEmpty = ""
-    steps: Annotated[tuple[StoryStep, ...], Key("step")] = ()
+    steps: Annotated[tuple[StoryStep, ...], KeyName("step")] = ()
     expect: Claims = ()
     where: Annotated[str, From.PLACE] = ""
 
@@ -169,12 +178,12 @@ class Scenario:
     id: Prose
     title: Prose
     source: Prose
-    runs: Annotated[tuple[Run, ...], Key("run")]
+    runs: Annotated[tuple[Run, ...], KeyName("run")]
     about: MaybeEmpty = ""
     pending: MaybeEmpty = ""
     config: Sizes = field(default_factory=dict)
     start: Claims = ()
-    steps: Annotated[tuple[StoryStep, ...], Key("step")] = ()
+    steps: Annotated[tuple[StoryStep, ...], KeyName("step")] = ()
     file: Annotated[str, From.FILE] = field(compare=False, default="")
 
     def checked(self, node: Node) -> Scenario:

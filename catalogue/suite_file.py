@@ -60,7 +60,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
-from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, matching, read_record, read_value
+from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, matching, read_record, read_value
 from elrcheck.catalogue.file_values import Knobs
 from elrcheck.catalogue.select import Selected, find_variant, reject_impossible
 from elrcheck.model.config import Config
@@ -70,7 +70,7 @@ MOST_STATES = 2_000_000
 _FORM = "[a-z0-9][a-z0-9-]*"
 Name: TypeAlias = Annotated[str, matching(_FORM, "small letters, digits and -")]
 FindingId: TypeAlias = Annotated[str, matching(r"F-\d+[a-z]?", "the id of a finding, such as F-20")]
-VariantName: TypeAlias = Annotated[str, Reader(lambda node: find_variant(node.text()).name)]
+VariantName: TypeAlias = Annotated[str, NodeReader(lambda node: find_variant(node.text()).name)]
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ def _parts(node: Node) -> dict[str, Mapping[str, Any]]:
     return parts
 
 
-Parts: TypeAlias = Annotated[Mapping[str, Mapping[str, Any]], Reader(_parts)]
-Patterns: TypeAlias = Annotated[tuple[str, ...], Key("in")]
-Values: TypeAlias = Annotated[Knobs, Key("set")]
+Parts: TypeAlias = Annotated[Mapping[str, Mapping[str, Any]], NodeReader(_parts)]
+Patterns: TypeAlias = Annotated[tuple[str, ...], KeyName("in")]
+Values: TypeAlias = Annotated[Knobs, KeyName("set")]
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from elrcheck.results.check_report import (
 from elrcheck.results.drawn_graph import MOST_STATES
 
 if TYPE_CHECKING:
-    from elrcheck.checking.runs.checkpoint import RunFolder, Saved
+    from elrcheck.checking.runs.checkpoint import CheckpointFolder, Saved
     from elrcheck.explorer.search.family import KernelFamily
     from elrcheck.lang.lowering.program import Program
     from elrcheck.traces.replay import Replayed
@@ -176,9 +176,9 @@ def _explore(
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
-    opened: list[RunFolder] = []
+    opened: list[CheckpointFolder] = []
 
-    def open_run(program: Program) -> tuple[RunFolder, Saved | None]:
+    def open_run(program: Program) -> tuple[CheckpointFolder, Saved | None]:
         from elrcheck.checking.runs.checkpoint import open_folder
 
         folder, before = open_folder(program, place, selected, chosen, request, saved)

@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
-    from elrcheck.checking.runs.checkpoint import RunFolder, Saved
+    from elrcheck.checking.runs.checkpoint import CheckpointFolder, Saved
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import KernelFamily
     from elrcheck.explorer.search.result import LevelStats, SearchResult
@@ -35,7 +35,7 @@ OVERHEAD = 80 * 2**20
 """Memory a search needs besides states, in bytes: level file buffers, results of native calls (measured)."""
 
 
-OpenRun = Callable[["Program"], "tuple[RunFolder, Saved | None]"]
+OpenRun = Callable[["Program"], "tuple[CheckpointFolder, Saved | None]"]
 """Opens the run folder for a lowered program; also returns the checkpoint of an earlier run, if any."""
 
 
@@ -75,7 +75,7 @@ def explore(
     """Search with the engine that the request names, unless the answer of an earlier search is known.
 
     Only the local engine keeps its run in a folder; the caller ends the run that `open_run` opened
-    (`RunFolder.closing`).
+    (`CheckpointFolder.closing`).
     """
     if request.engine not in ("local", "spark"):
         for option, value in (("--fingerprint", request.fingerprint), ("--resume", request.resume)):
@@ -121,7 +121,7 @@ def run_search(
 
     lowered, family = subject.program(progress), subject.family
     search: Search | VectorSearch
-    folder: RunFolder | None = None
+    folder: CheckpointFolder | None = None
     interrupts = Interrupts()
 
     with contextlib.ExitStack() as stack:
@@ -217,7 +217,7 @@ def _room_for_states(memory: int | None) -> int | None:
     return memory - used
 
 
-def _interrupted(result: SearchResult, folder: RunFolder | None) -> Interrupted:
+def _interrupted(result: SearchResult, folder: CheckpointFolder | None) -> Interrupted:
     what = f"stopped at depth {len(result.levels) - 1}, {result.distinct:,} states"
     if folder is None or not folder.saved:
         return Interrupted("interrupted", what)
@@ -276,7 +276,7 @@ class FinishedSearch:
     search: Search | VectorSearch
     result: SearchResult
     detail: str
-    folder: RunFolder | None = None
+    folder: CheckpointFolder | None = None
 
     def outcome(self) -> SearchOutcome:
         """Return its counts and first hits, without traces."""

@@ -7,6 +7,7 @@ An answer that the plain model does not confirm is refused.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -19,6 +20,8 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 
 Rows: TypeAlias = Sequence[tuple[int, ...]]
+COMMON = tuple(name for name in KeptSearch.__struct_fields__ if name != "checks")
+"""The fields that a kept answer and an outcome share."""
 
 
 def question_of(request: CheckRequest, program: Program) -> SearchLookup | None:
@@ -88,22 +91,7 @@ def keep_outcome(question: SearchLookup, outcome: SearchOutcome, traces: Mapping
         CheckAnswer(outcome.first.get(check.name), tuple(traces[number]) if number in traces else None)
         for number, check in enumerate(question.program.checks)
     ]
-    answer = KeptSearch(
-        reason=outcome.reason,
-        generated=outcome.generated,
-        distinct=outcome.distinct,
-        levels=outcome.levels,
-        seconds=outcome.seconds,
-        bytes_per_state=outcome.bytes_per_state,
-        peak_bytes=outcome.peak_bytes,
-        workers=outcome.workers,
-        cut=outcome.cut,
-        deadlocks=outcome.deadlocks,
-        enabled=outcome.enabled,
-        new_states=outcome.new_states,
-        beyond=outcome.beyond,
-        variables=outcome.variables,
-    )
+    answer = KeptSearch(**{name: getattr(outcome, name) for name in COMMON})
     question.keep(answer, checks)
 
 
@@ -111,23 +99,10 @@ def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[CheckAnswer], pr
     depths = zip(program.checks, checks, strict=True)
     return SearchOutcome(
         complete=answer.reason is None,
-        reason=answer.reason,
-        generated=answer.generated,
-        distinct=answer.distinct,
-        levels=answer.levels,
-        seconds=answer.seconds,
-        bytes_per_state=answer.bytes_per_state,
-        workers=answer.workers,
         detail=f"{len(program.instances)} action instances, kept from an earlier search of the same program",
-        cut=answer.cut,
-        deadlocks=answer.deadlocks,
-        enabled=dict(answer.enabled),
-        new_states=dict(answer.new_states),
-        beyond=dict(answer.beyond),
-        variables=dict(answer.variables),
         first={check.name: one.depth for check, one in depths if one.depth is not None},
-        peak_bytes=answer.peak_bytes,
         kept=origin,
+        **{name: copy.copy(getattr(answer, name)) for name in COMMON},
     )
 
 

@@ -18,7 +18,7 @@ from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRe
 from elrcheck.kafka.conformance.broker.broker_subject import BrokerDisagreement
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
 from elrcheck.kafka.conformance.subject import Agreement, Disagreement
-from elrcheck.laboratory.rule_task import RULE_FAULTS, Verdict
+from elrcheck.laboratory.rule_task import RULE_FAULTS, ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config
 from elrcheck.mutation.rule_mutants import ChangedModel
@@ -59,7 +59,7 @@ class AnswerBench:
         """Return the number of cases that call a function."""
         return len(self.calling.get(function, ()))
 
-    def judge(self, changed: ChangedModel) -> Verdict | None:
+    def judge(self, changed: ChangedModel) -> ChangeVerdict | None:
         """Return the first answer that Kafka did not give; None if the change alters no answer."""
         with planted(changed.original, changed.plain):
             for one in self.calling.get(changed.variation.function, ()):
@@ -68,11 +68,11 @@ class AnswerBench:
                     differences = _differences(one.case, one.release.config)
                 except RULE_FAULTS as fault:
                     event = f"a step is undefined: {type(fault).__name__}"
-                    return Verdict("found", by, configuration=f"conform, {event}")
+                    return ChangeVerdict("found", by, configuration=f"conform, {event}")
                 if differences != one.differences:
                     new = [text for text in differences if text not in one.differences]
                     event = new[0] if new else "a known difference is gone"
-                    return Verdict("found", by, configuration=f"conform, {event}")
+                    return ChangeVerdict("found", by, configuration=f"conform, {event}")
         return None
 
 

@@ -30,7 +30,7 @@ from elrcheck.invariants.modules import load_whole_model
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.laboratory.rule_scenarios import ScenarioBench
-from elrcheck.laboratory.rule_task import UNDEFINED, MutantAnswer, MutantTask, Verdict
+from elrcheck.laboratory.rule_task import UNDEFINED, ChangeVerdict, MutantAnswer, MutantTask
 from elrcheck.laboratory.rule_walks import WalkBench
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
@@ -55,7 +55,7 @@ PATIENCE = 30.0
 """Seconds after which a change that many rules depend on is compared in no more configurations."""
 BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
 """Verdicts of a search that finds nothing about a change; a later one says more."""
-SAME = Verdict("unaffected", reason="the same program")
+SAME = ChangeVerdict("unaffected", reason="the same program")
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class RuleBench:
         search = Search(lowered.program, settings)
         return Base(case, lowered, search, search.run(None, "complete"))
 
-    def judge_in(self, case: SuiteCase, changed: ChangedModel, seconds: float) -> Verdict | None:
+    def judge_in(self, case: SuiteCase, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
         """Return how a change shows in a configuration that need not be part of the suite."""
         return self._in(self._searched(case), changed, seconds)
 
@@ -202,10 +202,10 @@ class RuleBench:
                 strongest = answer
         return structs.replace(strongest or plain, compared=compared, differs=differing, same=same)
 
-    def _in_suite(self, name: str, changed: ChangedModel, seconds: float) -> Verdict | None:
+    def _in_suite(self, name: str, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
         return self._in(self.base(name), changed, seconds)
 
-    def _in(self, base: Base, changed: ChangedModel, seconds: float) -> Verdict | None:
+    def _in(self, base: Base, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
         """Return how the change shows in a configuration.
 
         None if every step leads where it led, SAME if even the program is the same.
@@ -231,7 +231,7 @@ class RuleBench:
 
     def _verdict(
         self, base: Base, changed: ChangedModel, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
-    ) -> Verdict:
+    ) -> ChangeVerdict:
         program: Program = search.program
         names = {k: program.checks[k].name for k in result.first}
         before = base.first
@@ -245,24 +245,24 @@ class RuleBench:
             with planted(changed.original, changed.plain):
                 states = tuple(lowered.decode(row) for row in rows)
                 replay_finding(changed.model, base.case.selected.config, fn, states)
-            return Verdict("found", ident, depth)
+            return ChangeVerdict("found", ident, depth)
         old = base.result
         if not result.complete and result.distinct > old.distinct:
-            return Verdict("counted", reason=f"more distinct states than the {old.distinct:,} before")
+            return ChangeVerdict("counted", reason=f"more distinct states than the {old.distinct:,} before")
         if not result.complete:
             out_of_range = (result.reason or "").startswith("values out of range")
-            return Verdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
+            return ChangeVerdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
         hit = set(names.values())
         gone = sorted(name for name in before if name in always and name not in hit)
         dead = [ident for ident in base.case.reaches if ident not in hit]
         if gone or dead:
             ident = (gone or dead)[0]
             why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
-            return Verdict("found", ident, None, why)
+            return ChangeVerdict("found", ident, None, why)
         counts_before, counts = _counts(old), _counts(result)
         if counts != counts_before:
-            return Verdict("counted", reason=f"{counts}; without the change: {counts_before}")
-        return Verdict("unaffected", reason="other steps, as many as without the change")
+            return ChangeVerdict("counted", reason=f"{counts}; without the change: {counts_before}")
+        return ChangeVerdict("unaffected", reason="other steps, as many as without the change")
 
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
         """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
@@ -273,12 +273,12 @@ class RuleBench:
         return structs.replace(answer, proof=by_proof.answer, open=by_proof.open, hole=hole)
 
 
-def _defined(what: str, judge: Callable[..., Verdict | None], *arguments: object) -> Verdict | None:
+def _defined(what: str, judge: Callable[..., ChangeVerdict | None], *arguments: object) -> ChangeVerdict | None:
     """Return a verdict; one about a step that is undefined under the change, if a rule raises."""
     try:
         return judge(*arguments)
     except UNDEFINED as fault:
-        return Verdict("undefined", reason=f"{what} is undefined: {fault}")
+        return ChangeVerdict("undefined", reason=f"{what} is undefined: {fault}")
 
 
 def _counts(result: SearchResult) -> Counts:

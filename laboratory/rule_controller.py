@@ -15,7 +15,7 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import StepProver
 from elrcheck.invariants.proof.z3_algebra import formula
-from elrcheck.laboratory.rule_task import Verdict
+from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.mutation.rule_mutants import RuleMutants
@@ -35,7 +35,7 @@ class ControllerBench:
         self.prover = StepProver(self.model, self.config, SECONDS)
         self.terms = {kind: dict(_terms(self.prover, self.model, kind)) for kind in EventKind}
 
-    def judge(self, variation: Variation) -> Verdict | None:
+    def judge(self, variation: Variation) -> ChangeVerdict | None:
         """Return a rule that the change breaks, replayed in plain Python; None if every event preserves all."""
         if variation.function not in self.mutants.fns:
             return None
@@ -56,7 +56,7 @@ class ControllerBench:
                     answer = prover.keeps(step, fn)
                     if answer.counterexample is not None and self._held(kind, fn.ident):
                         replayed(changed.model, fn, answer.counterexample)
-                        return Verdict("found", fn.ident, configuration=f"prove --controller, {kind.name}")
+                        return ChangeVerdict("found", fn.ident, configuration=f"prove --controller, {kind.name}")
         return None
 
     def _held(self, kind: EventKind, ident: str) -> bool:

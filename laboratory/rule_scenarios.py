@@ -9,7 +9,7 @@ from __future__ import annotations
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import Scenario, packaged_scenarios
 from elrcheck.checking.scenario import replay
-from elrcheck.laboratory.rule_task import Verdict
+from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_mutants import ChangedModel
@@ -23,13 +23,13 @@ class ScenarioBench:
         read = packaged_scenarios()
         self.scenarios = [one for one in read if replay(one, model)[0].verdict != "unexpected"]
 
-    def judge(self, changed: ChangedModel) -> Verdict | None:
+    def judge(self, changed: ChangedModel) -> ChangeVerdict | None:
         """Return the first scenario that is no longer as expected, and why; None if all still are."""
         with planted(changed.original, changed.plain):
             for scenario in self.scenarios:
                 reason = _unexpected(scenario, changed.model)
                 if reason is not None:
-                    return Verdict("found", scenario.id, None, reason, f"scenario {scenario.id}")
+                    return ChangeVerdict("found", scenario.id, None, reason, f"scenario {scenario.id}")
         return None
 
 

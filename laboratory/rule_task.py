@@ -46,7 +46,7 @@ class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
     typed: bool = True
     same: int = 0
 
-    def shows(self, verdict: Verdict) -> MutantAnswer:
+    def shows(self, verdict: ChangeVerdict) -> MutantAnswer:
         """Return this answer with how the change shows."""
         return structs.replace(
             self,
@@ -64,7 +64,7 @@ class MutantAnswer(RuleMutant, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChangeVerdict:
     """The way in which a change shows. by: the property or rule that notices it, None if only counts tell."""
 
     verdict: MutantVerdict

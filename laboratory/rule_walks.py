@@ -15,7 +15,7 @@ from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import WalkDigest
-from elrcheck.laboratory.rule_task import Verdict
+from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -51,7 +51,7 @@ class WalkBench:
             self.bases[name] = WalkBase(case, case.walk, lowered, walks_of(lowered.program, case.walk))
         return self.bases[name]
 
-    def judge(self, name: str, changed: ChangedModel) -> Verdict | None:
+    def judge(self, name: str, changed: ChangedModel) -> ChangeVerdict | None:
         """Return how a change shows in the walks of a configuration; None if their steps are the same."""
         base = self.base(name)
         change = relower(base.lowered, changed.model, changed.affected)
@@ -59,11 +59,13 @@ class WalkBench:
             with planted(changed.original, changed.plain):
                 program = lower(changed.model, base.case.selected.config, ()).program
             before, after = counts_of_walks(base.met), counts_of_walks(walks_of(program, base.walk))
-            return None if before == after else Verdict("counted", reason=f"{after}; without the change: {before}")
+            return (
+                None if before == after else ChangeVerdict("counted", reason=f"{after}; without the change: {before}")
+            )
         if change.same:
             return None
         for start in range(0, base.met.distinct, CHUNK):
             part = [column[start : start + CHUNK].astype(np.int64) for column in base.met.columns]
             if differs_in(base.lowered.program, change, part, min(CHUNK, base.met.distinct - start)):
-                return Verdict("counted", reason=f"another step in one of the first {start + CHUNK:,} states")
+                return ChangeVerdict("counted", reason=f"another step in one of the first {start + CHUNK:,} states")
         return None

@@ -109,7 +109,7 @@ def parse_value(kind: type, text: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Scope:
+class NamedScope:
     """A named set of sizes and budgets; `values` are fields of the model's Config."""
 
     name: str
@@ -118,7 +118,7 @@ class Scope:
     source: str
 
 
-def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str | None = None) -> Scope:
+def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str | None = None) -> NamedScope:
     """Read a scope file strictly.
 
     The top level may hold ``description``; every other key, at the top or inside a table of any
@@ -141,10 +141,10 @@ def load_scope(file: Path | Traversable, fields: Mapping[str, type], name: str |
                 take(part, inner)
         elif key != "description":
             document.reject_unknown((*fields, "description"))
-    return Scope(name or Path(str(file)).stem, description, values, str(file))
+    return NamedScope(name or Path(str(file)).stem, description, values, str(file))
 
 
-def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> Scope:
+def find_scope(text: str, packaged: Traversable, fields: Mapping[str, type]) -> NamedScope:
     """Load the scope a user asked for: a file if `text` looks like a path, else a packaged scope."""
     if text.endswith(".toml") or "/" in text or os.sep in text:
         return load_scope(Path(text), fields)

@@ -10,8 +10,8 @@
 
 A field without a default is a key that has to be there. A key that is no field is a fault, with a suggestion.
 A type may be str, bool, int, a Literal of texts, an Enum (by name), another dataclass, a tuple of any length,
-a Mapping from names, or one of these or None. What a type does not say, its `Annotated` does: `Reader`, how a
-value is read; `Key`, under which name; `From` and `SameTable`, that it is no key of its own. A record that
+a Mapping from names, or one of these or None. What a type does not say, its `Annotated` does: `NodeReader`, how a
+value is read; `KeyName`, under which name; `From` and `SameTable`, that it is no key of its own. A record that
 has to be checked as a whole has a method `checked(node)`: it is called when the fields have been read, and
 returns the record to use.
 """
@@ -34,14 +34,14 @@ ReadValue: TypeAlias = Callable[[Node], Any]
 
 
 @dataclass(frozen=True)
-class Reader:
+class NodeReader:
     """In `Annotated`: how the value of a field is read, with a fault for one that does not fit."""
 
     read: ReadValue
 
 
 @dataclass(frozen=True)
-class Key:
+class KeyName:
     """In `Annotated`: the key of a field that has another name than its key."""
 
     name: str
@@ -64,7 +64,7 @@ class SameTable:
 
 
 @dataclass(frozen=True)
-class Field:
+class RecordField:
     """How a field is read and written. kind: its type, with notes; inside: the record in the same table.
 
     default: `dataclasses.MISSING` if it has none, or one that is made anew for each record.
@@ -104,7 +104,7 @@ def text_or_texts(node: Node) -> tuple[str, ...]:
     return (node.text(),) if isinstance(node.value, str) else node.texts()
 
 
-def matching(form: str, what: str) -> Reader:
+def matching(form: str, what: str) -> NodeReader:
     """Reads a text that a regular expression matches as a whole. what: such a text, for a message."""
     pattern = re.compile(form)
 
@@ -113,14 +113,14 @@ def matching(form: str, what: str) -> Reader:
             node.expected(what)
         return node.text()
 
-    return Reader(read)
+    return NodeReader(read)
 
 
-Natural: TypeAlias = Annotated[int, Reader(Node.natural)]
-Positive: TypeAlias = Annotated[int, Reader(Node.positive)]
-MaybeEmpty: TypeAlias = Annotated[str, Reader(stripped)]
-Prose: TypeAlias = Annotated[str, Reader(prose)]
-OneOrMore: TypeAlias = Annotated[tuple[str, ...], Reader(text_or_texts)]
+Natural: TypeAlias = Annotated[int, NodeReader(Node.natural)]
+Positive: TypeAlias = Annotated[int, NodeReader(Node.positive)]
+MaybeEmpty: TypeAlias = Annotated[str, NodeReader(stripped)]
+Prose: TypeAlias = Annotated[str, NodeReader(prose)]
+OneOrMore: TypeAlias = Annotated[tuple[str, ...], NodeReader(text_or_texts)]
 
 
 # ----------------------------------------------------------------------------------------- records
@@ -151,7 +151,7 @@ class _Plan:
     kind: Any
     required: tuple[str, ...]
     keys: tuple[str, ...]
-    by_key: tuple[tuple[str, Field], ...]
+    by_key: tuple[tuple[str, RecordField], ...]
     inside: tuple[tuple[str, _Plan], ...]
     places: tuple[str, ...]
     files: tuple[str, ...]
@@ -195,19 +195,19 @@ def _filled(node: Node, plan: _Plan, given: Mapping[str, Any]) -> Any:
 
 
 @functools.cache
-def fields_of(kind: Any, joint: str) -> tuple[Field, ...]:
+def fields_of(kind: Any, joint: str) -> tuple[RecordField, ...]:
     """The fields of a dataclass, and what is said of each. joint: what joins the words of a key."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(_field(part, hints[part.name], joint) for part in dataclasses.fields(kind))
 
 
-def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> Field:
+def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> RecordField:
     notes = hint.__metadata__ if get_origin(hint) is Annotated else ()
-    keys = [note.name for note in notes if isinstance(note, Key)]
+    keys = [note.name for note in notes if isinstance(note, KeyName)]
     sources = [note for note in notes if isinstance(note, From)]
     inside = [note.record for note in notes if isinstance(note, SameTable)]
     missing = dataclasses.MISSING
-    return Field(
+    return RecordField(
         name=part.name,
         key=keys[0] if keys else part.name.replace("_", joint),
         kind=hint,
@@ -234,7 +234,7 @@ def _reader(hint: Any) -> ReadValue:
         case None:
             return _reader_of_class(hint)
         case origin if origin is Annotated:
-            named = [note.read for note in hint.__metadata__ if isinstance(note, Reader)]
+            named = [note.read for note in hint.__metadata__ if isinstance(note, NodeReader)]
             return named[-1] if named else _reader(parts[0])
         case origin if origin is Literal:
             return lambda node: node.choice(parts)

@@ -29,7 +29,7 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, Natural, Positive, SameTable, matching, read_record
+from elrcheck.base.typed.records import From, KeyName, Natural, Positive, SameTable, matching, read_record
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
 from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry
 
@@ -86,7 +86,7 @@ class Selected:
 
     variant: str
     scope: str
-    overrides: Annotated[tuple[str, ...], Key("set")] = ()
+    overrides: Annotated[tuple[str, ...], KeyName("set")] = ()
 
     def checked(self, node: Node) -> Selection:
         return Selection(self.variant, self.scope, self.overrides)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, Natural, Positive, Reader, SameTable, read_record
+from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, SameTable, read_record
 from elrcheck.catalogue.recipe_notation.recipe_values import (
     Acks,
     Brokers,
@@ -91,7 +91,7 @@ class Answered(Action):
 
     partition: Annotated[Partition, From.TAG]
     seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, Reader(_read_sign)] = None
+    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Elect(Action):
     """
 
     partition: Annotated[Partition, From.TAG]
-    kind: Annotated[Literal["preferred", "unclean"], Key("type")]
+    kind: Annotated[Literal["preferred", "unclean"], KeyName("type")]
     via: Natural | None = None
     refused: str | None = None
     if_needed: bool = False
@@ -139,7 +139,7 @@ class Configure(Action):
     """target: `topic NAME`, `broker ID`, or `broker` for all of them; an empty value removes the setting."""
 
     target: Annotated[Configurable, From.TAG]
-    values: Annotated[KafkaSettings, Key("set")]
+    values: Annotated[KafkaSettings, KeyName("set")]
 
     @property
     def kind(self) -> str:
@@ -163,7 +163,7 @@ class Throttle(Action):
 class Feature(Action):
     name: Annotated[str, From.TAG]
     level: Natural
-    kind: Annotated[Literal["upgrade", "safe_downgrade", "unsafe_downgrade"], Key("type")]
+    kind: Annotated[Literal["upgrade", "safe_downgrade", "unsafe_downgrade"], KeyName("type")]
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ class Said(Action):
     node: Annotated[Natural, From.TAG]
     pattern: Pattern
     seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, Reader(_read_sign)] = None
+    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
 
 
 @dataclass(frozen=True)
@@ -303,7 +303,7 @@ class LogEnd(Action):
     broker: Natural
     end: Natural | None = None
     seconds: Seconds = PATIENCE
-    instead: Annotated[Sign | None, Reader(_read_sign)] = None
+    instead: Annotated[Sign | None, NodeReader(_read_sign)] = None
     gone: bool = False
 
     def checked(self, node: Node) -> LogEnd:

@@ -62,7 +62,17 @@ from typing import Annotated, Literal, TypeAlias
 from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Key, Natural, Positive, Prose, Reader, matching, read_record, read_value
+from elrcheck.base.typed.records import (
+    From,
+    KeyName,
+    Natural,
+    NodeReader,
+    Positive,
+    Prose,
+    matching,
+    read_record,
+    read_value,
+)
 from elrcheck.catalogue.file_values import Release, release
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
@@ -116,7 +126,7 @@ def _sides(node: Node) -> tuple[Side, ...]:
 class RecipeCluster:
     """controller, broker: properties on top of those that every cluster has. debug: names of loggers."""
 
-    brokers: Annotated[int, Reader(_brokers)]
+    brokers: Annotated[int, NodeReader(_brokers)]
     log_dirs: Positive = 1
     features: Mapping[str, Natural] = field(default_factory=dict)
     controller: KafkaSettings = field(default_factory=dict)
@@ -130,8 +140,8 @@ class RecipeStep:
 
     action: Action
     text: str
-    sides: Annotated[tuple[Side, ...], Key("in"), Reader(_sides)] = BOTH
-    at_last: Annotated[bool, Key("finally")] = False
+    sides: Annotated[tuple[Side, ...], KeyName("in"), NodeReader(_sides)] = BOTH
+    at_last: Annotated[bool, KeyName("finally")] = False
     note: Prose = ""
     where: Annotated[str, From.PLACE] = ""
 
@@ -183,10 +193,10 @@ class Recipe:
     title: Prose
     about: Prose
     expects: Literal["lost", "unavailable"]
-    versions: Annotated[tuple[str, str] | None, Reader(_versions)]
+    versions: Annotated[tuple[str, str] | None, NodeReader(_versions)]
     cluster: RecipeCluster
-    steps: Annotated[tuple[Annotated[RecipeStep, Reader(_step)], ...], Key("step")]
-    read: Annotated[tuple[str, ...], Reader(_partitions)]
+    steps: Annotated[tuple[Annotated[RecipeStep, NodeReader(_step)], ...], KeyName("step")]
+    read: Annotated[tuple[str, ...], NodeReader(_partitions)]
     default: bool = False
     needs: Release | None = None
     traces: tuple[str, ...] = ()

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import Key, Natural
+from elrcheck.base.typed.records import KeyName, Natural
 from elrcheck.catalogue.file_values import Knobs, Variant
 from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
 from elrcheck.catalogue.recipe_notation.recipe_values import NO_LEADER
@@ -33,11 +33,11 @@ SCOPE = "two-brokers-quiet"
 class RecipeTrace:
     """broken: the property; brokers: for each broker of the recipe the one of the model."""
 
-    broken: Annotated[str, Key("property")]
+    broken: Annotated[str, KeyName("property")]
     variant: Variant
     brokers: tuple[Natural, ...]
     scope: str = SCOPE
-    knobs: Annotated[Knobs, Key("set")] = field(default_factory=dict)
+    knobs: Annotated[Knobs, KeyName("set")] = field(default_factory=dict)
     liveness: bool = False
 
     def check_brokers(self, node: Node, number: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Annotated, TypeAlias
 
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import Reader, matching
+from elrcheck.base.typed.records import NodeReader, matching
 
 NO_LEADER = -1
 CONTROLLER = "controller"
@@ -76,16 +76,16 @@ def _asleep(node: Node) -> float:
 
 Partition: TypeAlias = Annotated[str, matching(r"[a-z0-9]+-\d+", "a partition such as orders-1")]
 Topic: TypeAlias = Annotated[str, matching(r"[a-z0-9]+", "a name of small letters and digits")]
-Brokers: TypeAlias = Annotated[tuple[int, ...], Reader(_brokers)]
-Leaders: TypeAlias = Annotated[tuple[int, ...], Reader(_leaders)]
+Brokers: TypeAlias = Annotated[tuple[int, ...], NodeReader(_brokers)]
+Leaders: TypeAlias = Annotated[tuple[int, ...], NodeReader(_leaders)]
 """One broker or one of several; -1 for none."""
-Process: TypeAlias = Annotated[int | None, Reader(_running)]
+Process: TypeAlias = Annotated[int | None, NodeReader(_running)]
 """A broker, or None for the controller."""
-KafkaSettings: TypeAlias = Annotated[Mapping[str, str], Reader(_settings)]
+KafkaSettings: TypeAlias = Annotated[Mapping[str, str], NodeReader(_settings)]
 """Settings of Kafka; numbers and booleans need no quotation marks."""
-Pattern: TypeAlias = Annotated[str, Reader(_pattern)]
-Seconds: TypeAlias = Annotated[float, Reader(_seconds)]
-Sleeping: TypeAlias = Annotated[float, Reader(_asleep)]
-Acks: TypeAlias = Annotated[str, Reader(_acks)]
-Configurable: TypeAlias = Annotated[str, Reader(_configurable)]
+Pattern: TypeAlias = Annotated[str, NodeReader(_pattern)]
+Seconds: TypeAlias = Annotated[float, NodeReader(_seconds)]
+Sleeping: TypeAlias = Annotated[float, NodeReader(_asleep)]
+Acks: TypeAlias = Annotated[str, NodeReader(_acks)]
+Configurable: TypeAlias = Annotated[str, NodeReader(_configurable)]
 """What has settings: `topic NAME`, `broker ID` or `broker`."""

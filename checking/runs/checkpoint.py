@@ -103,7 +103,7 @@ class Saved:
         return sum(level.rows for level in self.levels)
 
 
-class RunFolder:
+class CheckpointFolder:
     """The folder of one run; the `Keeper` of its search.
 
     identity: called only when a checkpoint is saved, because the digest of a model takes a while. every:
@@ -208,7 +208,7 @@ class RunFolder:
 
 def open_folder(
     program: Program, place: Path, selected: Selected, chosen: Sequence[Fn], request: CheckRequest, saved: Saved | None
-) -> tuple[RunFolder, Saved | None]:
+) -> tuple[CheckpointFolder, Saved | None]:
     """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
     lasting = request.run_dir is not None
 
@@ -229,7 +229,7 @@ def open_folder(
     storage = None if saved is None else saved.storage
     if saved is None and request.spark.storage is not None:
         storage = f"{request.spark.storage.rstrip('/')}/{place.name}"
-    folder = RunFolder(place, identity, request.checkpoint_every, lasting, storage)
+    folder = CheckpointFolder(place, identity, request.checkpoint_every, lasting, storage)
     if saved is None:
         if (place / MANIFEST).exists():
             raise UsageFault(

@@ -35,7 +35,7 @@ from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_fields, config_values, find_scope, parse_overrides
-from elrcheck.base.typed.records import From, Reader, read_record
+from elrcheck.base.typed.records import From, NodeReader, read_record
 from elrcheck.catalogue.select import Selected, find_variant, resolve
 from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
@@ -99,7 +99,7 @@ def _points(node: Node) -> tuple[Mapping[str, tuple[str, ...]], ...]:
     return tuple({axis.key: axis.values for axis in _axes(part)} for part in node.items())
 
 
-Points: TypeAlias = Annotated[tuple[Mapping[str, tuple[str, ...]], ...], Reader(_points)]
+Points: TypeAlias = Annotated[tuple[Mapping[str, tuple[str, ...]], ...], NodeReader(_points)]
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class _GridRules:
     """A grid before taking the product. exclude, include: points as key -> values."""
 
     description: str = ""
-    axes: Annotated[tuple[Axis, ...], Reader(_axes)] = ()
+    axes: Annotated[tuple[Axis, ...], NodeReader(_axes)] = ()
     exclude: Points = ()
     include: Points = ()
     source: Annotated[str, From.FILE] = ""

@@ -16,7 +16,7 @@ from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.base.progress import Event, LevelDone, Progress, Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.base.runner.runner import Processes, Tell
-from elrcheck.commands.web.state_space import StateSpace
+from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.lang.ir import Fn
 from elrcheck.results.web.web_answers import ChosenModel, WebSearch
 
@@ -117,7 +117,7 @@ def search(job: SearchJob, progress: Progress) -> WebSearch:
     from elrcheck.traces.replay import replay
 
     progress.stage("following the path")
-    space = StateSpace(job.selection)
+    space = FollowedSpace(job.selection)
     path = space.follow(job.path)
     start = path.states[-1]
     checks = _checks(space, job.property, start)
@@ -150,7 +150,7 @@ def search(job: SearchJob, progress: Progress) -> WebSearch:
     )
 
 
-def _checks(space: StateSpace, ident: str, start: object) -> list[Fn]:
+def _checks(space: FollowedSpace, ident: str, start: object) -> list[Fn]:
     if ident:
         named = [fn for fn in space.model.always if fn.ident == ident]
         if not named:
@@ -163,5 +163,5 @@ def _checks(space: StateSpace, ident: str, start: object) -> list[Fn]:
     return left
 
 
-def _false_now(space: StateSpace, start: object) -> Iterable[Fn]:
+def _false_now(space: FollowedSpace, start: object) -> Iterable[Fn]:
     return space.false_after(None, start)

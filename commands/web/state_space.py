@@ -43,7 +43,7 @@ class Path:
         return "/".join(map(str, self.indices))
 
 
-class StateSpace:
+class FollowedSpace:
     """A selection with its model; remembers the actions and properties of the states it was asked about."""
 
     def __init__(self, selection: Selection) -> None:

@@ -14,7 +14,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
 from elrcheck.catalogue.model_entries import Entry, scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
-from elrcheck.commands.web.state_space import StateSpace
+from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_server import PageAnswers
 from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
 from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
@@ -36,7 +36,7 @@ class Explorer(PageAnswers):
 
     def __init__(self, given: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
         self.given = given
-        self._spaces: OrderedDict[Selection, StateSpace] = OrderedDict()
+        self._spaces: OrderedDict[Selection, FollowedSpace] = OrderedDict()
         self._lock, self._search_lock = threading.Lock(), threading.Lock()
         self._search: RunningSearch | None = None
         self._searches = 0
@@ -153,9 +153,9 @@ class Explorer(PageAnswers):
 
     # ------------------------------------------------------------------------------ models
 
-    def _space(self, selection: Selection) -> StateSpace:
+    def _space(self, selection: Selection) -> FollowedSpace:
         if selection not in self._spaces:
-            self._spaces[selection] = StateSpace(selection)
+            self._spaces[selection] = FollowedSpace(selection)
             while len(self._spaces) > KEPT:
                 self._spaces.popitem(last=False)
         self._spaces.move_to_end(selection)

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from elrcheck.base.documents import JSON_LIMIT, read_text
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.typed.configuration import scope_names
-from elrcheck.commands.web.state_space import StateSpace
+from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.results.web.web_answers import ChosenModel, WebTrace
 from elrcheck.stored_traces.recorded import recorded_text
 from elrcheck.stored_traces.tracefile import CODES
@@ -33,7 +33,7 @@ def path_of_text(text: str, name: str, given: NamedSelection) -> WebTrace:
     loaded = recorded_text(text, name, given)
     origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
     selection = origin.selection()
-    space = StateSpace(selection)
+    space = FollowedSpace(selection)
     steps, refused = list(followed.labels), None
     if followed.rejection is not None:
         number = followed.rejection.step

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from elrcheck.commands.web.drawn_state import drawn
-from elrcheck.commands.web.state_space import Path, StateSpace
+from elrcheck.commands.web.state_space import FollowedSpace, Path
 from elrcheck.lang.ir import Fn
 from elrcheck.report.html.html_partition import partition_picture
 from elrcheck.results.web.web_answers import Choice, ChosenModel, Judged, WebState
@@ -15,7 +15,7 @@ from elrcheck.traces.describe import arguments, because, changes, leaves, spelle
 from elrcheck.traces.violation import explain
 
 
-def web_state(space: StateSpace, path: Path, at: int) -> WebState:
+def web_state(space: FollowedSpace, path: Path, at: int) -> WebState:
     """Describe the state after `at` steps of a path, and the whole path around it."""
     ty, here = space.model.state_ty, path.upto(at)
     state, before = here.states[-1], here.states[-2] if at else None
@@ -35,20 +35,20 @@ def web_state(space: StateSpace, path: Path, at: int) -> WebState:
     )
 
 
-def chosen(space: StateSpace) -> ChosenModel:
+def chosen(space: FollowedSpace) -> ChosenModel:
     return ChosenModel(space.selected.variant, space.selection.scope, space.selection.overrides)
 
 
-def _every(space: StateSpace) -> tuple[Fn, ...]:
+def _every(space: FollowedSpace) -> tuple[Fn, ...]:
     return (*space.model.always, *space.model.sometimes)
 
 
-def _ids(space: StateSpace, path: Path, number: int) -> tuple[str, ...]:
+def _ids(space: FollowedSpace, path: Path, number: int) -> tuple[str, ...]:
     before = path.states[number - 1] if number else None
     return tuple(fn.ident for fn in space.false_after(before, path.states[number]))
 
 
-def _choices(space: StateSpace, state: Any) -> Iterator[Choice]:
+def _choices(space: FollowedSpace, state: Any) -> Iterator[Choice]:
     for index, (label, after) in enumerate(space.choices(state)):
         fn = space.actions[label.action]
         yield Choice(
@@ -66,7 +66,7 @@ def _choices(space: StateSpace, state: Any) -> Iterator[Choice]:
         )
 
 
-def _judged(space: StateSpace, fn: Fn, before: Any, state: Any) -> Judged:
+def _judged(space: FollowedSpace, fn: Fn, before: Any, state: Any) -> Judged:
     about = first_sentence(fn.doc)
     if fn.kind == "sometimes":
         if fn.is_step and before is None:

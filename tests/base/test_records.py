@@ -16,7 +16,7 @@ from elrcheck.base.strict import Codes, Node
 from elrcheck.base.typed.record_text import table_text
 from elrcheck.base.typed.records import (
     From,
-    Key,
+    KeyName,
     MaybeEmpty,
     Natural,
     OneOrMore,
@@ -63,7 +63,7 @@ class Whole:
     words: OneOrMore = ()
     about: MaybeEmpty = ""
     depths: Mapping[str, Positive] = field(default_factory=dict)
-    parts: Annotated[tuple[Part, ...], Key("part")] = ()
+    parts: Annotated[tuple[Part, ...], KeyName("part")] = ()
     file: Annotated[str, From.FILE] = ""
 
 

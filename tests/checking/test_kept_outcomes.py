@@ -115,9 +115,9 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
     searched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     check(BREAKS)
-    plain = kept_searches.Asked.find
+    plain = kept_searches.SearchLookup.find
 
-    def forged(self: kept_searches.Asked) -> StoredAnswer[KeptSearch] | None:
+    def forged(self: kept_searches.SearchLookup) -> StoredAnswer[KeptSearch] | None:
         entry = plain(self)
         assert entry is not None
         answer = entry.value
@@ -126,7 +126,7 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
                 answer.checks[check_] = kept_searches.KeptCheck(said.depth, said.trace[::-1])
         return entry
 
-    monkeypatch.setattr(kept_searches.Asked, "find", forged)
+    monkeypatch.setattr(kept_searches.SearchLookup, "find", forged)
     searched.clear()
     report = check(BREAKS)
     assert searched == ["search"] and not report.kept and report.verdict == "violated"

@@ -24,7 +24,7 @@ from typing import Any
 
 from elrcheck.checking import engines
 from elrcheck.checking.runs import checkpoint
-from elrcheck.checking.runs.checkpoint import RunFolder
+from elrcheck.checking.runs.checkpoint import CheckpointFolder
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.explorer.search.compiled import Search
@@ -189,26 +189,26 @@ def watch_search(moments: Moments, room: int | None) -> None:
         (Search, "_spill_from", MOVING),
         (Search, "resume", RESUMING),
         (spilled.Spilled, "advance", ON_DISK),
-        (RunFolder, "save", SAVING),
+        (CheckpointFolder, "save", SAVING),
         (Search, "_save", SAVING),
-        (RunFolder, "finish", FINISHING),
+        (CheckpointFolder, "finish", FINISHING),
         (checkpoint, "open_folder", RESUMING),
     ):
         in_phase(owner, name, phase)
     for name in ("verify", "_parquet"):
         at_moment(levels.LevelFiles, name)
-    pause, save = Search._pause, RunFolder.save
+    pause, save = Search._pause, CheckpointFolder.save
 
     def watched_pause(self: Search, position: int) -> str | None:
         moments.pass_one("round")
         return pause(self, position)
 
-    def watched_save(self: RunFolder, *args: Any) -> None:
+    def watched_save(self: CheckpointFolder, *args: Any) -> None:
         save(self, *args)
         moments.saved = True
 
     Search._pause = watched_pause  # type: ignore[method-assign]
-    RunFolder.save = watched_save  # type: ignore[method-assign]
+    CheckpointFolder.save = watched_save  # type: ignore[method-assign]
     levels.PARTS = spilled.PARTS = FEW_PARTS  # type: ignore[misc]
     if room is not None:
         engines._room_for_states = lambda memory: room  # type: ignore[assignment]
