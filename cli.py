@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -18,7 +17,7 @@ from elrcheck.base.version import __version__
 from elrcheck.console.config_verbs import config
 from elrcheck.console.export_verbs import export, tlc
 from elrcheck.console.gate_verbs import gate, init
-from elrcheck.console.global_options import use_settings
+from elrcheck.console.global_options import global_options
 from elrcheck.console.help import Commands
 from elrcheck.console.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.proof_verbs import mutate, prove
@@ -27,16 +26,17 @@ from elrcheck.console.replay_verbs import explain, replay
 from elrcheck.console.risk_verbs import risk
 from elrcheck.console.run_verbs import runs
 from elrcheck.console.search_verbs import check, explore, simulate
-from elrcheck.console.shell import Shell, end_as_interrupted, run
+from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.console.suite_verbs import suite
 from elrcheck.console.sweep_verbs import sweep
 from elrcheck.console.trace_verbs import traces
 from elrcheck.console.verb import EXIT_CODES
 from elrcheck.console.web_verbs import web
 
-
-@click.group(
-    cls=Commands,
+cli = Commands(
+    "elrcheck",
+    params=[*global_options()],
+    help="Model checker for the partition state of Kafka's KRaft controller (KIP-966, ELR).",
     epilog=EXIT_CODES,
     context_settings={
         "auto_envvar_prefix": "ELRCHECK",
@@ -44,32 +44,7 @@ from elrcheck.console.web_verbs import web
         "max_content_width": 100,
     },
 )
-@click.option(
-    "--config",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    is_eager=True,
-    expose_value=False,
-    callback=use_settings,
-    help="Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml.",
-)
-@click.option(
-    "--color",
-    type=click.Choice(("auto", "always", "never")),
-    default="auto",
-    show_default=True,
-    help="When to colour the output.",
-)
-@click.option("--quiet", "-q", count=True, help="Print only findings and the verdict.")
-@click.option("--verbose", "-v", count=True, help="Print more detail.")
-@click.option("--progress/--no-progress", default=True, help="Show progress on stderr.")
-@click.version_option(__version__, "--version", message="elrcheck %(version)s")
-@click.pass_context
-def cli(ctx: click.Context, color: Any, quiet: int, verbose: int, progress: bool) -> None:
-    """Model checker for the partition state of Kafka's KRaft controller (KIP-966, ELR)."""
-    ctx.obj = Shell(color=color, detail=verbose - quiet, progress=progress)
-
-
+click.version_option(__version__, "--version", message="elrcheck %(version)s")(cli)
 for command in (
     risk,
     check,
@@ -103,6 +78,6 @@ for command in (
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
-    """Entry point of the console script `elrcheck`."""
+    """Run the command line, as the entry point of the console script `elrcheck`."""
     end_as_interrupted()
     sys.exit(run(cli, sys.argv[1:] if argv is None else argv))

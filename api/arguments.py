@@ -1,4 +1,4 @@
-"""What a caller in Python may write for an option, and how a request has it.
+"""Options as a caller in Python writes them, and as a request has them.
 
 What click refuses on the command line is refused here, with the same error codes.
 """

@@ -1,4 +1,4 @@
-"""What the functions return: the report of the command, and three ways to look at it.
+"""Results of the functions: the report of the command, and three ways to look at it.
 
 A result *is* the report object that the command renders: it has its fields, and the renderers and
 `isinstance` take it for one.
@@ -37,23 +37,23 @@ class Result:
     """The table that `to_pandas` makes if none is named."""
 
     def tables(self) -> tuple[str, ...]:
-        """The names that `to_pandas` knows."""
+        """Return the names that `to_pandas` knows."""
         return tuple(tables_of(type(self)))
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
-        """One of the tables as a data frame, by default the one with the answers."""
+        """Return one of the tables as a data frame, by default the one with the answers."""
         name = self.TABLE if table is None else table
         rows = rows_of(self, name)
         return to_frame(rows, tables_of(type(self))[name])
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `--format json` prints, described in docs/schemas."""
+        """Return the document that `--format json` prints, described in docs/schemas."""
         from elrcheck.report.json_report import as_data
 
         return cast("dict[str, Any]", as_data(self))
 
     def render(self, form: str = "text") -> str:
-        """The report in one of the formats of `--format`; UsageFault for one that it does not have."""
+        """Return the report in one of the formats of `--format`. Raises UsageFault for one it does not have."""
         from elrcheck.api.arguments import one_of
         from elrcheck.report.formats import EVERY, render
 
@@ -67,7 +67,7 @@ class Result:
         return f"<{type(self).__name__}: {getattr(self, 'verdict', '')}>"
 
     def _repr_html_(self) -> str:
-        """The page of `--format html`, in a frame: its script and style must not meet those of a notebook."""
+        """Return the page of `--format html`, in a frame: its script and style must not meet those of a notebook."""
         page = html.escape(self.render("html"))
         return (
             f'<iframe srcdoc="{page}" sandbox="allow-scripts" title="{html.escape(repr(self))}" '
@@ -76,25 +76,25 @@ class Result:
 
 
 class CheckResult(Result, CheckReport, frozen=True):
-    """What `check` found. Tables: `properties`, `actions`, `variables`."""
+    """The report of `check`. Tables: `properties`, `actions`, `variables`."""
 
     TABLE = "properties"
 
 
 class SimulationResult(Result, SimulationReport, frozen=True):
-    """What `simulate` found. Tables: `properties`, `actions`."""
+    """The report of `simulate`. Tables: `properties`, `actions`."""
 
     TABLE = "properties"
 
 
 class ProofResult(Result, ProveReport, frozen=True):
-    """What `prove` found. Tables: `implication` (the properties), `cells`, `initiation`, `phases`, .."""
+    """The report of `prove`. Tables: `implication` (the properties), `cells`, `initiation`, `phases`, .."""
 
     TABLE = "implication"
 
 
 class ControllerResult(Result, ControllerReport, frozen=True):
-    """What `prove_controller` found. Tables: `cells` (event by rule, of all variants), `rules`, .."""
+    """The report of `prove_controller`. Tables: `cells` (event by rule, of all variants), `rules`, .."""
 
     TABLE = "cells"
 
@@ -102,7 +102,7 @@ class ControllerResult(Result, ControllerReport, frozen=True):
         return (self.TABLE, *super().tables())
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
-        """As of every result; the cells have a column for the variant."""
+        """Return a table as every result does; the cells have a column for the variant."""
         if table not in (None, self.TABLE):
             return super().to_pandas(table)
         rows = [{"variant": each.variant, **row} for each in self.variants for row in rows_of(each, self.TABLE)]
@@ -110,28 +110,28 @@ class ControllerResult(Result, ControllerReport, frozen=True):
 
 
 class CertificateResult(Result, CertificateReport, frozen=True):
-    """What `check_certificate` found. Table: `scripts`."""
+    """The report of `check_certificate`. Table: `scripts`."""
 
     TABLE = "scripts"
 
 
 class AuditResult(Result, AuditReport, frozen=True):
-    """What `audit` found. Tables: `flags`, `damage`, `logs`, `unread`."""
+    """The report of `audit`. Tables: `flags`, `damage`, `logs`, `unread`."""
 
     TABLE = "flags"
 
 
 class RiskResult(Result, RiskReport, frozen=True):
-    """What `risk` found. Tables: `answers` (about all settings), `outside`, `differences`."""
+    """The report of `risk`. Tables: `answers` (about all settings), `outside`, `differences`."""
 
     TABLE = "answers"
 
     def tables(self) -> tuple[str, ...]:
-        """All but the parts about other settings, whose answers are among the others."""
+        """Return all but the parts about other settings, whose answers are among the others."""
         return tuple(name for name in super().tables() if name != "others")
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
-        """As of every result; the answers are those about all settings, with a column for each of these."""
+        """Return a table as every result does; the answers are about all settings, with a column for each of them."""
         if table not in (None, self.TABLE):
             return super().to_pandas(table)
         rows = [{**structs.asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
@@ -140,12 +140,12 @@ class RiskResult(Result, RiskReport, frozen=True):
 
 
 class SweepResult(Result, SweepReport, frozen=True):
-    """What `sweep` found. Tables: `rows`, as CSV has them, and `axes`."""
+    """The report of `sweep`. Tables: `rows`, as CSV has them, and `axes`."""
 
     TABLE = "rows"
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
-        """As of every result; the rows have a column for each setting that the grid varies."""
+        """Return a table as every result does; the rows have a column for each setting that the grid varies."""
         if table not in (None, self.TABLE):
             return super().to_pandas(table)
         from elrcheck.report.sweep_table import columns, records
@@ -153,7 +153,7 @@ class SweepResult(Result, SweepReport, frozen=True):
         return to_frame(records(self), columns(self))
 
     def render(self, form: str = "text") -> str:
-        """As of every result, and `csv`; a page or Markdown shows a matrix."""
+        """Return the report in one of the formats, also in `csv`; a page or Markdown shows a matrix."""
         if form == "csv":
             from elrcheck.report.sweep_table import to_csv
 
@@ -163,18 +163,18 @@ class SweepResult(Result, SweepReport, frozen=True):
 
 @dataclass(frozen=True)
 class WhatIfResult:
-    """What the controller answers: Kafka's name of the error, and what it knows then."""
+    """The answer of the controller: Kafka's name of the error, and what it knows then."""
 
     error: str
     partition: Mapping[str, Any] | None
     brokers: Mapping[str, Mapping[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
-        """The document that `elrcheck what-if` prints."""
+        """Return the document that `elrcheck what-if` prints."""
         return asdict(self)
 
     def to_pandas(self) -> DataFrame:
-        """A row for each broker."""
+        """Return a table with a row for each broker."""
         rows = [{"broker": int(name), **state} for name, state in self.brokers.items()]
         return to_frame(rows, rows[0] if rows else ("broker",))
 
@@ -183,5 +183,5 @@ R = TypeVar("R", bound=Result)
 
 
 def as_result(kind: type[R], report: Report) -> R:
-    """The report as a result of this kind, field by field the same objects."""
+    """Return the report as a result of this kind, field by field the same objects."""
     return kind(**structs.asdict(report))

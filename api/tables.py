@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def tables_of(kind: type) -> Mapping[str, tuple[str, ...]]:
-    """Table -> its columns, in the order of the report's fields."""
-    found: dict[str, tuple[str, ...]] = {}
+    """Return table -> its columns, in the order of the report's fields."""
+    tables: dict[str, tuple[str, ...]] = {}
     for name, hint in get_type_hints(kind).items():
         inner = get_args(hint)
         if get_origin(hint) is tuple and inner and _is_record(inner[0]):
-            found[name] = columns_of(inner[0])
-    return found
+            tables[name] = columns_of(inner[0])
+    return tables
 
 
 def columns_of(record: Any) -> tuple[str, ...]:
-    """The fields of a record that hold no records themselves."""
+    """Return the fields of a record that hold no records themselves."""
     hints = get_type_hints(record)
     return tuple(name for name in record.__struct_fields__ if not _holds_records(hints[name]))
 
@@ -40,15 +40,15 @@ def _holds_records(hint: Any) -> bool:
 
 
 def rows_of(report: object, table: str) -> list[dict[str, Any]]:
-    """The rows of a table as column -> value; UsageFault for a table that the report has not."""
-    known = tables_of(type(report))
-    if table not in known:
-        raise UsageFault("usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, known))
-    return [{name: plain(getattr(row, name)) for name in known[table]} for row in getattr(report, table)]
+    """Return the rows of a table as column -> value. Raises UsageFault for a table that the report does not have."""
+    tables = tables_of(type(report))
+    if table not in tables:
+        raise UsageFault("usage-bad-value", f"this report has no table `{table}`", help=did_you_mean(table, tables))
+    return [{name: plain(getattr(row, name)) for name in tables[table]} for row in getattr(report, table)]
 
 
 def plain(value: Any) -> Any:
-    """A cell: lists and dictionaries instead of tuples and mappings."""
+    """Return a cell, with lists and dictionaries instead of tuples and mappings."""
     if isinstance(value, tuple):
         return [plain(part) for part in value]
     if isinstance(value, Mapping):
@@ -57,7 +57,7 @@ def plain(value: Any) -> Any:
 
 
 def to_frame(rows: Iterable[Mapping[str, Any]], columns: Iterable[str]) -> DataFrame:
-    """A frame of pandas, which the smallest installation lacks."""
+    """Return a data frame. Raises EnvironmentFault without pandas, which the smallest installation lacks."""
     try:
         from pandas import DataFrame
     except ModuleNotFoundError as fault:

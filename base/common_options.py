@@ -66,25 +66,25 @@ Kept: TypeAlias = Annotated[bool, Option("Use answers that earlier runs of the s
 Drawn: TypeAlias = Annotated[bool, Option("Include the state graph in the page if it is small.", only="python")]
 
 
-def workers(help: str) -> Option:
+def workers_option(help: str) -> Option:
     """Return the option `--workers`; its value None stands for `auto`: as many as are useful."""
-    return Option(help, metavar="N|auto", kind="workers", least=1, group="Engine")
+    return Option(help, kind="workers", least=1, group="Engine")
 
 
-def run_dir(help: str) -> Option:
+def run_dir_option(help: str) -> Option:
     """Return the option `--run-dir`."""
-    return Option(help, metavar="DIR", kind="folder", group="Run folder")
+    return Option(help, kind="folder", group="Run folder")
 
 
-def fail_on(lead: str, words: Sequence[str]) -> Option:
+def fail_on_option(lead: str, words: Sequence[str]) -> Option:
     """Return the option `--fail-on`, whose help explains the words that it accepts."""
     meanings = "; ".join(f"{word} ({FAIL_ON[word]})" for word in words)
     help = f"{lead} (exit code 1) on these, separated by commas: {meanings}."
     return Option(help, metavar="LIST", kind="list", group="Properties", only="console")
 
 
-Workers: TypeAlias = Annotated[int | None, workers("Number of threads for a search, or processes for a proof.")]
-Processes: TypeAlias = Annotated[int | None, workers("Number of processes.")]
+Workers: TypeAlias = Annotated[int | None, workers_option("Number of threads for a search, or processes for a proof.")]
+Processes: TypeAlias = Annotated[int | None, workers_option("Number of processes.")]
 SparkMaster: TypeAlias = Annotated[
     str, Option("Spark master: local[N], spark://HOST:PORT, yarn or k8s://...", metavar="URL", group="Engine")
 ]

@@ -1,12 +1,10 @@
 """Requests that are about Kafka itself: its logs, its classes, its brokers, its settings (see `requests`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from elrcheck.base.common_options import Workers, run_dir
+from elrcheck.base.common_options import Workers, run_dir_option
 from elrcheck.base.option import Option
 from elrcheck.base.requests import SparkRequest
 
@@ -17,17 +15,12 @@ Describe: TypeAlias = Annotated[
     Option(
         "Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both, instead of the settings of one"
         " topic.",
-        metavar="FILE",
         kind="file",
     ),
 ]
 Compare: TypeAlias = Annotated[
     tuple[str, ...],
-    Option(
-        "Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs",
-        metavar="KEY=VALUE",
-        kind="compared",
-    ),
+    Option("Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs", kind="compared"),
 ]
 
 
@@ -50,12 +43,7 @@ class AuditRequest:
     ] = None
     client_config: Annotated[
         Path | None,
-        Option(
-            "With --bootstrap: a file of Kafka's client properties, for TLS and SASL.",
-            metavar="FILE",
-            kind="file",
-            exists=True,
-        ),
+        Option("With --bootstrap: a file of Kafka's client properties, for TLS and SASL.", kind="file", exists=True),
     ] = None
     repaired: Annotated[
         tuple[str, ...],
@@ -70,7 +58,6 @@ class AuditRequest:
         int | None,
         Option(
             "Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.",
-            metavar="N|auto",
             kind="workers",
             least=1,
             group="Engine",
@@ -115,15 +102,12 @@ class RiskRequest:
     seconds: Annotated[
         float,
         Option(
-            "Time for the searches; what is open then is undecided, never safe.",
-            flags="--time-budget",
-            metavar="90s|5m|1h",
-            kind="duration",
+            "Time for the searches; what is open then is undecided, never safe.", flags="--time-budget", kind="duration"
         ),
     ] = 20.0
     workers: Workers = None
     fresh: Annotated[bool, Option("Search again what earlier runs have found.", group="Limits")] = False
-    run_dir: Annotated[Path | None, run_dir("Folder for traces.")] = None
+    run_dir: Annotated[Path | None, run_dir_option("Folder for traces.")] = None
     topics: Annotated[tuple[str, ...], Option("The topics that have these settings.", only="nowhere")] = ()
 
 
@@ -143,7 +127,6 @@ class ReproduceRequest:
         Option(
             "Folder of an unpacked Kafka distribution to run.",
             flags="--kafka-home",
-            metavar="DIR",
             kind="folder",
             exists=True,
             group="Kafka",
@@ -205,7 +188,6 @@ class ConformRequest:
         Option(
             "Folder of an unpacked Kafka distribution, whose libs are used",
             flags="--kafka-home",
-            metavar="DIR",
             kind="folder",
             exists=True,
             group="Kafka",
@@ -221,8 +203,7 @@ class ConformRequest:
         ),
     ] = None
     overrides: Annotated[
-        tuple[str, ...],
-        Option("Override one knob of the model", flags="--set", metavar="KEY=VALUE", kind="settings", group="Model"),
+        tuple[str, ...], Option("Override one knob of the model", flags="--set", kind="settings", group="Model")
     ] = ()
     level: Annotated[
         ConformLevel | None,
@@ -244,11 +225,7 @@ class ConformRequest:
     seed: Annotated[int, Option("What the random questions depend on.", least=0, most=2**64 - 1)] = 1
     record: Annotated[
         Path | None,
-        Option(
-            "Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.",
-            metavar="FILE",
-            kind="file",
-        ),
+        Option("Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.", kind="file"),
     ] = None
     refresh: Annotated[
         bool,
@@ -266,8 +243,7 @@ class ConformRequest:
         ),
     ] = ()
     keep_answers: Annotated[
-        Path | None,
-        Option("Ask one release, and write its answers to a file for --answers.", metavar="FILE", kind="file"),
+        Path | None, Option("Ask one release, and write its answers to a file for --answers.", kind="file")
     ] = None
     workers: Workers = None
 

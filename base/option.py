@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType, UnionType
@@ -46,12 +47,13 @@ Group: TypeAlias = Literal["", "Model", "Kafka", "Properties", "Limits", "Engine
 R = TypeVar("R")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, slots=True)
 class Option:
     """How a field is presented to a user.
 
     help: a sentence, unless it is an argument of the command line; that an option may be repeated is added.
     flags: separated by spaces, by default the name of the field; a field that is True by default gets `--no-..`, too.
+    metavar: what stands for the value in the help; by default N for a number, or as is usual for the kind.
     least, most: range of a number; least_in_python: the least that a function accepts, if it is another.
     exists: the file or folder must exist. choices: the accepted values, if the type is no Literal.
     complete: name of a source in `console/completion.py`; otherwise: what the shell completes when no name matches.
@@ -121,12 +123,18 @@ def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterat
 
     default: a request with the defaults. whole: a request inside it that has an Option is one option itself.
     """
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     for field in fields(kind):
         value = getattr(default, field.name) if default is not MISSING else field.default
         if value is MISSING and field.default_factory is not MISSING:
             value = field.default_factory()
         yield from expand(field.name, hints[field.name], value, whole)
+
+
+@cache
+def _hints(kind: Any) -> dict[str, Any]:
+    """Return the types of the fields of a request, with their options."""
+    return get_type_hints(kind, include_extras=True)
 
 
 def expand(name: str, hint: Any, default: Any, whole: bool = False) -> Iterator[Declared]:
@@ -163,9 +171,9 @@ def parameters_of(function: Callable[..., Any], names: Mapping[str, Any] | None 
     return [(parameter, hints[name]) for name, parameter in signature(function).parameters.items()]
 
 
-def make(kind: type[R], values: Mapping[str, Any]) -> R:
+def make(kind: Callable[..., R], values: Mapping[str, Any]) -> R:
     """Make a request of the values of its options and of those of the requests inside it; defaults for the rest."""
-    hints = get_type_hints(kind, include_extras=True)
+    hints = _hints(kind)
     content = {}
     for field in fields(kind):  # type: ignore[arg-type]  # a request is a dataclass
         inner, option = unwrap(hints[field.name])

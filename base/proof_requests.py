@@ -1,12 +1,10 @@
 """Requests of what proves, changes and guards the model: proofs, mutations, gate, TLC (see `requests`)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from elrcheck.base.common_options import Fresh, Kept, Liveness, Properties, Workers, fail_on, run_dir
+from elrcheck.base.common_options import Fresh, Kept, Liveness, Properties, Workers, fail_on_option, run_dir_option
 from elrcheck.base.option import Option
 from elrcheck.base.requests import GATE_FAIL_ON, GUARD_SCOPE, GateFailOn, ProofAssumption, ProofSolver, Selection
 
@@ -44,7 +42,7 @@ class ProveRequest:
         Option("Also cover unclean elections and recoveries, under this assumption on who wins", flags="--assume"),
     ] = ()
     certificate: Annotated[
-        Path | None, Option("Write what was proved as SMT-LIB text into this folder.", metavar="DIR", kind="folder")
+        Path | None, Option("Write what was proved as SMT-LIB text into this folder.", kind="folder")
     ] = None
     solver: Solver = None
     surviving: Annotated[
@@ -143,7 +141,7 @@ class MutateRequest:
     fresh: Fresh = False
     properties: Properties = ()
     workers: Workers = None
-    run_dir: Annotated[Path | None, run_dir("Folder for the trace of each detected hazard.")] = None
+    run_dir: Annotated[Path | None, run_dir_option("Folder for the trace of each detected hazard.")] = None
     kept: Kept = False
 
 
@@ -179,11 +177,9 @@ class NewEntry:
 class GateRequest:
     """Run entries of a baseline again, and compare."""
 
-    baseline: Annotated[Path, Option("Baseline file to compare with.", metavar="FILE", kind="file")] = Path(
-        "elrcheck-baseline.toml"
-    )
+    baseline: Annotated[Path, Option("Baseline file to compare with.", kind="file")] = Path("elrcheck-baseline.toml")
     only: Annotated[tuple[str, ...], Option("Run only this entry", metavar="NAME", complete="entries")] = ()
-    fail_on: Annotated[tuple[GateFailOn, ...], fail_on("Fail", GATE_FAIL_ON)] = ("drift",)
+    fail_on: Annotated[tuple[GateFailOn, ...], fail_on_option("Fail", GATE_FAIL_ON)] = ("drift",)
     update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False
     add: Annotated[NewEntry | None, Option("Run this entry alone, and add it.", only="nowhere")] = None
     kept: Annotated[

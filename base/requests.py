@@ -5,8 +5,6 @@ Kafka itself. The modules that do the work take a request and return a report. N
 receiver resolves them and rejects unknown ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias, get_args
@@ -22,9 +20,9 @@ from elrcheck.base.common_options import (
     SparkMaster,
     StopAtFirst,
     Workers,
-    fail_on,
-    run_dir,
-    workers,
+    fail_on_option,
+    run_dir_option,
+    workers_option,
 )
 from elrcheck.base.option import Option
 
@@ -79,7 +77,6 @@ class Selection:
         Option(
             "Override one size, budget or knob",
             flags="--set",
-            metavar="KEY=VALUE",
             kind="settings",
             group="Model",
             python="settings",
@@ -105,14 +102,10 @@ class Limits:
         int | None, Option("Stop beyond this many distinct states; inconclusive when reached.", least=1, group="Limits")
     ] = None
     time_budget: Annotated[
-        float | None,
-        Option(
-            "Stop after this long; inconclusive when reached.", metavar="90s|5m|1h", kind="duration", group="Limits"
-        ),
+        float | None, Option("Stop after this long; inconclusive when reached.", kind="duration", group="Limits")
     ] = None
     memory: Annotated[
-        int | None,
-        Option("Memory limit; states beyond it spill to disk.", metavar="4GiB", kind="size", least=1, group="Limits"),
+        int | None, Option("Memory limit; states beyond it spill to disk.", kind="size", least=1, group="Limits")
     ] = None
 
 
@@ -164,7 +157,7 @@ class CheckRequest:
     limits: Limits = field(default_factory=Limits)
     stop_at_first: Annotated[bool, Option("Stop after the level of the first violation.", group="Properties")] = False
     liveness: Liveness = False
-    fail_on: Annotated[tuple[CheckFailOn, ...], fail_on("Also fail", CHECK_FAIL_ON)] = ()
+    fail_on: Annotated[tuple[CheckFailOn, ...], fail_on_option("Also fail", CHECK_FAIL_ON)] = ()
     fresh: Fresh = False
     fingerprint: Annotated[
         Fingerprint,
@@ -175,7 +168,9 @@ class CheckRequest:
             group="Engine",
         ),
     ] = 0
-    run_dir: Annotated[Path | None, run_dir("Run folder: stores traces, and checkpoints for a later --resume.")] = None
+    run_dir: Annotated[
+        Path | None, run_dir_option("Run folder: stores traces, and checkpoints for a later --resume.")
+    ] = None
     resume: Annotated[
         Path | None,
         Option(
@@ -219,15 +214,12 @@ class SweepRequest:
         Option(
             "An axis of the grid: variant, scope, or a key of --set; values as 1..3, a,b,c or code_*",
             flags="--sweep",
-            metavar="KEY=VALUES",
             kind="axes",
             python="axes",
             positional=True,
         ),
     ] = ()
-    grid: Annotated[
-        Path | None, Option("A TOML file with [axes], [[exclude]] and [[include]].", metavar="FILE", kind="file")
-    ] = None
+    grid: Annotated[Path | None, Option("A TOML file with [axes], [[exclude]] and [[include]].", kind="file")] = None
     selection: Selection = field(default_factory=Selection)
     properties: Properties = ()
     limits: Limits = field(default_factory=Limits)
@@ -237,7 +229,7 @@ class SweepRequest:
         Option("local: processes on this machine; spark: tasks on a cluster.", group="Engine"),
     ] = "local"
     workers: Annotated[
-        int | None, workers("Number of processes of the local engine, and of threads for a large search.")
+        int | None, workers_option("Number of processes of the local engine, and of threads for a large search.")
     ] = None
     master: Annotated[str | None, Option("Spark master; by default local[*].", metavar="URL", group="Engine")] = None
     spark_conf: Annotated[
@@ -262,14 +254,13 @@ class SweepRequest:
             only="console",
         ),
     ] = 2_000_000
-    run_dir: Annotated[Path | None, run_dir("Run folder: stores traces, and the ledger for a later --resume.")] = None
+    run_dir: Annotated[
+        Path | None, run_dir_option("Run folder: stores traces, and the ledger for a later --resume.")
+    ] = None
     resume: Annotated[
         Path | None,
         Option(
-            "Resume the sweep in this folder; grid and limits come from the sweep.",
-            metavar="DIR",
-            kind="folder",
-            group="Run folder",
+            "Resume the sweep in this folder; grid and limits come from the sweep.", kind="folder", group="Run folder"
         ),
     ] = None
     named: Annotated[
@@ -291,19 +282,14 @@ class SuiteRequest:
         int | None, Option("Run only N configurations, evenly spread over the others selected.", least=1)
     ] = None
     files: Annotated[
-        tuple[Path, ...],
-        Option("A suite file in place of the packaged ones", flags="--file", metavar="FILE", kind="file"),
+        tuple[Path, ...], Option("A suite file in place of the packaged ones", flags="--file", kind="file")
     ] = ()
     fresh: Fresh = False
     record: Annotated[
         Path | None,
-        Option(
-            "Write the exact counts to this file in place of comparing them with those recorded.",
-            metavar="FILE",
-            kind="file",
-        ),
+        Option("Write the exact counts to this file in place of comparing them with those recorded.", kind="file"),
     ] = None
-    run_dir: Annotated[Path | None, run_dir("Folder for the traces of unexplained violations.")] = None
+    run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of unexplained violations.")] = None
     workers: Processes = None
 
 
@@ -319,15 +305,13 @@ class SimulateRequest:
         Option("Number of walks; by default 100000, or as many as --time-budget allows.", least=1, most=10**12),
     ] = None
     depth: Annotated[int, Option("Maximum number of steps in a walk.", least=1, most=1_000_000)] = 40
-    time_budget: Annotated[
-        float | None, Option("Stop after this long.", metavar="90s|5m|1h", kind="duration", group="Limits")
-    ] = None
+    time_budget: Annotated[float | None, Option("Stop after this long.", kind="duration", group="Limits")] = None
     workers: Workers = None
     stop_at_first: Annotated[
         bool, Option("Stop after the block of 4096 walks with the first violation.", group="Properties")
     ] = False
     guided: Annotated[bool, Option("Prefer rarely visited states close to a violation; never repeat a walk.")] = False
-    run_dir: Annotated[Path | None, run_dir("Folder for traces.")] = None
+    run_dir: Annotated[Path | None, run_dir_option("Folder for traces.")] = None
 
 
 @dataclass(frozen=True)
@@ -339,8 +323,7 @@ class ExploreRequest:
     workers: Workers = None
     limits: Limits = field(default_factory=Limits)
     graph: Annotated[
-        Path | None,
-        Option("Write the state graph, with violations of the properties marked.", metavar="FILE", kind="file"),
+        Path | None, Option("Write the state graph, with violations of the properties marked.", kind="file")
     ] = None
     graph_format: Annotated[
         GraphFormat | None, Option("Format of --graph; by default taken from the extension of FILE.")

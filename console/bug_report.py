@@ -33,7 +33,7 @@ SHORTEST = 6
 
 
 def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> tuple[str, Path]:
-    """Returns the text and the folder to write it to: the run folder if one was given, else `.elrcheck`."""
+    """Return the text and the folder to write it to: the run folder if one was given, else `.elrcheck`."""
     context = _context(fault)
     lines = [
         f"elrcheck {__version__}, Python {platform.python_version()}, {platform.platform()}",
@@ -44,14 +44,14 @@ def bug_report(fault: Exception, argv: Sequence[str], environ: Mapping[str, str]
         *_options(context),
         "".join(traceback.format_exception(fault)),
     ]
-    given = {} if context is None else context.params
+    params = {} if context is None else context.params
     # A fault while options are read leaves click's own marks where there is no value yet.
-    folders = [value for name in ("resume", "run_dir") if isinstance(value := given.get(name), str | Path)]
+    folders = [value for name in ("resume", "run_dir") if isinstance(value := params.get(name), str | Path)]
     return without_secrets("\n".join(lines), environ), Path((*folders, FOLDER)[0])
 
 
-def keep(text: str, folder: Path) -> Path | None:
-    """Writes the text into the folder, else into the temporary folder; None if neither is writable."""
+def write_report(text: str, folder: Path) -> Path | None:
+    """Write the text into the folder, else into the temporary folder; return the file, None if neither is writable."""
     for place in (folder, Path(tempfile.gettempdir())):
         name = time.strftime("bug-report-%Y%m%dT%H%M%SZ", time.gmtime())
         with contextlib.suppress(OSError):
@@ -64,26 +64,26 @@ def keep(text: str, folder: Path) -> Path | None:
 
 
 def without_secrets(text: str, environ: Mapping[str, str]) -> str:
-    """Hides the values of environment variables and KEY=VALUE pairs whose names suggest a secret."""
+    """Hide the values of environment variables and KEY=VALUE pairs whose names suggest a secret."""
     for name, value in environ.items():
         if SECRET.search(name) and len(value) >= SHORTEST:
             text = text.replace(value, HIDDEN)
     text = re.sub(r"(?<=://)[^/@\s'\"]+@", f"{HIDDEN}@", text)
     return re.sub(
         r"([\w.\-]+)=('[^']*'|\"[^\"]*\"|[^\s,'\"]+)",
-        lambda found: f"{found[1]}={HIDDEN}" if SECRET.search(found[1]) else found[0],
+        lambda match: f"{match[1]}={HIDDEN}" if SECRET.search(match[1]) else match[0],
         text,
     )
 
 
 def _context(fault: BaseException) -> click.Context | None:
-    """The context of the running command: the innermost one found in the frames of the traceback."""
-    found = None
+    """Return the context of the running command: the innermost one in the frames of the traceback."""
+    innermost = None
     for frame, _ in traceback.walk_tb(fault.__traceback__):
         for value in frame.f_locals.values():
-            if isinstance(value, click.Context) and (found is None or found in _parents(value)):
-                found = value
-    return found
+            if isinstance(value, click.Context) and (innermost is None or innermost in _parents(value)):
+                innermost = value
+    return innermost
 
 
 def _parents(context: click.Context) -> Iterator[click.Context]:
@@ -93,7 +93,7 @@ def _parents(context: click.Context) -> Iterator[click.Context]:
 
 
 def _options(context: click.Context | None) -> Iterator[str]:
-    """The options of the command and its parents that are not defaults, each with its source."""
+    """Yield the options of the command and its parents that are not defaults, each with its source."""
     while context is not None:
         yield f"options of `{context.command_path}`:"
         for name, value in context.params.items():

@@ -24,6 +24,17 @@ from elrcheck.console.option_values import (
 )
 
 ON = "on"
+METAVARS = {
+    "axes": "KEY=VALUES",
+    "compared": "KEY=VALUE",
+    "duration": "90s|5m|1h",
+    "file": "FILE",
+    "folder": "DIR",
+    "settings": "KEY=VALUE",
+    "size": "4GiB",
+    "workers": "N|auto",
+}
+"""What stands for a value in the help, by its kind."""
 
 
 class GroupedOption(click.Option):
@@ -98,9 +109,10 @@ def _help(declared: Declared) -> str:
 
 
 def _metavar(declared: Declared) -> str | None:
-    if declared.option.metavar is None and declared.type is int and not declared.choices:
-        return "N"
-    return declared.option.metavar
+    option = declared.option
+    if option.metavar is not None:
+        return option.metavar
+    return "N" if declared.type is int and not option.kind else METAVARS.get(option.kind)
 
 
 def _value(declared: Declared) -> dict[str, Any]:

@@ -9,7 +9,7 @@ For options that take a name or a path, the shell completes files or folders whe
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, TypeAlias
@@ -23,7 +23,7 @@ Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], list[Compl
 
 
 def completer(source: Callable[[click.Context], Words], otherwise: Literal["", "file", "dir"] = "") -> Complete:
-    """Returns a `shell_complete` that offers the words of `source` with the typed prefix, ignoring case.
+    """Return a `shell_complete` that offers the words of `source` with the typed prefix, ignoring case.
 
     otherwise: what the shell completes when no word matches.
     """
@@ -33,10 +33,9 @@ def completer(source: Callable[[click.Context], Words], otherwise: Literal["", "
             words = list(source(ctx))
         except Exception:
             words = []
-        found = [
-            CompletionItem(word, help=about or None) for word, about in words if word.lower().startswith(typed.lower())
-        ]
-        return found if found or not otherwise else [CompletionItem(typed, type=otherwise)]
+        start = typed.lower()
+        matches = [CompletionItem(word, help=about or None) for word, about in words if word.lower().startswith(start)]
+        return matches if matches or not otherwise else [CompletionItem(typed, type=otherwise)]
 
     return complete
 
@@ -59,16 +58,16 @@ def scopes(_: click.Context | None = None) -> Words:
 
 
 def properties(ctx: click.Context | None = None) -> Words:
-    """Ids, then names; the controller rules (CT-*) for `prove --controller`."""
+    """Yield ids, then names; the controller rules (CT-*) for `prove --controller`."""
     from elrcheck.invariants import modules
 
     if ctx is not None and ctx.params.get("controller"):
-        found = list(_rules())
+        properties = list(_rules())
     else:
-        found = list(_decorated((*modules.CHECKED, *modules.LIVENESS), ("always", "sometimes", "leads_to")))
-    found.sort(key=lambda one: (one[0].partition("-")[0], modules.number(one[0])))
-    yield from ((ident, f"{name}: {about}") for ident, name, about in found)
-    yield from ((name, f"{ident}: {about}") for ident, name, about in found)
+        properties = list(_decorated((*modules.CHECKED, *modules.LIVENESS), ("always", "sometimes", "leads_to")))
+    properties.sort(key=lambda one: (one[0].partition("-")[0], modules.number(one[0])))
+    yield from ((ident, f"{name}: {about}") for ident, name, about in properties)
+    yield from ((name, f"{ident}: {about}") for ident, name, about in properties)
 
 
 def actions(_: click.Context | None = None) -> Words:
@@ -84,7 +83,7 @@ def hazards(_: click.Context | None = None) -> Words:
 
 
 def configurations(_: click.Context | None = None) -> Words:
-    """Families of the suite, then their configurations."""
+    """Yield families of the suite, then their configurations."""
     from elrcheck.catalogue.suite_file import packaged_suites
 
     families = packaged_suites()
@@ -93,16 +92,16 @@ def configurations(_: click.Context | None = None) -> Words:
 
 
 def recipes(_: click.Context | None = None) -> Words:
-    """Findings that can be reproduced, and every recipe."""
+    """Yield findings that can be reproduced, and every recipe."""
     from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 
-    found = packaged_recipes()
-    yield from ((recipe.finding, recipe.title) for recipe in found if recipe.default)
-    yield from ((recipe.id, recipe.title) for recipe in found)
+    recipes = packaged_recipes()
+    yield from ((recipe.finding, recipe.title) for recipe in recipes if recipe.default)
+    yield from ((recipe.id, recipe.title) for recipe in recipes)
 
 
 def scenarios(_: click.Context | None = None) -> Words:
-    """Scenario ids, derived from the file names: E-01.toml is E-1."""
+    """Yield scenario ids, derived from the file names: E-01.toml is E-1."""
     from elrcheck.catalogue.scenario_file import scenario_files
 
     for file in scenario_files():
@@ -111,7 +110,7 @@ def scenarios(_: click.Context | None = None) -> Words:
 
 
 def settings(_: click.Context | None = None) -> Words:
-    """Knobs and budgets with their defaults."""
+    """Yield knobs and budgets with their defaults."""
     import dataclasses
 
     from elrcheck.model.config import Config
@@ -133,7 +132,7 @@ def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterato
 
 
 def everything(_: click.Context) -> Words:
-    """Every name that `show` accepts, and `config`, which it forwards to the command of that name."""
+    """Yield every name that `show` accepts, and `config`, which it forwards to the command of that name."""
     from elrcheck.base.error_codes import CODES
     from elrcheck.report.formats import FORMATS
 
@@ -155,7 +154,7 @@ def _rules() -> Iterator[tuple[str, str, str]]:
 
 
 def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
-    """Completes `--set`: the key, then a value it can take."""
+    """Complete `--set`: the key, then a value it can take."""
     key, equals, _ = typed.partition("=")
     if not equals:
         return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
@@ -163,14 +162,14 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
     def values(_: click.Context) -> Words:
         from elrcheck.commands.sweep.axes import keys, names_of
 
-        named = names_of(key) if key in keys() and key not in ("variant", "scope") else ()
-        return [(f"{key}={name}", "") for name in named]
+        names = names_of(key) if key in keys() and key not in ("variant", "scope") else ()
+        return [(f"{key}={name}", "") for name in names]
 
     return completer(values)(ctx, param, typed)
 
 
 def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
-    """Completes `--sweep`: the key, then a comma-separated list of its values."""
+    """Complete `--sweep`: the key, then a comma-separated list of its values."""
     from elrcheck.commands.sweep.axes import keys, names_of
 
     key, equals, values = typed.partition("=")
@@ -179,8 +178,8 @@ def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> lis
     if key not in keys():
         return []
     before, comma, last = values.rpartition(",")
-    begun = f"{key}={before}{comma}"
-    return [CompletionItem(begun + name) for name in names_of(key) if name.startswith(last)]
+    prefix = f"{key}={before}{comma}"
+    return [CompletionItem(prefix + name) for name in names_of(key) if name.startswith(last)]
 
 
 # ------------------------------------------------------------------------------ what is stored
@@ -191,7 +190,7 @@ def resumable_runs(_: click.Context) -> Words:
 
 
 def traced_runs(ctx: click.Context) -> Words:
-    """Folders that contain traces, then the traces."""
+    """Yield folders that contain traces, then the traces."""
     yield from ((str(place), "") for place in _stored_runs("*.trace.json"))
     yield from stored_traces(ctx)
 
@@ -202,16 +201,16 @@ def stored_traces(_: click.Context) -> Words:
 
 
 def entries(ctx: click.Context) -> Words:
-    """Names of the entries and suites of a baseline."""
+    """Yield the names of the entries and suites of a baseline."""
     from elrcheck.base.documents import read_toml
 
-    found = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).value
-    yield from ((n, f"{e.get('variant')}, {e.get('scope')}") for n, e in found.get("entry", {}).items())
-    yield from ((name, "suite") for name in found.get("suite", {}))
+    baseline = read_toml(Path(ctx.params.get("baseline") or "elrcheck-baseline.toml")).value
+    yield from ((n, f"{e.get('variant')}, {e.get('scope')}") for n, e in baseline.get("entry", {}).items())
+    yield from ((name, "suite") for name in baseline.get("suite", {}))
 
 
 def commands(ctx: click.Context) -> Words:
-    """Commands that take options."""
+    """Yield the commands that take options."""
     group = ctx.find_root().command
     assert isinstance(group, click.Group)
     for name, command in group.commands.items():
@@ -220,7 +219,7 @@ def commands(ctx: click.Context) -> Words:
 
 
 def _stored_runs(pattern: str) -> list[Path]:
-    """Folders in `.elrcheck/runs` that contain a file matching the pattern, newest first."""
+    """Return the folders in `.elrcheck/runs` that contain a file matching the pattern, newest first."""
     folder = Path(".elrcheck") / "runs"
     places = [place for place in folder.iterdir() if any(place.glob(pattern))] if folder.is_dir() else []
     return sorted(places, key=lambda place: -place.stat().st_mtime)
@@ -229,8 +228,8 @@ def _stored_runs(pattern: str) -> list[Path]:
 # ---------------------------------------------------------------------------------- the shell
 
 
-class Bash(BashComplete):
-    """Completion for bash, which breaks words at `=`: joins `--set`, `key`, `=`, `val` into one value again.
+class EqualsBash(BashComplete):
+    """Completion for bash, which breaks words at `=`: it joins `--set`, `key`, `=`, `val` into one value again.
 
     Bash replaces only the part after the last `=`, so completions leave out everything before it.
     """
@@ -238,7 +237,7 @@ class Bash(BashComplete):
     source_template = BashComplete.source_template.replace(
         "COMPREPLY+=($value)", "COMPREPLY+=($value)\n            [[ $value == *= ]] && compopt -o nospace"
     )
-    begun = ""
+    prefix = ""
 
     def get_completion_args(self) -> tuple[list[str], str]:
         words = split_arg_string(os.environ["COMP_WORDS"])
@@ -252,36 +251,35 @@ class Bash(BashComplete):
                 joined.append(word)
         typed = joined.pop() if joined else ""
         value = typed.partition("=")[2] if typed.startswith("-") else typed
-        self.begun = value[: value.rfind("=") + 1]
+        self.prefix = value[: value.rfind("=") + 1]
         return joined, typed
 
     def format_completion(self, item: CompletionItem[str]) -> str:
-        kept = item.value.removeprefix(self.begun)
-        return super().format_completion(CompletionItem(kept, type=item.type, help=item.help))
+        rest = item.value.removeprefix(self.prefix)
+        return super().format_completion(CompletionItem(rest, type=item.type, help=item.help))
 
 
 def script(command: click.Command, shell: str, name: str = "elrcheck") -> str:
-    """Returns the completion script that the shell evaluates at startup."""
-    text: str = _answerer(command, shell, name).source()
+    """Return the completion script that the shell evaluates at startup."""
+    text: str = _completion_of(command, shell, name).source()
     return text
 
 
 def answer(command: click.Command, instruction: str, name: str) -> str:
-    """Answers an instruction (`bash_complete`, `zsh_source`); the typed words are in the environment."""
+    """Return the answer to an instruction (`bash_complete`, `zsh_source`); the typed words are in the environment."""
     shell, _, what = instruction.partition("_")
-    found = _answerer(command, shell, name)
-    text: str = found.source() if what == "source" else found.complete()
+    completion = _completion_of(command, shell, name)
+    text: str = completion.source() if what == "source" else completion.complete()
     return text
 
 
-def _answerer(command: click.Command, shell: str, name: str) -> Any:
-    found = Bash if shell == "bash" else get_completion_class(shell)
-    if found is None:
+def _completion_of(command: click.Command, shell: str, name: str) -> Any:
+    kind = EqualsBash if shell == "bash" else get_completion_class(shell)
+    if kind is None:
         raise click.BadParameter(f"completion does not support the shell {shell!r}")
-    options: Mapping[str, Any] = {}
-    return found(command, dict(options), name, variable(name))
+    return kind(command, {}, name, variable(name))
 
 
 def variable(name: str) -> str:
-    """The environment variable through which a completion script passes its instruction."""
+    """Return the environment variable through which a completion script passes its instruction."""
     return f"_{name.replace('-', '_').upper()}_COMPLETE"

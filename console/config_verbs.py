@@ -33,31 +33,29 @@ def config(
     """
     from elrcheck.console.effective_options import effective_options
 
-    chosen, selection = effective_options(click.get_current_context().find_root(), command, arguments)
+    options, selection = effective_options(click.get_current_context().find_root(), command, arguments)
     values: tuple[Effective, ...] = ()
     if selection is not None:
         from elrcheck.catalogue.effective import effective
 
         values = effective(selection)
     if form == "json":
-        import json
-
         from elrcheck.report.json_report import as_data
 
-        document = {"command": command, "options": as_data(chosen), "model": as_data(values)}
-        shell.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+        document = {"command": command, "options": as_data(options), "model": as_data(values)}
+        shell.write_json(document)
         return ExitCode.HOLDS
     from elrcheck.report.document import Table
 
     with_defaults = shell.detail > 0
-    options = [
-        one for one in chosen if with_defaults or one.source != "default" or one.name in ("--variant", "--scope")
+    rows = [
+        (one.name, _text(one.value), one.source)
+        for one in options
+        if one.source != "default" or with_defaults or one.name in ("--variant", "--scope")
     ]
-    option_rows = [(one.name, _text(one.value), one.source) for one in options]
-    settings = [value for value in values if with_defaults or value.source != "default"]
-    rows = [(one.name, _text(one.value), one.source) for one in settings]
-    shell.page().show([Table(("option", "value", "from"), option_rows), Table(("setting", "value", "from"), rows)])
-    hidden = len(chosen) - len(options) + len(values) - len(settings)
+    settings = [(one.name, _text(one.value), one.source) for one in values if one.source != "default" or with_defaults]
+    shell.page().show([Table(("option", "value", "from"), rows), Table(("setting", "value", "from"), settings)])
+    hidden = len(options) + len(values) - len(rows) - len(settings)
     if hidden:
         shell.note(f"{hidden} more have built-in values: `elrcheck -v config` shows them")
     return ExitCode.HOLDS

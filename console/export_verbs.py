@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 export = Commands("export", help="Export the model or a trace in another notation.")
 
-Folder: TypeAlias = Annotated[
-    Path, Option("Output folder; created if it does not exist.", metavar="DIR", kind="folder")
-]
+Folder: TypeAlias = Annotated[Path, Option("Output folder; created if it does not exist.", kind="folder")]
 
 
 def _missing(what: str, command: str) -> UsageFault:
@@ -114,6 +112,4 @@ def tlc(shell: Shell, request: TlcRequest, output: Output) -> ExitCode:
         raise _missing("give a RUN to confirm, or --count", "tlc")
     from elrcheck.commands.tlc import run_tlc
 
-    with shell.open_progress() as progress:
-        report = run_tlc(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_tlc(request, progress), output)

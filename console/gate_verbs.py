@@ -44,9 +44,7 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     if entry.suite:
         reject_given(CONFIGURATION, "an entry that is no suite")
     request = replace(request, add=entry if entry.name else None)
-    with shell.open_progress() as progress:
-        report = run_gate(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_gate(request, progress), output)
 
 
 @verb()
@@ -56,11 +54,7 @@ def init(
     directory: Annotated[
         Path,
         Option(
-            "Folder to write to; by default the current one.",
-            flags="--directory -C",
-            metavar="DIR",
-            kind="folder",
-            show_default=False,
+            "Folder to write to; by default the current one.", flags="--directory -C", kind="folder", show_default=False
         ),
     ] = Path("."),  # a path is immutable
     install_from: Annotated[

@@ -1,4 +1,4 @@
-"""The options of all verbs, accepted after a verb as well: `elrcheck check -q` is `elrcheck -q check`.
+"""The options of all verbs, accepted before a verb and after it: `elrcheck check -q` is `elrcheck -q check`.
 
 A verb takes them as hidden options that are not its own: no setting, environment variable or line of its help
 stands for them. Given twice, the one after the verb decides; -v and -q add up.
@@ -6,6 +6,7 @@ stands for them. Given twice, the one after the verb decides; -v and -q add up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,70 +16,72 @@ import click
 
 from elrcheck.console.shell import Shell
 
+Callback = Callable[[click.Context, click.Parameter, Any], Any]
 
-def use_settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> Path | None:
-    """Loads the settings file before click parses any other option."""
-    if not ctx.resilient_parsing and isinstance(ctx.command, click.Group):
-        from elrcheck.console.settings import load_settings
 
-        ctx.default_map = dict(load_settings(chosen, Path(), ctx.command).defaults)
-    return chosen
+def global_options(late: bool = False) -> list[click.Option]:
+    """Return the options of all verbs. late: as a verb accepts them, without defaults."""
+
+    def option(names: str, callback: Callback, help: str, default: Any = None, **more: Any) -> click.Option:
+        flags = names.split(" ")
+        if late:
+            hidden_name = f"all_{flags[0].partition('/')[0].strip('-')}"
+            more |= {"hidden": True, "expose_value": False, "allow_from_autoenv": False}
+            more |= {} if "count" in more else {"default": None}  # a flag would be off by default
+            return click.Option([hidden_name, *flags], callback=callback, **more)
+        shown = {} if default is None else {"default": default, "show_default": isinstance(default, str)}
+        return click.Option(flags, callback=callback, help=help, **more, **shown)
+
+    file, colors = click.Path(path_type=Path), click.Choice(("auto", "always", "never"))
+    config_help = "Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml."
+    return [
+        option("--config", _use_settings, config_help, metavar="FILE", type=file, is_eager=True, expose_value=False),
+        option("--color", _set("color"), "When to colour the output.", "auto", type=colors),
+        option("--quiet -q", _add_detail(-1), "Print only findings and the verdict.", count=True),
+        option("--verbose -v", _add_detail(1), "Print more detail.", count=True),
+        option("--progress/--no-progress", _set("progress"), "Show progress on stderr.", True),
+    ]
 
 
 @cache
 def late_options(taken: frozenset[str]) -> tuple[click.Option, ...]:
-    """The global options that a verb accepts, without those whose names it has itself."""
-    offered = (
-        _late("--config", callback=_settings, type=click.Path(path_type=Path), is_eager=True),
-        _late("--color", callback=_color, type=click.Choice(("auto", "always", "never"))),
-        _late("--quiet", "-q", callback=_quieter, count=True),
-        _late("--verbose", "-v", callback=_louder, count=True),
-        _late("--progress/--no-progress", callback=_progress, default=None),
-    )
-    return tuple(option for option in offered if not taken & {*option.opts, *option.secondary_opts})
+    """Return the options of all verbs that a verb accepts, without those whose names it has itself."""
+    options = global_options(late=True)
+    return tuple(option for option in options if not taken & {*option.opts, *option.secondary_opts})
 
 
-def _late(*names: str, **more: Any) -> click.Option:
-    flag = names[0].partition("/")[0].strip("-")
-    names = (f"all_{flag}", *names)
-    return click.Option(names, hidden=True, expose_value=False, allow_from_autoenv=False, **more)
-
-
-def _settings(ctx: click.Context, _: click.Parameter, chosen: Path | None) -> None:
-    """The defaults of the verb from another file; those of the root were read before its name was."""
-    if chosen is None or ctx.resilient_parsing:
-        return
+def _use_settings(ctx: click.Context, _: click.Parameter, path: Path | None) -> Path | None:
+    """Take defaults from the settings file before click parses any other option; a verb only from one that it names."""
+    if ctx.resilient_parsing or (path is None and ctx.parent is not None):
+        return path
     from elrcheck.console.settings import load_settings
 
     root = ctx.find_root()
     assert isinstance(root.command, click.Group)
-    found: Any = load_settings(chosen, Path(), root.command).defaults
-    names = ctx.command_path.split(" ")[1:]
-    for name in names:
-        found = found.get(name, {})
-    ctx.default_map = dict(found)
+    defaults: Any = load_settings(path, Path(), root.command).defaults
+    for name in ctx.command_path.split(" ")[1:]:
+        defaults = defaults.get(name, {})
+    ctx.default_map = dict(defaults)
+    return path
 
 
-def _color(ctx: click.Context, _: click.Parameter, chosen: Any) -> None:
-    if chosen is not None:
-        _change(ctx, color=chosen)
+def _set(field: str) -> Callback:
+    """Return a callback that changes a field of the shell, unless the option is left out."""
+
+    def change(ctx: click.Context, _: click.Parameter, value: Any) -> Any:
+        if value is not None:
+            ctx.obj = replace(ctx.obj or Shell(), **{field: value})
+        return value
+
+    return change
 
 
-def _quieter(ctx: click.Context, _: click.Parameter, times: int) -> None:
-    if times:
-        _change(ctx, detail=ctx.obj.detail - times)
+def _add_detail(sign: int) -> Callback:
+    """Return a callback that adds to, or takes from, the detail of the output."""
 
+    def change(ctx: click.Context, _: click.Parameter, times: int) -> int:
+        shell = ctx.obj or Shell()
+        ctx.obj = replace(shell, detail=shell.detail + sign * times)
+        return times
 
-def _louder(ctx: click.Context, _: click.Parameter, times: int) -> None:
-    if times:
-        _change(ctx, detail=ctx.obj.detail + times)
-
-
-def _progress(ctx: click.Context, _: click.Parameter, shown: bool | None) -> None:
-    if shown is not None:
-        _change(ctx, progress=shown)
-
-
-def _change(ctx: click.Context, **changes: Any) -> None:
-    if isinstance(ctx.obj, Shell):
-        ctx.obj = replace(ctx.obj, **changes)
+    return change

@@ -154,7 +154,7 @@ class CommandPage(click.Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own parameters, --help, and the options of all verbs, which may follow it."""
+        """Return its own parameters, --help, and the options of all verbs, which may follow it."""
         own = super().get_params(ctx)
         return [*own, *late_options(frozenset(name for param in own for name in param.opts))]
 
@@ -179,7 +179,7 @@ class CommandPage(click.Command):
 
 
 def write_examples(ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Writes the examples and a hint on the JSON output for programs."""
+    """Write the examples and a hint on the JSON output for programs."""
     path = ctx.command_path.partition(" ")[2]
     examples = EXAMPLES.get(path, ())
     if examples:

@@ -98,9 +98,7 @@ def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
             raise UsageFault("usage-option", "give a PATH or --bootstrap, not both")
         reject_given(("strict", "engine", "workers"), "a PATH")
     request = replace(request, spark=replace(request.spark, verbose=shell.detail > 0))
-    with shell.open_progress() as progress:
-        report = run_audit(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_audit(request, progress), output)
 
 
 @verb(requests="kafka_requests", formats=VERDICT)
@@ -113,6 +111,4 @@ def reproduce(shell: Shell, request: ReproduceRequest, output: Output) -> ExitCo
     """
     from elrcheck.kafka.reproduce.reproduce import run_reproduce
 
-    with shell.open_progress() as progress:
-        report = run_reproduce(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_reproduce(request, progress), output)

@@ -1,4 +1,4 @@
-"""What a value of an option may look like: durations, sizes, numbers of workers, words, run folders, output files."""
+"""The texts of values of options: durations, sizes, numbers of workers, words, run folders, output files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def duration(text: str) -> float:
-    """Parses a duration such as ``90``, ``90s``, ``1.5m`` or ``1h30m``; returns seconds."""
+    """Return the seconds of a duration such as ``90``, ``90s``, ``1.5m`` or ``1h30m``."""
     word = text.strip().lower()
     parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", word)
     if not parts or "".join(number + unit for number, unit in parts) != word:
@@ -39,11 +39,11 @@ def duration(text: str) -> float:
 
 
 def size(text: str) -> int:
-    """Parses a size such as ``4GiB``, ``512M`` or ``1000000`` (powers of 1024); returns bytes."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
-    if found is None:
+    """Return the bytes of a size such as ``4GiB``, ``512M`` or ``1000000`` (powers of 1024)."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if match is None:
         raise click.BadParameter(f"{text!r} is not a size; write 512M or 4GiB")
-    number = float(found[1]) * 1024.0 ** _POWERS[found[2]]
+    number = float(match[1]) * 1024.0 ** _POWERS[match[2]]
     if not 1 <= number < 2**63:
         raise click.BadParameter("a size must be more than 0 and less than 8388608T")
     return int(number)
@@ -122,7 +122,7 @@ class Location(click.Path):
 def output_file(
     forms: Sequence[str], text: str, every: Sequence[str] = EVERY, endings: Mapping[str, str] = SUFFIXES
 ) -> tuple[str, Path]:
-    """Parses ``FILE`` or ``FORMAT:FILE`` into (format, path); the folder must already exist.
+    """Return (format, path) of ``FILE`` or ``FORMAT:FILE``; the folder must already exist.
 
     forms: the formats of this command; every: all known formats; endings: file name ending -> format.
     """

@@ -41,10 +41,7 @@ def prove(
     all_variants: AllVariants = False,
     brokers: Brokers = None,
     check_certificate: Annotated[
-        Path | None,
-        Option(
-            "Prove nothing: say whether this certificate fits the model as it is now.", metavar="DIR", kind="folder"
-        ),
+        Path | None, Option("Prove nothing: say whether this certificate fits the model as it is now.", kind="folder")
     ] = None,
 ) -> ExitCode:
     """Prove the properties by induction, with unbounded epochs (Z3).
@@ -62,15 +59,11 @@ def prove(
 
         reject_given(OF_A_PROOF, "a proof, and --check-certificate makes none")
         certificate = CertificateRequest(check_certificate, request.solver, request.workers, request.timeout)
-        with shell.open_progress() as progress:
-            comparison = run_check_certificate(certificate, progress)
-        return shell.deliver(comparison, output)
+        return shell.run(lambda progress: run_check_certificate(certificate, progress), output)
     if not controller:
         from elrcheck.proving.prove import run_prove
 
-        with shell.open_progress() as progress:
-            proof = run_prove(request, progress)
-        return shell.deliver(proof, output)
+        return shell.run(lambda progress: run_prove(request, progress), output)
     from elrcheck.proving.prove_controller import run_controller
 
     reject_given(BY_INDUCTION, "a proof by induction, without --controller")
@@ -79,9 +72,7 @@ def prove(
     rules = ControllerRequest(
         request.selection, all_variants, brokers, request.properties, request.workers, request.timeout
     )
-    with shell.open_progress() as progress:
-        report = run_controller(rules, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_controller(rules, progress), output)
 
 
 @verb(requests="proof_requests", formats=CASES)
@@ -108,6 +99,4 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
         request = replace(request, max_states=None)
     hazards = request.hazards if request.hazards or not (guards or rules) else None
     request = replace(request, hazards=hazards, guards=guards, rules=rules, kept=True)
-    with shell.open_progress() as progress:
-        report = run_mutate(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_mutate(request, progress), output)

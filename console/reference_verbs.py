@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from elrcheck.base.common_options import KINDS, run_dir
+from elrcheck.base.common_options import KINDS, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.console.completion import script
@@ -29,18 +29,14 @@ def list_(
     form: Form = "text",
 ) -> ExitCode:
     """List names of one kind with one-line summaries."""
-    return _list_findings(shell, kind, form) if by_version else _list_entries(shell, kind, form)
-
-
-def _list_entries(shell: Shell, kind: str, form: str) -> ExitCode:
-    import json
-
     from elrcheck.catalogue.lookup import entries
     from elrcheck.report.document import Table
 
+    if by_version:
+        return _list_findings(shell, kind, form)
     rows = entries(kind)
     if form == "json":
-        shell.write(json.dumps(rows, indent=2, ensure_ascii=False) + "\n")
+        shell.write_json(rows)
     else:
         possible = ("id", "name", "summary", "compared")
         columns = [column for column in possible if any(column in row for row in rows)]
@@ -50,7 +46,6 @@ def _list_entries(shell: Shell, kind: str, form: str) -> ExitCode:
 
 
 def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
-    import json
 
     from elrcheck.catalogue.evidence.by_version import finding_table
     from elrcheck.report.documents.catalogue_document import finding_table_blocks
@@ -60,7 +55,7 @@ def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
         raise UsageFault("usage-option", f"--by-version is about findings, not {kind}")
     table = finding_table()
     if form == "json":
-        shell.write(json.dumps(as_data(table), indent=2, ensure_ascii=False) + "\n")
+        shell.write_json(as_data(table))
     else:
         shell.page().show(finding_table_blocks(table))
     return ExitCode.HOLDS
@@ -93,7 +88,7 @@ def show(
     shell: Shell,
     name: Annotated[str, Option(complete="everything", otherwise="file", argument=True)],
     kind: Annotated[str | None, Option("Look only here, when a name is ambiguous.", choices=KINDS)] = None,
-    run_dir: Annotated[Path | None, run_dir("Folder for the traces of a scenario's runs.")] = None,
+    run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of a scenario's runs.")] = None,
     form: Form = "text",
 ) -> ExitCode:
     """Show everything known about one name.
@@ -101,12 +96,6 @@ def show(
     NAME is any name that `elrcheck list` prints, of any kind. A scenario, also one in a TOML file, is
     replayed; the exit code is 1 when the model contradicts it. `show config` is `elrcheck config`.
     """
-    return _show_entry(shell, name, kind, run_dir, form)
-
-
-def _show_entry(shell: Shell, name: str, kind: str | None, run_dir: Path | None, form: str) -> ExitCode:
-    import json
-
     from elrcheck.catalogue.lookup import find
 
     entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
@@ -117,7 +106,7 @@ def _show_entry(shell: Shell, name: str, kind: str | None, run_dir: Path | None,
     if run_dir is not None:
         raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="see `elrcheck list scenarios`")
     if form == "json":
-        shell.write(json.dumps(entry, indent=2, ensure_ascii=False) + "\n")
+        shell.write_json(entry)
         return ExitCode.HOLDS
     from elrcheck.report.documents.catalogue_document import entry_blocks
 
@@ -129,9 +118,9 @@ def _show_entry(shell: Shell, name: str, kind: str | None, run_dir: Path | None,
 def scenario(
     shell: Shell,
     name: Annotated[str | None, Option(complete="scenarios", otherwise="file", argument=True)] = None,
-    run_dir: Annotated[Path | None, run_dir("Folder for the traces of its runs.")] = None,
+    run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of its runs.")] = None,
     form: Form = "text",
-) -> ExitCode:
+) -> ExitCode | None:
     """Tell a scenario, and what each variant makes of it.
 
     NAME is an id such as E-6, or a TOML file. The story is replayed in the model; the exit code is 1 when
@@ -140,8 +129,8 @@ def scenario(
     if name is None:
         if run_dir is not None:
             raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="name one, such as E-6")
-        return _list_entries(shell, "scenarios", form)
-    return _show_entry(shell, name, "scenarios", run_dir, form)
+        return list_.function(shell, "scenarios", form=form)
+    return show.function(shell, name, "scenarios", run_dir, form)
 
 
 @verb()

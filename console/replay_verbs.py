@@ -37,9 +37,9 @@ def replay(
     A trace that names its variant and scope is replayed there unless options override them.
     """
     from elrcheck.commands.trace.replay_file import run_replay
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
 
-    report = run_replay(path, given(selection), source_format)
+    report = run_replay(path, selection_of_trace(selection), source_format)
     return shell.deliver(report, output)
 
 
@@ -68,9 +68,9 @@ def explain(
     when a property fails or the action is not enabled.
     """
     from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.subject import subject_of
 
-    subject = subject_of(path, repro, given(selection), source_format)
+    subject = subject_of(path, repro, selection_of_trace(selection), source_format)
     report = run_explain(subject, ExplainQuestion(properties, action, at))
     return shell.deliver(report, output)

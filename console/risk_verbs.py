@@ -36,6 +36,4 @@ def risk(
         requests, unread = described(request, describe)
     else:
         requests = compared(request, compare)
-    with shell.open_progress() as progress:
-        report = run_risk(requests, progress, unread)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_risk(requests, progress, unread), output)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 RUNS = Path(".elrcheck/runs")
 _UNITS = ((86400, "d"), (3600, "h"), (60, "min"))
 
-Folder: TypeAlias = Annotated[Path, Option("Folder that contains the runs.", metavar="DIR", kind="folder")]
+Folder: TypeAlias = Annotated[Path, Option("Folder that contains the runs.", kind="folder")]
 
 
 def list_or_continue(shell: Shell, folder: Folder = RUNS, form: Form = "text") -> ExitCode | None:
@@ -36,11 +36,9 @@ def list_or_continue(shell: Shell, folder: Folder = RUNS, form: Form = "text") -
 
     stored = list_runs(folder, time.time())
     if form == "json":
-        import json
-
         from elrcheck.report.json_report import as_data
 
-        shell.write(json.dumps([as_data(run) for run in stored], indent=2, ensure_ascii=False) + "\n")
+        shell.write_json([as_data(run) for run in stored])
     elif stored:
         from elrcheck.report.document import Table
 

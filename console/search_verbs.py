@@ -66,9 +66,7 @@ def simulate(shell: Shell, request: SimulateRequest, output: Output) -> ExitCode
     """
     from elrcheck.commands.simulate import run_simulate
 
-    with shell.open_progress() as progress:
-        report = run_simulate(request, progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_simulate(request, progress), output)
 
 
 @verb(requests="requests", formats=PAGE)
@@ -79,6 +77,4 @@ def explore(shell: Shell, request: ExploreRequest, output: Output) -> ExitCode:
     """
     from elrcheck.commands.explore import run_explore
 
-    with shell.open_progress() as progress:
-        report = run_explore(replace(request, drawn=output.has_page), progress)
-    return shell.deliver(report, output)
+    return shell.run(lambda progress: run_explore(replace(request, drawn=output.has_page), progress), output)

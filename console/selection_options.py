@@ -17,6 +17,6 @@ def reduced(selection: Selection, reduce: bool) -> Selection:
     return replace(selection, overrides=(*REDUCTIONS, *selection.overrides)) if reduce else selection
 
 
-def given(selection: Selection) -> NamedSelection:
+def selection_of_trace(selection: Selection) -> NamedSelection:
     """Return the selection, with those of its options that win over what a trace file names."""
     return NamedSelection(selection, frozenset(on_command_line("variant", "scope")))

@@ -41,115 +41,105 @@ class Settings:
     source: str | None = None
 
 
-def load_settings(chosen: Path | None, folder: Path, group: click.Group) -> Settings:
-    """Reads one settings file: `chosen`, else the first one in `folder`; empty Settings without a file."""
-    found = _find(chosen, folder)
-    if found is None:
+def load_settings(path: Path | None, folder: Path, group: click.Group) -> Settings:
+    """Read one settings file: `path`, else the first one in `folder`; return empty Settings without a file."""
+    table = _find(path, folder)
+    if table is None:
         return Settings()
-    return Settings(_read_group(found, group), found.source.name)
+    defaults: dict[str, Any] = {}
+    _read(table, group, defaults)
+    return Settings(defaults, table.source.name)
 
 
-def _find(chosen: Path | None, folder: Path) -> Node | None:
-    """The table of settings: a whole file, or a part of pyproject.toml."""
+def _find(path: Path | None, folder: Path) -> Node | None:
+    """Return the table of settings: a whole file, or a part of pyproject.toml."""
     own = folder / "elrcheck.toml"
     project = folder / "pyproject.toml"
-    if chosen is None and own.is_file():
+    if path is None and own.is_file():
         return read_toml(own)
-    source = chosen if chosen is not None else project
-    if chosen is None and not project.is_file():
+    if path is None and not project.is_file():
         return None
-    document = read_toml(source)
-    if chosen is not None and source.name != "pyproject.toml":
+    document = read_toml(path or project)
+    if path is not None and path.name != "pyproject.toml":
         return document
     tools = document.get("tool", {})
     if isinstance(tools.value, dict) and "elrcheck" in tools:
         return tools["elrcheck"].object((), None)
-    if chosen is None:
+    if path is None:
         return None
     raise UsageFault("config-no-table", "there is no table [tool.elrcheck]", where=document.source.name)
 
 
-def _read_group(table: Node, group: click.Group) -> dict[str, Any]:
-    """The defaults below one group: its own options, those all its commands share, and its commands."""
-    own = _options(group)
-    shared = _shared(group)
-    table.object((), (*own, *shared, *group.commands))
-    defaults: dict[str, Any] = {}
+def _read(table: Node, command: click.Command, defaults: dict[str, Any]) -> None:
+    """Add the defaults of a command: its own options; of a group also those that its commands share, and theirs."""
+    own = _options(command)
+    commands = command.commands if isinstance(command, click.Group) else {}
+    others = set(table.value) - {*own, *commands} if isinstance(table.value, dict) else set()
+    shared = _shared(commands) if others else {}
+    table.object((), (*own, *shared, *commands))
     for key, node in table.fields():  # shared first, so that a command's own table wins
         if key in own:
             defaults[_name(own[key])] = _convert(node, own[key])
-        elif key in shared and key not in group.commands:
+        elif key in shared and key not in commands:
             for place, option in shared[key]:
-                converted = _convert(node, option)
-                _below(defaults, place)[_name(option)] = converted
+                _below(defaults, place)[_name(option)] = _convert(node, option)
     for key, node in table.fields():
-        if key in group.commands:
+        if key in commands:
             if not isinstance(node.value, dict):
                 node.bad("this is a command, so it must be a table")
-            command = group.commands[key]
-            target = _below(defaults, (key,))
-            if isinstance(command, click.Group):
-                _merge(target, _read_group(node, command))
-            else:
-                target.update(_read_command(node, command))
-    return defaults
-
-
-def _read_command(table: Node, command: click.Command) -> dict[str, Any]:
-    options = _options(command)
-    return {_name(options[key]): _convert(node, options[key]) for key, node in table.object((), options).fields()}
+            _read(node, commands[key], defaults.setdefault(key, {}))
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:
-    """Maps each long option name, without dashes, to its option."""
+    """Return each long option without its dashes, and the option."""
     return {
         flag.removeprefix("--"): option
         for option in command.params
-        if isinstance(option, click.Option)
-        for flag in (*option.opts, *option.secondary_opts)
-        if flag.startswith("--") and flag in option.opts and option.name not in _NEVER_CONFIGURED
+        if isinstance(option, click.Option) and option.name not in _NEVER_CONFIGURED
+        for flag in option.opts
+        if flag.startswith("--")
     }
 
 
-def _shared(group: click.Group) -> dict[str, list[tuple[tuple[str, ...], click.Option]]]:
-    """Maps an option name to every command of the group that has it, as paths of command names."""
-    found: dict[str, list[tuple[tuple[str, ...], click.Option]]] = {}
-    for name, command in group.commands.items():
+def _shared(commands: Mapping[str, click.Command]) -> dict[str, list[tuple[tuple[str, ...], click.Option]]]:
+    """Return each option with the commands that have it, as paths of their names."""
+    shared: dict[str, list[tuple[tuple[str, ...], click.Option]]] = {}
+    for name, command in commands.items():
         for key, option in _options(command).items():
-            found.setdefault(key, []).append(((name,), option))
+            shared.setdefault(key, []).append(((name,), option))
         if isinstance(command, click.Group):
-            for key, places in _shared(command).items():
-                found.setdefault(key, []).extend(((name, *path), option) for path, option in places)
-    return found
+            for key, places in _shared(command.commands).items():
+                shared.setdefault(key, []).extend(((name, *path), option) for path, option in places)
+    return shared
 
 
-class _Kind(NamedTuple):
+class _TomlKind(NamedTuple):
     """The types of TOML that an option takes, and how a message calls them."""
 
     types: tuple[type, ...]
     name: str
 
 
-def _kind(option: click.Option) -> _Kind:
-    """What an option may be set to, by its declared type: text unless it is a switch or a number."""
+def _kind(option: click.Option) -> _TomlKind:
+    """Return the values that an option may be set to: text, unless its type is a switch or a number."""
     match option.type:
         case _ if option.is_flag and not option.count:
-            return _Kind((bool,), "true or false")
+            return _TomlKind((bool,), "true or false")
         case click.types.IntParamType():
-            return _Kind((int,), "a whole number")
+            return _TomlKind((int,), "a whole number")
         case click.types.FloatParamType():
-            return _Kind((int, float), "a number")
+            return _TomlKind((int, float), "a number")
         case WorkerCount():
-            return _Kind((int, str), f"a number or a text ({option.metavar})")
+            return _TomlKind((int, str), f"a number or a text ({option.metavar})")
         case click.Choice(choices=choices):
             # `fingerprint = 64` is how anybody writes it.
             numbers = (int,) if any(choice.isdecimal() for choice in choices) else ()
-            return _Kind((*numbers, str), f"{', '.join(choices[:-1])} or {choices[-1]}")
-    return _Kind((str,), "a text" + (f" ({option.metavar})" if option.metavar else ""))
+            return _TomlKind((*numbers, str), f"{', '.join(choices[:-1])} or {choices[-1]}")
+    return _TomlKind((str,), "a text" + (f" ({option.metavar})" if option.metavar else ""))
 
 
 def _convert(node: Node, option: click.Option) -> Any:
-    """The value, checked by the option's declared type and then by the option itself."""
+    """Return the value. Raises UsageFault if it has another type than the option, or the option does not accept it."""
     kind = _kind(option)
     if not option.multiple:
         return _one(node, option, kind)
@@ -158,7 +148,7 @@ def _convert(node: Node, option: click.Option) -> Any:
     return [_one(part, option, kind) for part in node.items()]
 
 
-def _one(node: Node, option: click.Option, kind: _Kind) -> Any:
+def _one(node: Node, option: click.Option, kind: _TomlKind) -> Any:
     value = node.value
     if type(value) not in kind.types:  # a bool is no number
         node.expected(kind.name)
@@ -185,11 +175,3 @@ def _below(defaults: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
     for part in path:
         defaults = defaults.setdefault(part, {})
     return defaults
-
-
-def _merge(into: dict[str, Any], more: Mapping[str, Any]) -> None:
-    for key, value in more.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value

@@ -72,8 +72,8 @@ class Shell:
     progress: bool = True
 
     def open_progress(self) -> AbstractContextManager[Progress]:
-        shown = self.progress and self.detail >= 0
-        return open_progress(_stderr(), os.environ, visible=shown, color=self.color)
+        visible = self.progress and self.detail >= 0
+        return open_progress(_stderr(), os.environ, visible=visible, color=self.color)
 
     def page(self) -> Page:
         from elrcheck.report.terminal import Page, open_console
@@ -81,7 +81,7 @@ class Shell:
         return Page(open_console(_stdout(), self.color))
 
     def write(self, text: str) -> None:
-        """Writes to stdout and flushes.  Ignores a reader that has closed the pipe."""
+        """Write to stdout and flush; ignore a reader that has closed the pipe."""
         try:
             with _to_stdout() as stream:
                 stream.write(text)
@@ -89,12 +89,18 @@ class Shell:
         except BrokenPipeError:
             _give_up_stdout()
 
+    def write_json(self, document: object) -> None:
+        """Write a document of JSON types to stdout."""
+        import json
+
+        self.write(json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
     def write_line(self, text: str) -> None:
-        """Writes a line for people, printable whatever names are in it."""
+        """Write a line for people, printable whatever names are in it."""
         self.write(printable_line(text) + "\n")
 
     def lines(self) -> Iterator[bytes]:
-        """Stdin in pieces of whole lines: those that are there, at once. None if the caller closed it."""
+        """Yield stdin in pieces of whole lines, as they come; nothing if the caller closed it."""
         stdin = None if sys.stdin is None else cast("io.BufferedReader", sys.stdin.buffer)
         rest = b""
         while stdin is not None and (part := stdin.read1(PIECE)):
@@ -109,13 +115,19 @@ class Shell:
 
     @property
     def typed(self) -> bool:
-        """Whether a person types what `lines` reads."""
+        """True if a person types what `lines` reads."""
         return sys.stdin is not None and sys.stdin.isatty()
 
     def note(self, text: str) -> None:
-        """Prints a hint on stderr, unless -q."""
+        """Print a hint on stderr, unless -q."""
         if self.detail >= 0:
-            _say(printable_line(text))
+            _print_error(printable_line(text))
+
+    def run(self, work: Callable[[Progress], Report], output: Output) -> ExitCode:
+        """Show progress while a report is made, and deliver it."""
+        with self.open_progress() as progress:
+            report = work(progress)
+        return self.deliver(report, output)
 
     def deliver(self, report: Report, output: Output, renderer: Renderer | None = None) -> ExitCode:
         """Write the report to its files, then to stdout; return its exit code.
@@ -153,14 +165,14 @@ class Shell:
         return ExitCode.HOLDS if output.exit_zero and code is ExitCode.FINDING else code
 
     def render(self, report: Report, form: str) -> str:
-        """Renders the report in one format, without colours."""
+        """Return the report in one format, without colours."""
         from elrcheck.report.formats import render
 
         return render(report, form, self.detail, Path(os.environ.get("GITHUB_WORKSPACE") or "."))
 
 
 def _annotates() -> bool:
-    """True in a GitHub Actions job if the command supports `github` and no format was chosen.
+    """Return True in a GitHub Actions job if the command supports `github` and no format was chosen.
 
     The runner also reads workflow commands from stderr, so stdout contains only the report.
     """
@@ -178,7 +190,7 @@ def _annotates() -> bool:
 
 
 def _add_step_summary(markdown: str) -> None:
-    """Appends to the summary of the GitHub job, if there is one; other steps write to the same file."""
+    """Append to the summary of the GitHub job, if there is one; other steps write to the same file."""
     place = os.environ.get("GITHUB_STEP_SUMMARY")
     if not place:
         return
@@ -192,7 +204,7 @@ def _add_step_summary(markdown: str) -> None:
 
 
 def end_as_interrupted() -> None:
-    """Makes SIGTERM and SIGHUP act like Ctrl-C: drafts are removed and child processes stopped.
+    """Make SIGTERM and SIGHUP act like Ctrl-C: drafts are removed and child processes stopped.
 
     A signal that is ignored stays ignored. In a child that inherits the handler the signal has its default
     effect.
@@ -211,7 +223,7 @@ def end_as_interrupted() -> None:
 
 
 def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> int:
-    """Runs a command whose callbacks return their exit code; reports every failure."""
+    """Run a command whose callbacks return their exit code; report every failure."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # never fail on an unprintable character
     with one_notice():
@@ -231,7 +243,7 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
             stream.flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
-        _say(fault.format_message())
+        _print_error(fault.format_message())
         return ExitCode.DID_NOT_RUN
     except click.UsageError as fault:
         return _show(_from_click(fault))
@@ -254,18 +266,18 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
             where = None if fault.filename is None else str(fault.filename)
             help = FREE_SPACE if fault.errno in FULL else None
             return _show(EnvironmentFault("system", fault.strerror or str(fault), where=where, help=help))
-        mistake = _in_the_model(fault)
+        mistake = _model_mistake(fault)
         if mistake is not None:
             return _show(mistake)
         return _internal(fault, argv)
 
 
 def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
-    asked = os.environ.get(f"_{name.replace('-', '_').upper()}_COMPLETE")
-    if asked:
+    instruction = os.environ.get(f"_{name.replace('-', '_').upper()}_COMPLETE")
+    if instruction:
         from elrcheck.console.completion import answer
 
-        _stdout().write(answer(command, asked, name) + "\n")
+        _stdout().write(answer(command, instruction, name) + "\n")
         return ExitCode.HOLDS
     try:
         with command.make_context(name, list(argv)) as context:
@@ -293,7 +305,7 @@ def _from_click(fault: click.UsageError) -> UsageFault:
 
 
 def _variable(fault: click.UsageError) -> str | None:
-    """The environment variable that the refused value is from, if it is from one."""
+    """Return the environment variable that the refused value comes from, if it comes from one."""
     name = None if not isinstance(fault, click.BadParameter) or fault.param is None else fault.param.name
     context = fault.ctx
     if name is None or context is None or context.auto_envvar_prefix is None:
@@ -303,64 +315,64 @@ def _variable(fault: click.UsageError) -> str | None:
     return f"{context.auto_envvar_prefix}_{name.upper()}"
 
 
-def _in_the_model(fault: Exception) -> UsageFault | None:
-    """A usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
+def _model_mistake(fault: Exception) -> UsageFault | None:
+    """Return a usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
     import elrcheck
     from elrcheck.lang.mistakes import behind
 
     package = Path(str(elrcheck.__file__)).parent
-    found = behind(fault, package, ("model", "invariants"))
-    if found is None:
+    mistake = behind(fault, package, ("model", "invariants"))
+    if mistake is None:
         return None
-    place, colon, line = found.where.rpartition(":")
+    place, colon, line = mistake.where.rpartition(":")
     file = Path(place)
     near = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file
     return UsageFault(
         "model-source",
-        found.message,
-        where=f"{near}{colon}{line}" if found.where else None,
-        excerpt=found.excerpt or None,
-        help=found.help or (LANGUAGE if "not in the modelling language" in found.message else None),
+        mistake.message,
+        where=f"{near}{colon}{line}" if mistake.where else None,
+        excerpt=mistake.excerpt or None,
+        help=mistake.help or (LANGUAGE if "not in the modelling language" in mistake.message else None),
     )
 
 
 def _show(fault: ElrError) -> int:
-    _say(fault.render())
+    _print_error(fault.render())
     return fault.exit_code
 
 
 def _interrupted() -> int:
-    _say("interrupted")
+    _print_error("interrupted")
     return ExitCode.INTERRUPTED
 
 
-def _say(text: str) -> None:
-    """Prints a line on stderr; if stderr is closed, the exit code has to suffice."""
+def _print_error(text: str) -> None:
+    """Print a line on stderr; if stderr is closed, the exit code has to suffice."""
     with contextlib.suppress(OSError):
         _stderr().write(text + "\n")
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
-    """Reports an unexpected error and writes the details to a file that the user can attach to an issue."""
-    from elrcheck.console.bug_report import bug_report, keep
+    """Report an unexpected error and write the details to a file that the user can attach to an issue."""
+    from elrcheck.console.bug_report import bug_report, write_report
 
-    _say(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))
+    _print_error(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))
     try:
         text, folder = bug_report(fault, argv, os.environ)
-        path = keep(text, folder)
+        path = write_report(text, folder)
     except Exception as second:  # the fault itself is still reported, and the exit code stays
         text = "".join(traceback.format_tb(fault.__traceback__))
         text += f"(the report about it failed: {type(second).__name__})"
         path = None
     if path is None:
-        _say(text.rstrip("\n"))
+        _print_error(text.rstrip("\n"))
     else:
-        _say(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it and attach that file")
+        _print_error(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it and attach that file")
     return ExitCode.INTERNAL
 
 
 def _stdout() -> TextIO:
-    """stdout, or a sink if the caller closed it."""
+    """Return stdout, or a sink if the caller closed it."""
     return sys.stdout if sys.stdout is not None else io.StringIO()
 
 
@@ -380,13 +392,13 @@ def _to_stdout() -> Iterator[TextIO]:
 
 
 def _give_up_stdout() -> None:
-    """Discards all further output to the closed pipe."""
+    """Discard all further output to the closed pipe."""
     if not _give_up(_stdout()):
         sys.stdout = io.StringIO()
 
 
 def _give_up(stream: TextIO) -> bool:
-    """Redirects a stream to the null device, so that neither we nor the exiting interpreter write to it."""
+    """Redirect a stream to the null device, so that neither we nor the exiting interpreter write to it."""
     try:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())

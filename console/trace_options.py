@@ -37,6 +37,4 @@ Expressions: TypeAlias = Annotated[
 As: TypeAlias = Annotated[
     Notation | None, Option("Print the trace in this notation instead of a report.", flags="--as")
 ]
-Save: TypeAlias = Annotated[
-    Path | None, Option("Store the trace in the format `check` uses.", metavar="FILE", kind="file")
-]
+Save: TypeAlias = Annotated[Path | None, Option("Store the trace in the format `check` uses.", kind="file")]

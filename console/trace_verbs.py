@@ -53,13 +53,13 @@ def show(
     Replays the trace in the model first; use `elrcheck replay` for a trace that the model refuses.
     """
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.subject import subject_of
 
     if notation is not None and expressions:
         raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
     filters = viewing.Filters(only, hide, first, last)
-    subject = subject_of(path, repro, given(selection), source_format)
+    subject = subject_of(path, repro, selection_of_trace(selection), source_format)
     if notation is not None:
         text = viewing.written(subject, notation, filters)
         viewing.show(subject, filters, save=save)
@@ -84,10 +84,10 @@ def diff(
     Exits with 1 when they differ.
     """
     from elrcheck.commands.trace import diff as difference
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.subject import subject_of
 
-    model = given(selection)
+    model = selection_of_trace(selection)
     report = difference.diff(subject_of(a, None, model), subject_of(b, None, model))
     return shell.deliver(report, output)
 
@@ -116,10 +116,10 @@ def minimise(
     """Remove what is not needed to violate a property: steps, then brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.stored_traces.subject import subject_of
 
-    subject = subject_of(path, repro, given(selection))
+    subject = subject_of(path, repro, selection_of_trace(selection))
     with shell.open_progress() as progress:
         subject, steps = shorten(subject, property, progress, search, time_budget)
     report = viewing.show(subject, shortened=steps, save=save)
@@ -149,11 +149,11 @@ def sample(
     import secrets
 
     from elrcheck.commands.trace import show as viewing
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
 
     filters = viewing.Filters(only, hide, first, last)
     seed = secrets.randbits(32) if seed is None else seed
-    subject = viewing.sample(given(selection), seed, depth)
+    subject = viewing.sample(selection_of_trace(selection), seed, depth)
     report = viewing.show(subject, filters, seed=seed, save=save)
     if notation is not None:
         shell.write(viewing.written(subject, notation, filters))
@@ -169,13 +169,13 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     in; a mistake in piped input ends the run with exit code 2.
     """
     from elrcheck.commands.trace.step import step as walk
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.report.plain_words import several
     from elrcheck.stored_traces.subject import subject_of
 
     if path is None and repro is None:
         repro = ""
-    subject = subject_of(path, repro, given(selection))
+    subject = subject_of(path, repro, selection_of_trace(selection))
     interactive = sys.stdin is not None and sys.stdin.isatty()
 
     def read() -> str | None:

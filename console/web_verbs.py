@@ -39,9 +39,9 @@ def web(
     and it reaches no other. The address of a state holds the whole path to it.
     """
     from elrcheck.commands.web.web import WebRequest, run_web
-    from elrcheck.console.selection_options import given
+    from elrcheck.console.selection_options import selection_of_trace
 
     if trace is not None and repro is not None:
         raise UsageFault("usage-option", "--trace and --repro cannot be combined", help="give one of them")
-    run_web(WebRequest(given(selection), port, opens, trace, repro or ""), shell.write)
+    run_web(WebRequest(selection_of_trace(selection), port, opens, trace, repro or ""), shell.write)
     return ExitCode.HOLDS

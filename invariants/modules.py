@@ -28,7 +28,6 @@ from elrcheck.invariants import (
     properties,
     witnesses,
 )
-from elrcheck.invariants.kept_model import kept_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, demand_listed
 from elrcheck.lang.runtime import ModelConfig, Role
@@ -69,6 +68,8 @@ def _load(*modules: ModuleType) -> Model:
             every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
             demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
         return in_order(load_model(*modules, lazily=sound))
+
+    from elrcheck.invariants.kept_model import kept_model  # completion needs only the names of modules
 
     return kept_model(modules, load)
 
@@ -119,6 +120,8 @@ def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[
 
 def load_controller_model() -> Model:
     """Load the protocol with the events and rules of single controller steps."""
+    from elrcheck.invariants.kept_model import kept_model  # completion needs only the names of modules
+
     return kept_model(CONTROLLER, lambda sound: load_model(*CONTROLLER, lazily=sound))
 
 

@@ -167,7 +167,7 @@ def models_read_once() -> Iterator[None]:
 @pytest.fixture
 def searches_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     """For a test about how a search is made: answers of earlier ones are not used."""
-    monkeypatch.setattr("elrcheck.checking.kept_outcomes.may_be_kept", lambda request: False)
+    monkeypatch.setattr("elrcheck.checking.kept_outcomes.question_of", lambda request, program: None)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from elrcheck import __version__
 from elrcheck.cli import cli
 from elrcheck.commands.run_list import list_runs
-from elrcheck.console.bug_report import keep, without_secrets
+from elrcheck.console.bug_report import without_secrets, write_report
 from elrcheck.console.shell import run
 
 Fail = Callable[..., tuple[str, str]]
@@ -84,10 +84,10 @@ def test_a_folder_that_cannot_be_written(
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     (tmp_path / "file").write_text("")
-    place = keep("text", tmp_path / "file" / "folder")
+    place = write_report("text", tmp_path / "file" / "folder")
     assert place is not None and place.parent == tmp_path / "temporary"
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "file"))
-    assert keep("text", tmp_path / "file" / "folder") is None
+    assert write_report("text", tmp_path / "file" / "folder") is None
 
 
 def test_settings_are_named_with_their_source(fail: Fail, tmp_path: Path) -> None:
