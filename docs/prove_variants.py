@@ -33,7 +33,7 @@ from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.proving.covered import coverage, skipped, widened
-from elrcheck.proving.prove import DEFAULT_TIMEOUT, Proof
+from elrcheck.proving.prove import DEFAULT_TIMEOUT, InductionProof
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
 SIZES = ("log_slots=1",)
@@ -56,7 +56,7 @@ def proved(name: str) -> ProvedVariant:
     sizes = sizes_of(name)
     selected = resolve(Selection(name, "three-brokers", sizes))
     model, config = load_proof_model(), widened(selected.config, selected.overrides)
-    proof = Proof(model, config, model.always, DEFAULT_TIMEOUT, Silent())
+    proof = InductionProof(model, config, model.always, DEFAULT_TIMEOUT, Silent())
     proof.keep(fresh=False)
     left = proof.surviving()
     covered = coverage(model, proof.transitions, len(left.properties), name)

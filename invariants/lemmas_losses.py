@@ -20,7 +20,7 @@ from elrcheck.model.state import State, initial_replicas, leads
 
 
 @record
-class Seen:
+class LossHistory:
     """The history of a run.
 
     lost: brokers that have ever lost records, or deleted them because they were no replica any more.
@@ -34,9 +34,9 @@ class Seen:
 
 
 @op
-def seen_at_first(c: Config) -> Seen:
+def seen_at_first(c: Config) -> LossHistory:
     """Nobody has lost anything, and every replica has the empty log that is committed."""
-    return Seen(lost=EMPTY, backers=frozenset(initial_replicas(c)))
+    return LossHistory(lost=EMPTY, backers=frozenset(initial_replicas(c)))
 
 
 @op
@@ -52,7 +52,7 @@ def deleted(c: Config, s: State, t: State) -> RSet:
 
 
 @op
-def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
+def seen_after(c: Config, s: State, t: State, seen: LossHistory) -> LossHistory:
     """The history after a step from s to t. A broker that loses records is lossy after it."""
     committing = frozenset(
         f
@@ -64,7 +64,7 @@ def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
     )
     grown = len(t.committed) > len(s.committed)
     replicas = frozenset(t.partition.replicas)
-    return Seen(
+    return LossHistory(
         lost=seen.lost | t.lossy | deleted(c, s, t),
         backers=t.partition.isr | t.partition.elr
         if c.reassignments > 0 and not frozenset(s.partition.replicas) <= replicas
@@ -78,7 +78,7 @@ def seen_after(c: Config, s: State, t: State, seen: Seen) -> Seen:
 
 
 @op
-def LostCovers(c: Config, s: State, seen: Seen) -> bool:
+def LostCovers(c: Config, s: State, seen: LossHistory) -> bool:
     """Whoever has lost records and has not registered since has lost some; there are no more than losses.
 
     With reassignments, brokers that are no replicas any more delete records as well.
@@ -87,7 +87,7 @@ def LostCovers(c: Config, s: State, seen: Seen) -> bool:
 
 
 @op
-def BackersHold(c: Config, s: State, seen: Seen) -> bool:
+def BackersHold(c: Config, s: State, seen: LossHistory) -> bool:
     """Min ISR brokers acknowledged the newest committed record; those that lost nothing hold them all.
 
     They are no fewer than any promise says that was made of it (P-30), also where min ISR has changed since.
@@ -105,7 +105,7 @@ def BackersHold(c: Config, s: State, seen: Seen) -> bool:
 
 
 @op
-def QuorumKeeps(c: Config, s: State, seen: Seen) -> bool:
+def QuorumKeeps(c: Config, s: State, seen: LossHistory) -> bool:
     """A broker that lost nothing has what it acknowledged, as far as the leader can still commit that."""
     return all(
         all(
@@ -118,7 +118,7 @@ def QuorumKeeps(c: Config, s: State, seen: Seen) -> bool:
 
 
 @op
-def BackedLeaderComplete(c: Config, s: State, seen: Seen) -> bool:
+def BackedLeaderComplete(c: Config, s: State, seen: LossHistory) -> bool:
     """A leader that a backer follows has every committed record, unless the backer lost some."""
     return all(
         all(
@@ -139,7 +139,7 @@ LEMMAS = (LostCovers, BackersHold, QuorumKeeps, BackedLeaderComplete)
 
 
 @op
-def FewLosses(c: Config, s: State, seen: Seen) -> bool:
+def FewLosses(c: Config, s: State, seen: LossHistory) -> bool:
     """some broker that backed the newest committed record has never lost records"""
     return not seen.backers <= seen.lost
 
@@ -153,7 +153,7 @@ WITH_REASSIGNMENTS = {"P-30": FewLosses}
 
 
 @op
-def CrashWithoutLoss(c: Config, s: State, t: State, seen: Seen) -> bool:
+def CrashWithoutLoss(c: Config, s: State, t: State, seen: LossHistory) -> bool:
     """a broker with records crashes and has never lost any"""
     return any(
         s.broker[b].status != t.broker[b].status
@@ -165,13 +165,13 @@ def CrashWithoutLoss(c: Config, s: State, t: State, seen: Seen) -> bool:
 
 
 @op
-def CrashWithLoss(c: Config, s: State, t: State, seen: Seen) -> bool:
+def CrashWithLoss(c: Config, s: State, t: State, seen: LossHistory) -> bool:
     """a broker crashes and loses records that it has not lost before"""
     return any(b in t.lossy and b not in s.lossy and b in seen.lost for b in c.brokers)
 
 
 @op
-def BackedCommit(c: Config, s: State, seen: Seen) -> bool:
+def BackedCommit(c: Config, s: State, seen: LossHistory) -> bool:
     """a record is committed, some broker has lost records, and another that backed the record has not"""
     return len(s.committed) > 0 and (c.broker_count == 1 or seen.lost != EMPTY) and FewLosses(c, s, seen)
 

@@ -37,7 +37,7 @@ from elrcheck.lang.expr import (
     VectorOf,
     VectorPut,
 )
-from elrcheck.lang.ir import Fn, View
+from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.scope import Env, Scope, Value
 from elrcheck.lang.source import dispatch_of, error_in_field, near
@@ -164,12 +164,12 @@ class Calls(Scope):
         if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
             self.source.error(node, "write replace(record, field=value, ...)")
         base = self.ex(node.args[0], env)
-        if isinstance(base, View):
+        if isinstance(base, StateView):
             fields = dict(base.fields)
             for keyword in node.keywords:
                 want = self._field(keyword, self.functions.state_fields, "the state")
                 fields[str(keyword.arg)] = self.coerce(self.ex(keyword.value, env), want, keyword.value)
-            return View(base.moment, fields, False)
+            return StateView(base.moment, fields, False)
         if base.ty.kind != "record":
             self.source.error(node, f"replace() changes a record or the state, this is {base.ty}")
         field_types = base.ty.fields
@@ -205,7 +205,7 @@ class Calls(Scope):
             for f in field_types
         }
         if ty.kind == "state":
-            return View("now", values, False)
+            return StateView("now", values, False)
         return Record(ty, tuple(values), tuple(values.values()))
 
     def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
@@ -231,12 +231,12 @@ class Calls(Scope):
         rest = list(zip(args, node.args, strict=True))
         if fn.has_config:
             first = rest.pop(0)
-            if isinstance(first[0], View) or first[0].ty.kind != "config":
+            if isinstance(first[0], StateView) or first[0].ty.kind != "config":
                 self.source.error(first[1], f"the first argument of {fn.name} is the configuration")
         views = []
         for _ in fn.states:
             view, where = rest.pop(0)
-            if not isinstance(view, View) or not (view.pristine or makes_state):
+            if not isinstance(view, StateView) or not (view.pristine or makes_state):
                 self.source.error(
                     where, f"{fn.name} is given a whole, unchanged state: pass the parts it needs instead"
                 )
@@ -246,7 +246,7 @@ class Calls(Scope):
             return self.state_made(node, fn, views, values)
         return Call(fn.ret, fn.name, tuple(view.moment for view in views), values)
 
-    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
+    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
         """Return the state that an operator makes. A single expression, such as a query, cannot use one."""
         self.source.error(node, f"{fn.name} makes a state; only predicates and values can be called")
 

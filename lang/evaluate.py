@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
 from elrcheck.lang.expr import Comprehension, Expression, Field, StateVariable, Variable
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.tree import Collecting, SetNode, TruthNode, UnsupportedNode, children, unsupported
@@ -35,7 +35,7 @@ STATES = "$states"
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActionOutcome:
     """An action evaluated on a state: named guards in source order, and the next state's fields."""
 
     guards: tuple[tuple[str, Any], ...]
@@ -60,10 +60,10 @@ class Evaluator:
         assert not guards, f"{fn.name} is an operator and has a guard"
         return value
 
-    def action(self, fn: Fn, state: Mapping[str, Any], args: Mapping[str, Any]) -> Outcome:
+    def action(self, fn: Fn, state: Mapping[str, Any], args: Mapping[str, Any]) -> ActionOutcome:
         env: Env = {STATES: (state,), MEMO: {}, **args}
         guards, fields = self._block(fn.body, env, fn.ret)
-        return Outcome(tuple(guards), fields if fields is not None else {})
+        return ActionOutcome(tuple(guards), fields if fields is not None else {})
 
     def _block(self, block: Block, env: Env, ty: Ty) -> tuple[list[tuple[str, Any]], Any]:
         match block:
@@ -78,7 +78,7 @@ class Evaluator:
             case If(condition=condition, then=then, orelse=orelse):
                 return self._branch(self.ev(condition, env), then, orelse, env, ty)
             case Ret(value=value):
-                if isinstance(value, View):
+                if isinstance(value, StateView):
                     return [], {f: self.ev(e, env) for f, e in value.fields.items()}
                 return [], self.ev(value, env)
 
@@ -188,10 +188,10 @@ class Evaluator:
     def _truth(self, e: TruthNode, env: Env) -> Any:
         alg = self.alg
         match e:
-            case expr.Junction():
-                if e.op == "and":
-                    return alg.and_(self._until(e.parts, env, False))
+            case expr.Junction(op="or"):
                 return alg.or_(self._until(e.parts, env, True))
+            case expr.Junction() | expr.NamedConjunction():
+                return alg.and_(self._until(e.parts, env, False))
             case expr.Equal():
                 return self.structure.eq(self.ev(e.left, env), self.ev(e.right, env), e.left.ty)
             case expr.Not():
@@ -205,8 +205,6 @@ class Evaluator:
                 if premise is False:
                     return True
                 return alg.or_([alg.not_(premise), self.ev(e.conclusion, env)])
-            case expr.NamedConjunction():
-                return alg.and_(self._until(e.parts, env, False))
             case expr.IsNone():
                 return alg.cmp("eq", self.ev(e.value, env), -1)
             case expr.Subset():

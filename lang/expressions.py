@@ -42,7 +42,7 @@ from elrcheck.lang.expr import (
     Subset,
     VectorGet,
 )
-from elrcheck.lang.ir import View
+from elrcheck.lang.ir import StateView
 from elrcheck.lang.scope import Env, Value
 from elrcheck.lang.source import near
 from elrcheck.lang.types import INT, NONE, REPLICA, Ty, record_fields, type_of
@@ -122,7 +122,7 @@ class Expressions(Calls):
                     self.source.error(node, message, near(node.attr, cls.__members__))
                 return EnumMember(type_of(cls), node.attr)
         base = self.ex(node.value, env)
-        if isinstance(base, View):
+        if isinstance(base, StateView):
             return self._member(node, base.fields, "the state")
         if base.ty.kind == "config":
             if node.attr == "brokers":

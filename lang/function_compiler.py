@@ -15,10 +15,10 @@ from typing import get_type_hints
 from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, state_view
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, state_view
 from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo
-from elrcheck.lang.scope import Env, Functions, Value
+from elrcheck.lang.scope import Env, FunctionSource, Value
 from elrcheck.lang.source import Source
 from elrcheck.lang.tree import free_names
 from elrcheck.lang.types import ModelTypeError, Ty, is_finite, type_of
@@ -54,12 +54,12 @@ class FunctionCompiler(Expressions):
 
     source: Source
 
-    def __init__(self, functions: Functions, function: Callable[..., object]) -> None:
+    def __init__(self, functions: FunctionSource, function: Callable[..., object]) -> None:
         super().__init__(functions, Source(function), function.__globals__)
         self.function = function
         self.env: Env = {}
 
-    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
+    def state_made(self, node: ast.Call, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
         """See `Calls.state_made`. The operator's body is compiled in place of the call.
 
         So back ends meet no call that returns a state, and a step stays one expression for each field.
@@ -72,14 +72,14 @@ class FunctionCompiler(Expressions):
         self.used = inner.used
         return state
 
-    def in_place(self, fn: Fn, views: Sequence[View], values: Sequence[Expression]) -> View:
+    def in_place(self, fn: Fn, views: Sequence[StateView], values: Sequence[Expression]) -> StateView:
         """Return the state that this function returns for arguments of its caller."""
         arguments: Env = dict(zip(fn.states, views, strict=True))
         arguments |= {name: value for (name, _), value in zip(fn.params, values, strict=True)}
         env = {arg.arg: arguments.get(arg.arg) or self._config() for arg in self.source.tree.args.args}
         return self._state_of(self._block(self._statements(), env, fn))
 
-    def _state_of(self, block: Block) -> View:
+    def _state_of(self, block: Block) -> StateView:
         """Return a block that returns a state as one expression for each field."""
         match block:
             case Let(name=name, value=value, rest=rest):
@@ -87,12 +87,12 @@ class FunctionCompiler(Expressions):
                 fields = {
                     f: LetIn(e.ty, name, value, e) if name in free_names(e) else e for f, e in view.fields.items()
                 }
-                return View(view.moment, fields, False)
+                return StateView(view.moment, fields, False)
             case If(condition=condition, then=then, orelse=orelse):
                 choice = self.either(condition, self._state_of(then), self._state_of(orelse), self.source.tree)
-                assert isinstance(choice, View)
+                assert isinstance(choice, StateView)
                 return choice
-            case Ret(value=View() as view):
+            case Ret(value=StateView() as view):
                 return view
         raise AssertionError(block)
 
@@ -237,7 +237,7 @@ class FunctionCompiler(Expressions):
     def _result(self, node: ast.expr, env: Env, fn: Fn) -> Value:
         value = self.ex(node, env)
         if fn.ret.kind == "state":
-            if not isinstance(value, View):
+            if not isinstance(value, StateView):
                 self.source.error(node, f"the next state is expected here, this is {value.ty}")
             return value
         return self.coerce(value, fn.ret, node)
@@ -276,7 +276,7 @@ class FunctionCompiler(Expressions):
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     compiled = self.ex(value, env)
                     names.append(name)
-                    if isinstance(compiled, View):
+                    if isinstance(compiled, StateView):
                         env[name] = compiled
                         continue
                     local = self.fresh(name)
@@ -286,7 +286,7 @@ class FunctionCompiler(Expressions):
                     self.source.error(statement, "a branch that falls through may only assign names")
         for name in set(names):
             value_ = env[name]
-            if isinstance(value_, View):
+            if isinstance(value_, StateView):
                 continue
             for local, compiled in reversed(binds):
                 if isinstance(value_, Variable) and value_.name == local:
@@ -298,7 +298,7 @@ class FunctionCompiler(Expressions):
 
     def _assign(self, name: str, value: Value, env: Env, then: Callable[[Env], Block]) -> Block:
         env = dict(env)
-        if isinstance(value, View):
+        if isinstance(value, StateView):
             env[name] = value
             return then(env)
         local = self.fresh(name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class StateView:
     """A whole state as an expression: one expression for each state variable.
 
     moment: the state it came from; pristine: nothing has been replaced yet.
@@ -32,11 +32,11 @@ class View:
     pristine: bool
 
 
-def state_view(moment: Moment, fields: Mapping[str, Ty]) -> View:
+def state_view(moment: Moment, fields: Mapping[str, Ty]) -> StateView:
     """Return a state as an expression, with no field replaced."""
     from elrcheck.lang.expr import StateVariable
 
-    return View(moment, {name: StateVariable(ty, moment, name) for name, ty in fields.items()}, True)
+    return StateView(moment, {name: StateVariable(ty, moment, name) for name, ty in fields.items()}, True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class If:
 
 @dataclass(frozen=True, eq=False)
 class Ret:
-    value: Expression | View
+    value: Expression | StateView
 
 
 Block: TypeAlias = Let | Require | If | Ret
@@ -161,7 +161,7 @@ def block_expressions(block: Block) -> Iterator[Expression]:
             yield from block_expressions(then)
             yield from block_expressions(orelse)
         case Ret(value=value):
-            yield from value.fields.values() if isinstance(value, View) else (value,)
+            yield from value.fields.values() if isinstance(value, StateView) else (value,)
 
 
 def fn_nodes(fn: Fn) -> Iterator[Expression]:

@@ -51,7 +51,7 @@ class Model:
         return record_fields(self.state)
 
 
-class Functions(Mapping[str, Fn]):
+class LazyFunctions(Mapping[str, Fn]):
     """The functions of a model that is compiled as it is used; whoever lists them has all compiled."""
 
     def __init__(self, frontend: Frontend) -> None:
@@ -100,7 +100,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
         sometimes=tuple(by_kind.get("sometimes", ())),
         lemmas=tuple(by_kind.get("lemma", ())),
         leads_to=tuple(by_kind.get("leads_to", ())),
-        fns=Functions(frontend) if lazily else frontend.fns,
+        fns=LazyFunctions(frontend) if lazily else frontend.fns,
     )
 
 

@@ -29,7 +29,7 @@ from elrcheck.lang.expr import (
     VectorGet,
 )
 from elrcheck.lang.expressions import Expressions
-from elrcheck.lang.ir import Fn, View, state_view
+from elrcheck.lang.ir import Fn, StateView, state_view
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.scope import Env, Value
@@ -80,8 +80,8 @@ def compile_query(model: Model, text: str) -> Query:
         raise QueryError(f"this is no expression: {fault.msg}", begin) from fault
     except (ValueError, RecursionError, MemoryError) as fault:
         raise QueryError("this is no expression") from fault
-    source = _Typed(text.strip())
-    reader = _Reader(_Known(model), source, _scope(model))
+    source = _QueryText(text.strip())
+    reader = _QueryReader(_CompiledFunctions(model), source, _scope(model))
     fields = model.state_fields
     env: Env = {
         "c": Configuration(_config_type(model)),
@@ -92,7 +92,7 @@ def compile_query(model: Model, text: str) -> Query:
         expression = reader.ex(tree, env)
     except RecursionError as fault:
         raise QueryError("the expression is too deep") from fault
-    if isinstance(expression, View):
+    if isinstance(expression, StateView):
         source.error(tree, "this is a whole state: choose a part of it, such as s.partition")
     if expression.ty.kind in ("config", "none"):
         source.error(tree, "this is no value of a state")
@@ -105,7 +105,7 @@ class Asker:
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.ty = model.state_ty
-        self.evaluator = _Careful(model.fns, config, ConcreteAlgebra(config.broker_count))
+        self.evaluator = _CarefulEvaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
 
     def value(self, query: Query, *states: object) -> Any:
         """Evaluate a query to a plain value; raise NoValue if it has none. states: one, or two for a step."""
@@ -118,7 +118,7 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class _Typed:
+class _QueryText:
     """Stands in for a function's source: an expression entered by a user, of one or more lines."""
 
     text: str
@@ -141,7 +141,7 @@ class _Typed:
         raise QueryError(message, above + begin, above + end, str(name))
 
 
-class _Known:
+class _CompiledFunctions:
     """Stands in for the frontend: functions that the model has already compiled."""
 
     def __init__(self, model: Model) -> None:
@@ -153,10 +153,10 @@ class _Known:
         return self.model.fns[function.__name__]
 
 
-class _Reader(Expressions):
+class _QueryReader(Expressions):
     """Reads expressions of the language from untrusted text."""
 
-    def __init__(self, known: _Known, source: _Typed, scope: dict[str, object]) -> None:
+    def __init__(self, known: _CompiledFunctions, source: _QueryText, scope: dict[str, object]) -> None:
         super().__init__(known, source, scope)
         self.known = known
 
@@ -210,7 +210,7 @@ def _config_type(model: Model) -> Ty:
 # ---------------------------------------------------------------------------- evaluating
 
 
-class _Careful(Evaluator):
+class _CarefulEvaluator(Evaluator):
     """Raise NoValue where the query itself uses a value that does not exist.
 
     Inside the model's operators the language's rule applies: an irrelevant value may be anything.

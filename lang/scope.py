@@ -23,16 +23,16 @@ from elrcheck.lang.expr import (
     Some,
     VectorOf,
 )
-from elrcheck.lang.ir import Fn, View
+from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.tree import same
 from elrcheck.lang.types import BOOL, INT, Ty, opt, type_of
 
-Value: TypeAlias = Expression | View
+Value: TypeAlias = Expression | StateView
 """What an expression of the source stands for: a value, or a whole state."""
 Env: TypeAlias = dict[str, Value]
 
 
-class Functions(Protocol):
+class FunctionSource(Protocol):
     """The compiled functions of a model, and the classes of its state and its configuration."""
 
     @property
@@ -42,7 +42,7 @@ class Functions(Protocol):
     def fn(self, function: Callable[..., object], /) -> Fn: ...
 
 
-class Text(Protocol):
+class SourceText(Protocol):
     """The source being compiled: the position of a node, and how a mistake is reported."""
 
     def line_of(self, node: ast.AST, /) -> int: ...
@@ -52,7 +52,7 @@ class Text(Protocol):
 class Scope:
     """One function, or one query, while it is being compiled."""
 
-    def __init__(self, functions: Functions, source: Text, globals_: dict[str, object]) -> None:
+    def __init__(self, functions: FunctionSource, source: SourceText, globals_: dict[str, object]) -> None:
         self.functions, self.source, self.globals = functions, source, globals_
         self.used: set[str] = set()
 
@@ -70,14 +70,14 @@ class Scope:
     def ex(self, node: ast.expr, env: Env) -> Value:
         """Compile an expression of the source. A node keeps the first position it is given."""
         compiled = self.read(node, env)
-        if isinstance(compiled, View) or (compiled.line and compiled.node is not None):
+        if isinstance(compiled, StateView) or (compiled.line and compiled.node is not None):
             return compiled
         return compiled.at(self.source.line_of(node), node)
 
     def part(self, node: ast.expr, env: Env) -> Expression:
         """Compile an expression that is not a whole state."""
         compiled = self.ex(node, env)
-        if isinstance(compiled, View):
+        if isinstance(compiled, StateView):
             self.source.error(node, "this is a whole state: name a part of it, such as s.partition")
         return compiled
 
@@ -85,25 +85,25 @@ class Scope:
 
     def boolean(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
-        if isinstance(compiled, View) or compiled.ty.kind != "bool":
-            what = "the state" if isinstance(compiled, View) else str(compiled.ty)
+        if isinstance(compiled, StateView) or compiled.ty.kind != "bool":
+            what = "the state" if isinstance(compiled, StateView) else str(compiled.ty)
             self.source.error(node, f"a condition must be a bool, this is {what}: write an explicit comparison")
         return compiled
 
     def number(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
         if (
-            isinstance(compiled, View)
+            isinstance(compiled, StateView)
             or compiled.ty.kind not in ("nat", "opt")
             or (compiled.ty.kind == "opt" and compiled.ty.elem.kind != "nat")
         ):
-            what = "the state" if isinstance(compiled, View) else str(compiled.ty)
+            what = "the state" if isinstance(compiled, StateView) else str(compiled.ty)
             self.source.error(node, f"a number is expected, this is {what}")
         return Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
 
     def coerce(self, value: Value, ty: Ty, node: ast.AST) -> Expression:
         """Convert an expression to the required type, or report an error."""
-        if isinstance(value, View):
+        if isinstance(value, StateView):
             self.source.error(node, f"expected {ty}, this is a whole state")
         if ty.kind == "opt":
             if value.ty.kind == "none":
@@ -127,11 +127,11 @@ class Scope:
 
     def either(self, condition: Expression, a: Value, b: Value, node: ast.AST) -> Value:
         """Return a choice between two values; between two whole states, field by field."""
-        if isinstance(a, View) and isinstance(b, View):
+        if isinstance(a, StateView) and isinstance(b, StateView):
             both = {name: (value, b.fields[name]) for name, value in a.fields.items()}
             fields = {name: x if same(x, y) else self._either(condition, x, y, node) for name, (x, y) in both.items()}
-            return View(a.moment, fields, False)
-        if isinstance(a, View) or isinstance(b, View):
+            return StateView(a.moment, fields, False)
+        if isinstance(a, StateView) or isinstance(b, StateView):
             self.source.error(node, "one side is a whole state, the other is not")
         return self._either(condition, a, b, node)
 

@@ -1,6 +1,6 @@
 """The values of knobs: the kinds of each rule that releases, the KIP or a rejected alternative have.
 
-The comment above the knob in `elrcheck.model.config` says where it matters; here is what each choice means.
+The text below a knob in `elrcheck.model.config` says where it matters; the values here say what each choice means.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class CleanCheck(enum.Enum):
 
 
 class CandidateChoice(enum.Enum):
-    """Which of several candidates an election takes, where the present leader is none of them."""
+    """Which of several candidates an election takes, when the current leader is not among them."""
 
     ORDER = "the first in the order of the replica list (PartitionChangeBuilder.electAnyLeader)"
     ANY = "any of them: KIP-966 only says that the controller elects one"

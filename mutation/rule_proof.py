@@ -18,7 +18,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
@@ -146,7 +146,9 @@ class Side:
             if lemmas or not _same(new.prover.claim(fn), old.claim_named(fn.name)):
                 yield fn, _GoalAnswer("", fn.name, new.prover.implication(fn))
 
-    def _step(self, new: _Terms, instance: Instance, only: set[str] | None) -> Iterator[tuple[Fn | None, _GoalAnswer]]:
+    def _step(
+        self, new: _Terms, instance: SymbolicStep, only: set[str] | None
+    ) -> Iterator[tuple[Fn | None, _GoalAnswer]]:
         prover = new.prover
         solver = prover.open_step(instance)
         if only is None:
@@ -172,7 +174,7 @@ class _GoalAnswer:
     action: str
     goal: str
     answer: Discharge
-    instance: Instance | None = None
+    instance: SymbolicStep | None = None
 
 
 class _Terms:
@@ -203,7 +205,7 @@ class _Terms:
     def claim_named(self, name: str) -> Any:
         return self.prover.claim(self._state_terms[name]) if name in self._state_terms else None
 
-    def has(self, other: Instance) -> bool:
+    def has(self, other: SymbolicStep) -> bool:
         """The same step, in terms that are equal."""
         own = self._instances.get((other.action, other.args))
         if own is None or not _same(own.guard, other.guard) or own.alike != other.alike:

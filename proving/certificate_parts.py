@@ -6,21 +6,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from elrcheck.invariants.proof.certificate import IMPLICATION, IMPOSSIBLE, INITIATION, Cell, Choices, Script, step_file
+from elrcheck.invariants.proof.certificate import (
+    IMPLICATION,
+    IMPOSSIBLE,
+    INITIATION,
+    CertifiedGoal,
+    Choices,
+    Script,
+    step_file,
+)
 from elrcheck.invariants.proof.obligations import TYPES, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, domain
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.traces.describe import arguments, spelled
 from elrcheck.traces.describe import text as value_text
 
-Write: TypeAlias = Callable[[Sequence[Cell]], str]
+Write: TypeAlias = Callable[[Sequence[CertifiedGoal]], str]
 
 
 @dataclass(frozen=True)
-class Part:
+class CertificatePart:
     """One script. goals: the names of its questions; write: its text, for cells with these names.
 
     instance: number of the instance of the proof that answers the questions, if they are about steps.
@@ -38,17 +46,17 @@ class Part:
         """The identity of this part, as `Script.subject` has it."""
         return self.script("", ()).subject
 
-    def script(self, sha256: str, cells: Sequence[Cell]) -> Script:
+    def script(self, sha256: str, cells: Sequence[CertifiedGoal]) -> Script:
         """The entry of the manifest for a text with this digest and these questions."""
         return Script(file=self.file, sha256=sha256, cells=tuple(cells), action=self.action, arguments=self.arguments)
 
 
-def parts(text: SmtText, goals: Sequence[str]) -> Iterator[Part]:
+def parts(text: SmtText, goals: Sequence[str]) -> Iterator[CertificatePart]:
     """Every script of a certificate. goals: all that is asked of each step, by function name."""
     prover = text.prover
     states = tuple(fn.name for fn in text.chosen if not fn.is_step)
-    yield Part(INITIATION, (TYPES, *(fn.name for fn in prover.lemmas)), text.initiation)
-    yield Part(IMPLICATION, states, text.implication)
+    yield CertificatePart(INITIATION, (TYPES, *(fn.name for fn in prover.lemmas)), text.initiation)
+    yield CertificatePart(IMPLICATION, states, text.implication)
     excluded = list(prover.ts.excluded)
     file_number = 0
     for number, step in prover.ts.every_choice():
@@ -57,22 +65,22 @@ def parts(text: SmtText, goals: Sequence[str]) -> Iterator[Part]:
             continue
         values = {argument.name: argument.value for argument in arguments(action_of(prover, step), step.args)}
         file = step_file(file_number, step.action)
-        yield Part(file, tuple(goals), _steps(text, step), step.action, values, number)
+        yield CertificatePart(file, tuple(goals), _steps(text, step), step.action, values, number)
         file_number += 1
     names = tuple(spelled(action_of(prover, choice), choice.args) for choice in excluded)
-    yield Part(IMPOSSIBLE, names, lambda cells: text.impossible(_named(cells, names, excluded)))
+    yield CertificatePart(IMPOSSIBLE, names, lambda cells: text.impossible(_named(cells, names, excluded)))
 
 
-def _steps(text: SmtText, instance: Instance) -> Write:
+def _steps(text: SmtText, instance: SymbolicStep) -> Write:
     return lambda cells: text.consecution(instance, cells)
 
 
-def _named(cells: Iterable[Cell], names: Sequence[str], excluded: Sequence[Excluded]) -> Iterator[Excluded]:
+def _named(cells: Iterable[CertifiedGoal], names: Sequence[str], excluded: Sequence[Excluded]) -> Iterator[Excluded]:
     by_name = dict(zip(names, excluded, strict=True))
     return (by_name[cell.name] for cell in cells)
 
 
-def action_of(prover: Prover, step: Instance | Excluded) -> Fn:
+def action_of(prover: Prover, step: SymbolicStep | Excluded) -> Fn:
     return prover.ts.model.fns[step.action]
 
 

@@ -20,16 +20,16 @@ from elrcheck.invariants.proof.certificate import (
     PREMISES,
     SCHEMA,
     STEPS,
-    Cell,
+    CertifiedGoal,
     Manifest,
-    Text,
+    TextFile,
     write_manifest,
     write_text,
 )
 from elrcheck.invariants.proof.obligations import Discharge, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.lang.ir import Fn
-from elrcheck.proving.certificate_parts import Part, action_of, choices, parts
+from elrcheck.proving.certificate_parts import CertificatePart, action_of, choices, parts
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled
 
@@ -75,7 +75,7 @@ def _write(
     folder: Path, prover: Prover, report: ProveReport, answers: StepAnswers, goals: Sequence[str], chosen: Sequence[Fn]
 ) -> None:
     text = SmtText(prover, chosen)
-    premises = Text(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
+    premises = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
     scripts = []
     for part in parts(text, goals):
         cells = _cells(part, report, answers)
@@ -106,27 +106,27 @@ def _remove_texts(folder: Path) -> None:
             path.unlink()
 
 
-def _cells(part: Part, report: ProveReport, answers: StepAnswers) -> tuple[Cell, ...]:
+def _cells(part: CertificatePart, report: ProveReport, answers: StepAnswers) -> tuple[CertifiedGoal, ...]:
     """Return the goals of a part that were proved, each with the lemmas that its proof needed."""
     if part.file == IMPOSSIBLE:
-        return tuple(Cell(name=name) for name in part.goals)
+        return tuple(CertifiedGoal(name=name) for name in part.goals)
     if part.instance is not None:
         return tuple(_step_cells(answers[part.instance], part.goals))
     return _proved(report.initiation if part.file == INITIATION else report.implication)
 
 
-def _proved(obligations: Sequence[ObligationReport]) -> tuple[Cell, ...]:
-    return tuple(Cell(name=o.name, core=o.core) for o in obligations if o.verdict == "proved")
+def _proved(obligations: Sequence[ObligationReport]) -> tuple[CertifiedGoal, ...]:
+    return tuple(CertifiedGoal(name=o.name, core=o.core) for o in obligations if o.verdict == "proved")
 
 
-def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[Cell]:
+def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Iterator[CertifiedGoal]:
     """Yield the proved goals of a step. One that it cannot affect follows from the same lemma before it."""
     for goal in goals:
         answer = answers.get(goal)
         if answer is None:
-            yield Cell(name=goal, core=(goal,))
+            yield CertifiedGoal(name=goal, core=(goal,))
         elif answer.verdict == "proved":
-            yield Cell(name=goal, core=tuple(sorted(answer.core)))
+            yield CertifiedGoal(name=goal, core=tuple(sorted(answer.core)))
 
 
 def _open(prover: Prover, report: ProveReport, answers: StepAnswers) -> Iterator[str]:

@@ -46,7 +46,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.config import Config
-from elrcheck.proving.certificate_parts import Part, choices, parts
+from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
 from elrcheck.proving.covered import coverage
 from elrcheck.results.prove_report import (
     CertificateReport,
@@ -115,7 +115,7 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTexts:
     """The texts of a certificate, compared with those that this source makes.
 
     shared: premises and manifest, if they differ; fits: of each script, in order; new: parts of the proof of
@@ -124,11 +124,11 @@ class Compared:
 
     shared: tuple[str, ...]
     fits: tuple[Fit, ...]
-    new: tuple[Part, ...]
+    new: tuple[CertificatePart, ...]
     coverage: Coverage | None
 
 
-def _compared(folder: Path, manifest: Manifest) -> Compared:
+def _compared(folder: Path, manifest: Manifest) -> ComparedTexts:
     """Make every text anew, whatever the manifest says of its source, and compare."""
     model = load_proof_model()
     chosen = _properties(folder, manifest, model)
@@ -139,7 +139,7 @@ def _compared(folder: Path, manifest: Manifest) -> Compared:
     if not _of_this_size(model, config, manifest, written):
         # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
         changed: list[Fit] = ["changed"] * len(manifest.scripts)
-        return Compared((MANIFEST, manifest.premises.file), tuple(changed), (), None)
+        return ComparedTexts((MANIFEST, manifest.premises.file), tuple(changed), (), None)
     transitions = Transitions(model, config, any_order=True, assumed=manifest.assumptions)
     prover = Prover(transitions, lemmas_of(model), None)
     text = SmtText(prover, chosen)
@@ -153,10 +153,10 @@ def _compared(folder: Path, manifest: Manifest) -> Compared:
     subjects = {script.subject for script in manifest.scripts}
     new = tuple(part for subject, part in every.items() if subject not in subjects)
     covered = coverage(model, transitions, len(chosen), manifest.variant)
-    return Compared(tuple(shared), fits, new, covered)
+    return ComparedTexts(tuple(shared), fits, new, covered)
 
 
-def _fit(script: Script, part: Part | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:
+def _fit(script: Script, part: CertificatePart | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:
     """Compare a script with what this source makes of the same part, for the lemmas that each proof needed."""
     if part is None:
         return "gone"

@@ -25,7 +25,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.base.version import __version__
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import Discharge
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.transition import SymbolicStep
 
 PROOFS = 4
 """Proofs that are kept of one goal of an instance, each from other lemmas."""
@@ -50,7 +50,7 @@ class KeptCell(Record, frozen=True):
         return bool(self.core) == (self.how == "lemmas") and self.seconds >= 0
 
 
-class KeptInstance(Record, frozen=True):
+class KeptProofs(Record, frozen=True):
     """The proved obligations of an instance, by the digests of their goals; the newest proof first."""
 
     proofs: dict[str, tuple[KeptCell, ...]]
@@ -63,11 +63,11 @@ class KeptCells:
     """
 
     def __init__(self, digests: Digests, fresh: bool) -> None:
-        self.store = Store("proofs", KeptInstance, fresh=fresh)
+        self.store = Store("proofs", KeptProofs, fresh=fresh)
         self.digests = digests
         self.used: list[Kept] = []
 
-    def find(self, instance: Instance, goals: Iterable[str]) -> dict[str, Discharge | None]:
+    def find(self, instance: SymbolicStep, goals: Iterable[str]) -> dict[str, Discharge | None]:
         """The answers that are kept, by the names of the goals; None where there was nothing to prove."""
         if self.store.fresh:
             return {}
@@ -82,7 +82,7 @@ class KeptCells:
                 answers[goal] = None if cell.how == "untouched" else proved
         return answers
 
-    def add(self, instance: Instance, answers: Mapping[str, Discharge | None]) -> None:
+    def add(self, instance: SymbolicStep, answers: Mapping[str, Discharge | None]) -> None:
         """Keep what is proved."""
         key, now = self._key(instance), int(time.time())
         proofs = dict(self._read(key))
@@ -97,7 +97,7 @@ class KeptCells:
             name = self.digests.goal(goal)
             others = (cell for cell in proofs.get(name, ()) if not self._current(cell))
             proofs[name] = (new, *others)[:PROOFS]
-        self.store.put(key, KeptInstance(proofs))
+        self.store.put(key, KeptProofs(proofs))
 
     def _current(self, cell: KeptCell) -> bool:
         return all(self.digests.lemmas.get(name) == digest for name, digest in cell.core.items())
@@ -111,6 +111,6 @@ class KeptCells:
             return {}
         return entry.value.proofs
 
-    def _key(self, instance: Instance) -> str:
+    def _key(self, instance: SymbolicStep) -> str:
         solver = z3.get_version_string()
         return digests_of.key(elrcheck=__version__, solver=solver, instance=self.digests.instance(instance))

@@ -15,8 +15,8 @@ from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after
 from elrcheck.invariants.proof.equivariance import image, renamed
 from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.possible import Allowed, Answer, Fired, Possible
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.possible import Allowed, Answer, FiredStep, Possible
+from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.prove_report import Impossible, PossibleReport
@@ -53,7 +53,7 @@ def what_is_possible(prover: Prover, progress: Progress) -> PossibleReport:
     return PossibleReport(total, replays.steps, tuple(impossible), round(time.perf_counter() - started, 3))
 
 
-def _never_fires(prover: Prover, instance: Instance, name: str, answer: Answer) -> Impossible:
+def _never_fires(prover: Prover, instance: SymbolicStep, name: str, answer: Answer) -> Impossible:
     why = f"{name} can never fire where the lemmas hold"
     if answer == "unknown":
         why = f"it was not decided whether {name} can fire where the lemmas hold"
@@ -83,7 +83,7 @@ class Replays:
         self.actions = {fn.name: fn for fn in self.ts.model.actions}
         self.steps = 0
 
-    def compare(self, number: int, fired: Fired) -> None:
+    def compare(self, number: int, fired: FiredStep) -> None:
         """Raise ReplayError if lemmas, guards, the step or its renamings are others in plain Python."""
         instance = self.ts.instances[number]
         label, before = Label(instance.action, instance.args), fired.before
@@ -104,7 +104,7 @@ class Replays:
         self.steps += 1
         self._renamed(instance, before, after)
 
-    def _lemmas(self, fired: Fired) -> None:
+    def _lemmas(self, fired: FiredStep) -> None:
         for fn in self.ts.model.lemmas:
             if not self.plain.holds(fn, fired.before):
                 raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
@@ -115,7 +115,7 @@ class Replays:
             if not lemma(config, fired.before, fired.seen):
                 raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
 
-    def _renamed(self, instance: Instance, before: Any, after: Any) -> None:
+    def _renamed(self, instance: SymbolicStep, before: Any, after: Any) -> None:
         """Every choice that the instance stands for leads from the renamed state to the renamed one."""
         fn, ty = self.actions[instance.action], self.ts.model.state_ty
         if len(instance.alike) == 1:

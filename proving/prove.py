@@ -29,7 +29,7 @@ from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, 
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.necessity import needs
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -73,7 +73,7 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     config = widened(selected.config, selected.overrides, request.assumed)
     if request.certificate is not None:
         demand_room(request.certificate)
-    proof = Proof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
+    proof = InductionProof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
     proof.keep(request.fresh)
     report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
     if request.surviving:
@@ -90,13 +90,13 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
         return with_second(report, second_solver(run_check_certificate(check, progress)))
 
 
-def _certified(proof: Proof, report: ProveReport, folder: Path) -> Path:
+def _certified(proof: InductionProof, report: ProveReport, folder: Path) -> Path:
     chosen = [*proof.step_properties, *proof.state_properties]
     certify(folder, proof.prover, report, proof.answers, proof.goals, chosen)
     return folder
 
 
-class Proof:
+class InductionProof:
     """The proof of one configuration.
 
     answers: number of an instance -> goal -> the answer; goals that a step cannot affect are missing.
@@ -221,14 +221,14 @@ class Proof:
                 self.progress.tell(
                     ObligationDone("consecution", decided, total, subject, answer.verdict, answer.seconds)
                 )
-        cells: dict[tuple[str, str], list[tuple[Instance, Discharge]]] = {}
+        cells: dict[tuple[str, str], list[tuple[SymbolicStep, Discharge]]] = {}
         for number, instance in enumerate(instances):
             for goal in self.goals:
                 if goal in self.answers[number]:
                     cells.setdefault((instance.action, goal), []).append((instance, self.answers[number][goal]))
         return [self._cell(action, goal, answers) for (action, goal), answers in cells.items()]
 
-    def _cell(self, action: str, goal: str, answers: Sequence[tuple[Instance, Discharge]]) -> CellReport:
+    def _cell(self, action: str, goal: str, answers: Sequence[tuple[SymbolicStep, Discharge]]) -> CellReport:
         """Report on an action and a goal: the first of the worst answers of the action's instances."""
         fn = self.prover.goals.get(goal)
         instance, worst = max(answers, key=lambda answer: RANK[answer[1].verdict])

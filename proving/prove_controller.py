@@ -62,7 +62,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class EventResult:
+class ProvedEvent:
     """The result for one event: its cells."""
 
     variant: str
@@ -74,7 +74,7 @@ class EventResult:
 # ---------------------------------------------------------------------------- one batch
 
 
-def prove_events(batch: Batch) -> Iterator[EventResult]:
+def prove_events(batch: Batch) -> Iterator[ProvedEvent]:
     """Prove the events of a batch one by one."""
     model = load_controller_model()
     rules = [fn for fn in rules_of(model) if fn.ident in batch.rules]
@@ -86,10 +86,10 @@ def prove_events(batch: Batch) -> Iterator[EventResult]:
         to_prove = () if possible == "impossible" else rules
         cells = tuple(_cell(model, kind, fn, prover.keeps(step, fn)) for fn in to_prove)
         event = EventReport(kind.name, kind.value, possible, round(seconds, 3))
-        yield EventResult(batch.variant, kind, event, cells)
+        yield ProvedEvent(batch.variant, kind, event, cells)
 
 
-def prove_batch(batch: Batch) -> tuple[EventResult, ...]:
+def prove_batch(batch: Batch) -> tuple[ProvedEvent, ...]:
     """Prove a whole batch; runs in a worker process."""
     return tuple(prove_events(batch))
 
@@ -176,9 +176,9 @@ def run_controller(request: ControllerRequest, progress: Progress) -> Controller
     )
 
 
-def _results(batches: Sequence[Batch], workers: int, total: int, progress: Progress) -> list[EventResult]:
+def _results(batches: Sequence[Batch], workers: int, total: int, progress: Progress) -> list[ProvedEvent]:
     progress.stage(f"proving {total} events, {workers} at a time")
-    results: list[EventResult] = []
+    results: list[ProvedEvent] = []
     parts = map(prove_events, batches) if workers == 1 else each(prove_batch, batches, workers)
     for part in parts:
         for result in part:
@@ -200,7 +200,7 @@ def _worst(verdicts: Sequence[TotalVerdict]) -> TotalVerdict:
     return "proved"
 
 
-def _variant(batch: Batch, results: Sequence[EventResult]) -> VariantReport:
+def _variant(batch: Batch, results: Sequence[ProvedEvent]) -> VariantReport:
     order = list(EventKind)
     mine = sorted((r for r in results if r.variant == batch.variant), key=lambda r: order.index(r.kind))
     cells = tuple(cell for r in mine for cell in r.cells)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.invariants.lemmas_losses import Seen, seen_after
+from elrcheck.invariants.lemmas_losses import LossHistory, seen_after
 from elrcheck.invariants.proof.obligations import Discharge
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -20,7 +20,7 @@ from elrcheck.traces.violation import explain
 
 
 def step_failure(
-    model: Model, config: ModelConfig, instance: Instance, goal: Fn | None, answer: Discharge
+    model: Model, config: ModelConfig, instance: SymbolicStep, goal: Fn | None, answer: Discharge
 ) -> InductionFailure:
     """Report the solver's step that breaks the goal, or the types; ReplayError if plain Python says otherwise."""
     label = Label(instance.action, instance.args)
@@ -46,11 +46,11 @@ def step_failure(
 
 
 def _about_history(goal: Fn | None) -> bool:
-    return goal is not None and any(ty.cls is Seen for _, ty in goal.params)
+    return goal is not None and any(ty.cls is LossHistory for _, ty in goal.params)
 
 
 def _history(goal: Fn | None, answer: Discharge) -> dict[str, str]:
-    return dict(leaves(answer.seen, type_of(Seen), "seen")) if _about_history(goal) else {}
+    return dict(leaves(answer.seen, type_of(LossHistory), "seen")) if _about_history(goal) else {}
 
 
 def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Discharge, after: Any) -> str | None:

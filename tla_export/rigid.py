@@ -30,7 +30,7 @@ from elrcheck.lang.expr import (
     StateVariable,
     Variable,
 )
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, fn_nodes
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
 from elrcheck.lang.tree import walk
 
 
@@ -144,5 +144,5 @@ def _results(block: Block) -> Iterator[Expression]:
         case If(then=then, orelse=orelse):
             yield from _results(then)
             yield from _results(orelse)
-        case Ret(value=value) if not isinstance(value, View):
+        case Ret(value=value) if not isinstance(value, StateView):
             yield value

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, fn_nodes
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import INT, Ty, record_fields
@@ -283,7 +283,7 @@ class _Module:
                 body: Doc = Conditional(
                     self.printer.doc(c, scope), self._value(then, scope), self._value(orelse, scope)
                 )
-            case Ret(value=value) if not isinstance(value, View):
+            case Ret(value=value) if not isinstance(value, StateView):
                 body = self.printer.doc(value, scope)
             case _:
                 raise ValueError(f"{scope.fn} is not an operator")
@@ -316,7 +316,7 @@ class _Module:
         elif isinstance(block, If):
             then, orelse = self._step(block.then, scope, prime), self._step(block.orelse, scope, prime)
             items.append(ListItem(Conditional(self.printer.doc(block.condition, scope), then, orelse)))
-        elif isinstance(block, Ret) and isinstance(block.value, View):
+        elif isinstance(block, Ret) and isinstance(block.value, StateView):
             items += [ListItem(doc) for doc in self._assignments(block.value, scope, prime)]
         return Bullets("/\\", items, stacked=True) if len(items) > 1 else items[0].doc
 
@@ -336,7 +336,7 @@ class _Module:
             return doc
         return Headed("TRUE =", doc if isinstance(e, Call) else Bracketed("(", doc, ")"))
 
-    def _assignments(self, view: View, scope: PrintScope, prime: str) -> Iterator[Doc]:
+    def _assignments(self, view: StateView, scope: PrintScope, prime: str) -> Iterator[Doc]:
         same = [f for f, e in view.fields.items() if _is_variable(e, f)]
         for field, e in view.fields.items():
             if field not in same:

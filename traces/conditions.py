@@ -38,7 +38,7 @@ from elrcheck.lang.expr import (
     Variable,
     VectorGet,
 )
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, View, requires
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, requires
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.tree import children
@@ -125,7 +125,7 @@ class Conditions:
         """Return the expression that a body returns, and the environment of its names."""
         while not isinstance(block, Ret):
             block, env = self._next(block, env, [])
-        assert not isinstance(block.value, View)
+        assert not isinstance(block.value, StateView)
         return block.value, env
 
     # ------------------------------------------------------------------------- expressions

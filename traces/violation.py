@@ -44,7 +44,7 @@ from elrcheck.lang.expr import (
     Subset,
     Variable,
 )
-from elrcheck.lang.ir import Block, Fn, If, Let, Ret, View
+from elrcheck.lang.ir import Block, Fn, If, Let, Ret, StateView
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction, ModelConfig
 from elrcheck.lang.tree import children
@@ -112,7 +112,7 @@ class _Finder:
                     block = then if ev(condition, at.env) else orelse
                 case _:
                     return ()
-        return () if isinstance(block.value, View) else follow(block.value, at)
+        return () if isinstance(block.value, StateView) else follow(block.value, at)
 
     # -------------------------------------------------------------------------------- false
 

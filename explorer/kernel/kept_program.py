@@ -24,7 +24,7 @@ from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
-from elrcheck.lang.lowering.lowered import Evaluated, Lowered, slots_of
+from elrcheck.lang.lowering.lowered import EvaluatedModel, Lowered, slots_of
 from elrcheck.lang.lowering.nodes import Node, cone
 from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
@@ -226,7 +226,7 @@ def _read(value: Written, names: Mapping[str, object]) -> object:
     return kind[member]
 
 
-class _LoweredOnDemand(Evaluated):
+class _LoweredOnDemand(EvaluatedModel):
     """Lowers the model after all, when the nodes of a function are needed."""
 
     def __init__(self, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]) -> None:

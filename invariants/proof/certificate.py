@@ -48,7 +48,7 @@ TEXT_LIMIT = 256 * 2**20
 HELP = "write it again with `elrcheck prove --certificate DIR`"
 
 
-class Cell(Record, frozen=True):
+class CertifiedGoal(Record, frozen=True):
     """An obligation that was proved: `Frame`, `Types`, or the function name of a lemma or property.
 
     core: the lemmas that the proof needed.
@@ -63,7 +63,7 @@ class Script(Record, frozen=True):
 
     file: str
     sha256: str
-    cells: tuple[Cell, ...]
+    cells: tuple[CertifiedGoal, ...]
     action: str = ""
     arguments: Mapping[str, str] = {}
 
@@ -82,7 +82,7 @@ class Choices(Record, frozen=True):
     values: Mapping[str, tuple[str, ...]]
 
 
-class Text(Record, frozen=True):
+class TextFile(Record, frozen=True):
     """A text without questions."""
 
     file: str
@@ -109,7 +109,7 @@ class Manifest(Record, frozen=True):
     properties: tuple[str, ...]
     lemmas: tuple[str, ...]
     actions: tuple[Choices, ...]
-    premises: Text
+    premises: TextFile
     scripts: tuple[Script, ...]
     open: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()

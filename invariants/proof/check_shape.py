@@ -30,13 +30,13 @@ FRAME, TYPES = "Frame", "Types"
 QUESTION = (("push", "1"), "assert", "not", "check-sat-assuming", ("pop", "1"))
 
 
-class Refused(Exception):
+class WrongShape(Exception):
     """The shape is wrong; the message names the file and the fault."""
 
 
 def demand(holds: object, file: str, why: str) -> None:
     if not holds:
-        raise Refused(f"{file}: {why}")
+        raise WrongShape(f"{file}: {why}")
 
 
 def expression(line: str, file: str) -> Any:
@@ -61,7 +61,7 @@ def commands(folder: Path, file: str, sha256: str) -> list[Any]:
         with gzip.open(folder / file) as stream:
             raw = stream.read(LIMIT + 1)
     except (OSError, EOFError, zlib.error) as fault:
-        raise Refused(f"{file}: cannot read it: {fault}") from fault
+        raise WrongShape(f"{file}: cannot read it: {fault}") from fault
     same = hashlib.sha256(raw).hexdigest() == sha256 and len(raw) <= LIMIT
     demand(same, file, "not the text of the manifest")
     return [expression(line, file) for line in raw.decode("ascii").splitlines()]
@@ -289,7 +289,7 @@ def main(arguments: list[str]) -> int:
     try:
         print(f"SHAPE RIGHT  {Certificate(Path(arguments[0])).check()}")
         return 0
-    except (Refused, OSError) as refusal:
+    except (WrongShape, OSError) as refusal:
         print(f"REFUSED  {refusal}")
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as fault:
         print(f"REFUSED  manifest.json, or a text that it names: not of this form ({fault!r})")

@@ -16,7 +16,7 @@ from elrcheck.base.runner.runner import each
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
@@ -37,7 +37,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Task:
+class ProofTask:
     """Work for another process. assumed: names of the assumptions on steps."""
 
     config: ModelConfig
@@ -51,7 +51,7 @@ def goal_names(model: Model, properties: Sequence[str]) -> tuple[str, ...]:
     return (*ALWAYS_ASKED, *(fn.name for fn in lemmas_of(model)), *properties)
 
 
-def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Iterator[Obligation]:
+def obligations(prover: Prover, instance: SymbolicStep, goals: Sequence[str]) -> Iterator[Obligation]:
     """Discharge the goals of one instance."""
     solver = prover.open_step(instance)
     for name in goals:
@@ -63,7 +63,7 @@ def obligations(prover: Prover, instance: Instance, goals: Sequence[str]) -> Ite
             yield name, prover.consecution(solver, instance, prover.goals[name])
 
 
-def discharge(task: Task) -> tuple[int, list[Obligation]]:
+def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
     """Do the work of a task; runs in a worker process. EnvironmentFault if the model is another one here."""
     config: Any = task.config  # frozen, and so hashable
     digests = _digests(config, task.timeout, task.assumed)
@@ -84,5 +84,5 @@ def in_processes(
     config: ModelConfig, timeout: float, work: Sequence[Work], workers: int, assumed: tuple[str, ...] = ()
 ) -> Iterator[tuple[int, list[Obligation]]]:
     """Do all the work on the proof model, in parallel; the answers arrive in no particular order."""
-    tasks = [Task(config, timeout, part, assumed) for part in work]
+    tasks = [ProofTask(config, timeout, part, assumed) for part in work]
     yield from each(discharge, tasks, workers, in_order=False)

@@ -52,7 +52,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Step:
+class OpenStep:
     """One kind of event in an arbitrary legal situation: a solver that asserts both, and the outcome."""
 
     solver: Any
@@ -79,21 +79,21 @@ class StepProver:
         """Evaluate a function of the model on these arguments."""
         return self.evaluator.call(self.model.fns[name], (), args)
 
-    def open_step(self, kind: EventKind) -> Step:
+    def open_step(self, kind: EventKind) -> OpenStep:
         """Assert that the event happens in an arbitrary legal situation."""
         event = {**self.event.value, "kind": list(EventKind).index(kind)}
         solver = new_solver(self.timeout)
         happens = formula(self.holds("possible", s=self.situation.value, e=event))
         solver.add(self.situation.within, self.event.within, self.legal, happens)
-        return Step(solver, event, self.holds("after", s=self.situation.value, e=event))
+        return OpenStep(solver, event, self.holds("after", s=self.situation.value, e=event))
 
-    def possible(self, step: Step) -> tuple[Any, float]:
+    def possible(self, step: OpenStep) -> tuple[Any, float]:
         """Ask for a legal situation that allows the event: the answer of Z3, and the seconds spent."""
         started = time.perf_counter()
         answer = ask(step.solver, self.timeout)
         return answer, time.perf_counter() - started
 
-    def keeps(self, step: Step, rule: Fn) -> Answer:
+    def keeps(self, step: OpenStep, rule: Fn) -> Answer:
         """Discharge the obligation that the rule holds after the event."""
         goal = self.holds(rule.name, s=self.situation.value, e=step.event, t=step.after)
         step.solver.push()
@@ -102,7 +102,7 @@ class StepProver:
         step.solver.pop()
         return answer
 
-    def _answer(self, step: Step) -> Answer:
+    def _answer(self, step: OpenStep) -> Answer:
         started = time.perf_counter()
         answer = ask(step.solver, self.timeout)
         seconds = time.perf_counter() - started
@@ -113,7 +113,7 @@ class StepProver:
         small = preferred_model(step.solver, self.timeout, self.wishes)
         return Answer("refuted", seconds, counterexample=self._read(small, step))
 
-    def _read(self, solved: Any, step: Step) -> Counterexample:
+    def _read(self, solved: Any, step: OpenStep) -> Counterexample:
         chosen = {name: constant(solved, term) for name, term in self.knobs.items()}
         return Counterexample(
             replace(self.config, **chosen),

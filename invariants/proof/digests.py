@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import z3
 
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.transition import SymbolicStep
 
 
 class Digests:
@@ -30,12 +30,12 @@ class Digests:
             self._goals[name] = _of(self.prover.over_next(self.prover.goals[name]))
         return self._goals[name]
 
-    def instance(self, instance: Instance) -> str:
+    def instance(self, instance: SymbolicStep) -> str:
         """Return the digest of the types, the guard and the whole next state, constants included."""
         next_state = [variable == term for variable, term in instance.becomes]
         return digest([self.types, z3.And(instance.guard, instance.keeps_constants, *next_state).sexpr()])
 
-    def work(self, instance: Instance, goals: Iterable[str]) -> str:
+    def work(self, instance: SymbolicStep, goals: Iterable[str]) -> str:
         """Return the digest of all obligations of an instance, with every lemma."""
         return digest([self.instance(instance), *self.lemmas.values(), *map(self.goal, goals)])
 

@@ -70,27 +70,32 @@ class Equivariance:
 
     def confirmed(self, fn: Fn) -> bool:
         """Return whether the solver finds no arguments for which the function looks at numbers."""
-        given = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
+        arguments = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
         states = {name: arbitrary(self.structure, self.model.state_ty, f"{name}!") for name in fn.states}
-        value = self._call(fn, _values(states), _values(given))
+        value = self._call(fn, _values(states), _values(arguments))
         solver = z3.Solver()
         solver.set("timeout", TIMEOUT)
-        solver.add(*(symbol.within for symbol in (*given.values(), *states.values())))
+        solver.add(*(symbol.within for symbol in (*arguments.values(), *states.values())))
         different = []
         for to in generators(self.alg.brokers):
-            there = self._call(fn, self._all(states, to), self._all(given, to))
-            same = self.structure.eq(self.renamed(value, fn.ret, to), there, fn.ret)
+            of_renamed = self._call(fn, self._all(states, to), self._all(arguments, to))
+            same = self.structure.eq(self.renamed(value, fn.ret, to), of_renamed, fn.ret)
             different.append(z3.Not(formula(same)))
         return bool(solver.check(z3.Or(*different)) == z3.unsat)
 
-    def _call(self, fn: Fn, states: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
-        return self.evaluator.call(fn, tuple(states[name] for name in fn.states), given)
+    def _call(self, fn: Fn, states: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+        return self.evaluator.call(fn, tuple(states[name] for name in fn.states), arguments)
 
     def _all(self, symbols: Mapping[str, Symbolic], to: Renaming) -> dict[str, Any]:
         return {name: self.renamed(symbol.value, symbol.ty, to) for name, symbol in symbols.items()}
 
     def renamed(self, value: Any, ty: Ty, to: Renaming) -> Any:
-        """Return a value of the evaluator after a renaming; slots behind the end of a sequence stay blank."""
+        """Return a value of the evaluator after a renaming; slots behind the end of a sequence stay blank.
+
+        None stands for a scalar that may be anything.
+        """
+        if value is None:
+            return None
         match ty.kind:
             case "replica":
                 return self._moved(value, to)
@@ -100,7 +105,7 @@ class Equivariance:
                 return [value[to.index(b)] for b in range(len(to))]
             case "seq":
                 length, slots = value
-                inside = [self.alg.cmp("lt", k, length) for k in range(len(slots))]
+                inside = [length is None or self.alg.cmp("lt", k, length) for k in range(len(slots))]
                 moved = [self.renamed(x, ty.elem, to) for x in slots]
                 ite = self.structure.ite
                 return length, [ite(c, x, old, ty.elem) for c, x, old in zip(inside, moved, slots, strict=True)]
@@ -181,28 +186,5 @@ def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
             return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
         case "record" | "state":
             return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
-        case _:
-            return value
-
-
-def pattern(value: Any, ty: Ty, to: Renaming) -> Any:
-    """Return a value of the evaluator after a renaming; None stands for a scalar that may be anything."""
-    if value is None:
-        return None
-    match ty.kind:
-        case "replica":
-            return to[value]
-        case "opt" if ty.elem.kind == "replica":
-            return to[value] if value >= 0 else value
-        case "set":
-            return [value[to.index(b)] for b in range(len(to))]
-        case "seq":
-            length, slots = value
-            inside = len(slots) if length is None else length  # what follows is blank
-            return length, [pattern(x, ty.elem, to) if k < inside else x for k, x in enumerate(slots)]
-        case "vec":
-            return [pattern(value[to.index(b)], ty.elem, to) for b in range(len(to))]
-        case "record" | "state":
-            return {name: pattern(value[name], part, to) for name, part in ty.fields.items()}
         case _:
             return value

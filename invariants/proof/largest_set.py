@@ -13,7 +13,7 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, Prover, core_of
-from elrcheck.invariants.proof.transition import Instance
+from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import LemmaDropped
 
@@ -68,14 +68,14 @@ class Survivors:
     # ------------------------------------------------------------------------- one instance
 
     @property
-    def _instances(self) -> Sequence[Instance]:
+    def _instances(self) -> Sequence[SymbolicStep]:
         return self.prover.ts.instances
 
     def _known(self, number: int, goal: str) -> bool:
         core = self._cores.get((number, goal))
         return core is not None and core <= self.kept
 
-    def _visit(self, number: int, instance: Instance) -> None:
+    def _visit(self, number: int, instance: SymbolicStep) -> None:
         """Ask what is not known of an instance."""
         goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._known(number, goal)]
         if not goals:
@@ -88,7 +88,7 @@ class Survivors:
     def _left(self) -> Iterator[str]:
         return (fn.name for fn in self.prover.lemmas if fn.name in self.kept)
 
-    def _decide(self, solver: Any, number: int, instance: Instance, goal: str) -> None:
+    def _decide(self, solver: Any, number: int, instance: SymbolicStep, goal: str) -> None:
         formula = self.prover.formula(instance, goal)
         if goal not in ALWAYS_ASKED and formula.eq(self.prover.now[goal]):
             self._cores[number, goal] = frozenset((goal,))  # the step does not affect it
@@ -109,7 +109,7 @@ class Survivors:
                 self._drop(name, instance.action)
         solver.pop()
 
-    def _breaks(self, step: Any, instance: Instance, name: str) -> bool:
+    def _breaks(self, step: Any, instance: SymbolicStep, name: str) -> bool:
         """The same step breaks this lemma, too."""
         return bool(z3.is_false(step.eval(self.prover.formula(instance, name), model_completion=True)))
 
@@ -118,7 +118,7 @@ class Survivors:
             self.kept.remove(lemma)
             self.dropped.append(LemmaDropped(lemma, action, unknown))
 
-    def _open(self, instance: Instance | None) -> Any:
+    def _open(self, instance: SymbolicStep | None) -> Any:
         return self.prover.with_lemmas(*(() if instance is None else (instance.guard,)))
 
     def _ask(self, solver: Any) -> Any:

@@ -17,7 +17,7 @@ import z3
 
 from elrcheck.invariants.modules import condition_of
 from elrcheck.invariants.proof.solver import ask, milliseconds, new_solver, preferred_model
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.results.prove_report import CellVerdict
 
@@ -103,15 +103,15 @@ class Prover:
         solver = self.with_lemmas(z3.Not(self.claim(fn)))
         return self._discharge(solver, self.literals, None)
 
-    def possible(self, instance: Instance) -> bool:
+    def possible(self, instance: SymbolicStep) -> bool:
         """Some state that satisfies all lemmas enables the instance: its cells are not vacuous."""
         return bool(self.check(self.open_step(instance)) == z3.sat)
 
-    def open_step(self, instance: Instance) -> Any:
+    def open_step(self, instance: SymbolicStep) -> Any:
         """Return a solver that asserts the lemmas and the guard of a step."""
         return self.with_lemmas(instance.guard)
 
-    def formula(self, instance: Instance, name: str) -> Any:
+    def formula(self, instance: SymbolicStep, name: str) -> Any:
         """Return the formula of an obligation of the step: a lemma, a step property, `Frame` or `Types`."""
         if name == FRAME:
             return instance.keeps_constants
@@ -119,7 +119,7 @@ class Prover:
             return z3.And(*(z3.substitute(part, *instance.becomes) for _, part in self.typed))
         return self.goal(instance, self.goals[name])
 
-    def goal(self, instance: Instance, fn: Fn) -> Any:
+    def goal(self, instance: SymbolicStep, fn: Fn) -> Any:
         """Return the formula of a lemma after the step, or of a step property, given `Frame`."""
         return z3.substitute(self.over_next(fn), *instance.becomes)
 
@@ -137,7 +137,7 @@ class Prover:
         solver.add(z3.Not(self.over_next(fn) if fn.is_step else self.ts.holds(fn)))
         return bool(ask(solver, self.timeout) == z3.unsat)
 
-    def consecution(self, solver: Any, instance: Instance, fn: Fn) -> Discharge | None:
+    def consecution(self, solver: Any, instance: SymbolicStep, fn: Fn) -> Discharge | None:
         """The step preserves the lemma, or satisfies the step property; None if it cannot affect it."""
         goal = self.goal(instance, fn)
         if not fn.is_step and goal.eq(self.now[fn.name]):
@@ -149,16 +149,16 @@ class Prover:
         within = [z3.substitute(part, *instance.becomes) for _, part in self.typed]
         return self._goal(solver, z3.Or(goal, z3.Not(z3.And(*within))), instance)
 
-    def frame(self, solver: Any, instance: Instance) -> Discharge:
+    def frame(self, solver: Any, instance: SymbolicStep) -> Discharge:
         """The step keeps the scalars that lowering found constant."""
         return self._goal(solver, instance.keeps_constants, instance)
 
-    def types(self, solver: Any, instance: Instance) -> Discharge:
+    def types(self, solver: Any, instance: SymbolicStep) -> Discharge:
         """The step leaves every scalar within its type, and the slots after the end of a sequence blank."""
         parts = [(path, z3.substitute(part, *instance.becomes)) for path, part in self.typed]
         return self._goal(solver, z3.And(*(part for _, part in parts)), instance, parts)
 
-    def _goal(self, solver: Any, goal: Any, instance: Instance, parts: Parts = ()) -> Discharge:
+    def _goal(self, solver: Any, goal: Any, instance: SymbolicStep, parts: Parts = ()) -> Discharge:
         solver.push()
         solver.add(z3.Not(goal))
         answer = self._discharge(solver, self.literals, instance.after, parts)

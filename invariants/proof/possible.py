@@ -17,7 +17,7 @@ import z3
 from elrcheck.invariants.modules import must_be_possible
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.symbolic_values import read as read_value
-from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
 from elrcheck.invariants.proof.z3_algebra import formula, variable
 from elrcheck.lang.expr import Call, ConfigField, Expression
 from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, requires
@@ -38,7 +38,7 @@ OTHERS = 5
 
 
 @dataclass(frozen=True)
-class Fired:
+class FiredStep:
     """A step from a state with all lemmas, as the solver reads it.
 
     after: None if the step leaves a type, which is for `Types` to refute. seen, seen_after: the history before
@@ -68,7 +68,7 @@ class Possible:
     def __init__(self, prover: Prover) -> None:
         self.prover, self.ts = prover, prover.ts
 
-    def fires(self, number: int) -> Fired:
+    def fires(self, number: int) -> FiredStep:
         """A step of this instance from a state that satisfies all lemmas."""
         instances = self.ts.instances
         instance = instances[number]
@@ -77,7 +77,7 @@ class Possible:
         solver.add(*(name == term for name, term in instance.becomes if name.get_id() in history))
         answer = self._ask(solver)
         if answer != "possible":
-            return Fired(answer)
+            return FiredStep(answer)
         solved = solver.model()
         near = {(number + k) % len(instances) for k in range(min(OTHERS + 1, len(instances)))}
         enabled = {k: z3.is_true(solved.eval(instances[k].enabled, model_completion=True)) for k in near}
@@ -89,7 +89,7 @@ class Possible:
         if self.ts.has_history:
             seen_after = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
         before = self.ts.read(solved, self.ts.now)
-        return Fired(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
+        return FiredStep(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
 
     def allowed(self) -> Iterator[Allowed]:
         """Each step and state that must be possible in this configuration, with the answer."""
@@ -112,7 +112,7 @@ class Possible:
         without = self._some((instance.enabled, over, instance) for instance in steps)
         return None if without == "never" else "never" if without == "possible" else "unknown"
 
-    def _some(self, questions: Iterable[tuple[Any, Any, Instance]]) -> Answer:
+    def _some(self, questions: Iterable[tuple[Any, Any, SymbolicStep]]) -> Answer:
         """Ask for a step among these, each with its guard, for which the formula over both states holds."""
         worst: Answer = "never"
         for guard, over, instance in questions:

@@ -19,10 +19,10 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.certificate import Cell
+from elrcheck.invariants.proof.certificate import CertifiedGoal
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
 from elrcheck.invariants.proof.symbolic_values import arbitrary
-from elrcheck.invariants.proof.transition import Excluded, Instance
+from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
 from elrcheck.invariants.proof.z3_algebra import formula
 from elrcheck.lang.ir import Fn
 
@@ -54,25 +54,25 @@ class SmtText:
         for fn, formula in ts.over_both:
             yield _define("assumed", fn.name, formula)
 
-    def initiation(self, asked: Iterable[Cell]) -> str:
+    def initiation(self, cells: Iterable[CertifiedGoal]) -> str:
         """The initial state has its types and satisfies every lemma; nothing else is assumed of it."""
         script = [f"(assert {_flat(self.prover.ts.initial())})"]
-        for cell in asked:
+        for cell in cells:
             script += _question(_name("now", cell.name), ())
         return _joined(script)
 
-    def implication(self, asked: Iterable[Cell]) -> str:
+    def implication(self, cells: Iterable[CertifiedGoal]) -> str:
         """The lemmas imply each property of states."""
-        return _joined(line for cell in asked for line in _question(_name("now", cell.name), _given(cell)))
+        return _joined(line for cell in cells for line in _question(_name("now", cell.name), _assumed(cell)))
 
-    def consecution(self, instance: Instance, asked: Iterable[Cell]) -> str:
+    def consecution(self, instance: SymbolicStep, cells: Iterable[CertifiedGoal]) -> str:
         """A step of this instance, from a state with its types and the lemmas of each question."""
         script = [f"(assert {_flat(instance.enabled)})"]
         script += (f"(assert {_name('assumed', fn.name)})" for fn in self.prover.ts.assumptions)
         script += (f"(assert (= {_flat(to)} {_flat(term)}))" for to, term in instance.becomes)
-        for cell in asked:
+        for cell in cells:
             goal = _flat(instance.keeps_constants) if cell.name == FRAME else _name("goal", cell.name)
-            script += _question(goal, _given(cell))
+            script += _question(goal, _assumed(cell))
         return _joined(script)
 
     def impossible(self, excluded: Iterable[Excluded]) -> str:
@@ -81,28 +81,28 @@ class SmtText:
         The guards of an action are a function of its arguments, so that a reader sees what excludes a choice.
         A setting that excludes all of them makes the guards `false`.
         """
-        several = list(excluded)
-        actions = dict.fromkeys(one.action for one in several)
+        choices = list(excluded)
+        actions = dict.fromkeys(choice.action for choice in choices)
         script = [line for action in actions for line in self._guards(action)]
-        for one in several:
-            given = " ".join(self._argument_text(one))
-            name = _name("guard", one.action)
-            script += _question(f"(not ({name} {given}))" if given else f"(not {name})", (TYPES,))
+        for choice in choices:
+            arguments = " ".join(self._argument_text(choice))
+            name = _name("guard", choice.action)
+            script += _question(f"(not ({name} {arguments}))" if arguments else f"(not {name})", (TYPES,))
         return _joined(script)
 
     def _guards(self, action: str) -> Iterator[str]:
         ts = self.prover.ts
         fn = ts.model.fns[action]
-        given = {name: arbitrary(ts.structure, ty, f"arg!{name}") for name, ty in fn.params}
-        outcome = ts.evaluator.action(fn, ts.now, {name: one.value for name, one in given.items()})
-        terms = [t for one in given.values() for s in one.scalars for t in _terms(s.term)]
+        arguments = {name: arbitrary(ts.structure, ty, f"arg!{name}") for name, ty in fn.params}
+        outcome = ts.evaluator.action(fn, ts.now, {name: symbol.value for name, symbol in arguments.items()})
+        terms = [term for symbol in arguments.values() for scalar in symbol.scalars for term in _terms(scalar.term)]
         parameters = " ".join(f"({_flat(term)} {_flat(term.sort())})" for term in terms)
         guards = formula(ts.alg.and_([guard for _, guard in outcome.guards]))
         yield f"(define-fun {_name('guard', action)} ({parameters}) Bool {_flat(guards)})"
 
-    def _argument_text(self, one: Excluded) -> Iterator[str]:
+    def _argument_text(self, choice: Excluded) -> Iterator[str]:
         structure = self.prover.ts.structure
-        for value, (_, ty) in zip(one.args, self.prover.ts.model.fns[one.action].params, strict=True):
+        for value, (_, ty) in zip(choice.args, self.prover.ts.model.fns[choice.action].params, strict=True):
             for _, _, scalar in structure.leaves(structure.lift(value, ty), ty):
                 for part in _terms(scalar):
                     yield _flat(z3.BoolVal(part) if isinstance(part, bool) else z3.IntVal(part))
@@ -134,10 +134,10 @@ def _literal(name: str) -> Iterator[str]:
     yield f"(assert (=> {_name('lemma', name)} {_name('now', name)}))"
 
 
-def _given(cell: Cell) -> tuple[str, ...]:
+def _assumed(cell: CertifiedGoal) -> tuple[str, ...]:
     return (TYPES, *cell.core)
 
 
 def _question(goal: str, assumed: Sequence[str]) -> tuple[str, ...]:
-    given = " ".join(_name("lemma", name) for name in assumed)
-    return "(push 1)", f"(assert (not {goal}))", f"(check-sat-assuming ({given}))", "(pop 1)"
+    literals = " ".join(_name("lemma", name) for name in assumed)
+    return "(push 1)", f"(assert (not {goal}))", f"(check-sat-assuming ({literals}))", "(pop 1)"

@@ -19,9 +19,9 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
-from elrcheck.invariants.lemmas_losses import LEMMAS, Seen, seen_after, seen_at_first
+from elrcheck.invariants.lemmas_losses import LEMMAS, LossHistory, seen_after, seen_at_first
 from elrcheck.invariants.modules import assumptions_of
-from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit, pattern
+from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit
 from elrcheck.invariants.proof.symbolic_values import arbitrary, sequences
 from elrcheck.invariants.proof.symbolic_values import read as read_value
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
@@ -36,7 +36,7 @@ from elrcheck.lang.types import type_of
 
 
 @dataclass(frozen=True)
-class Instance:
+class SymbolicStep:
     """An action with fixed arguments: when it is enabled, and the next state.
 
     becomes: (variable of the next state, its term) of every scalar that is not constant. alike: the choices
@@ -98,20 +98,20 @@ class Transitions:
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
-        self.seen_ty = type_of(Seen)
+        self.seen_ty = type_of(LossHistory)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
         self.has_history = seen_after.__name__ in model.fns
-        self.instances: list[Instance] = []
+        self.instances: list[SymbolicStep] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
             self._add(fn)
 
     def variables(self) -> Iterator[Any]:
         """Every variable of a state and of the next one, once; a list of any order has no next value."""
-        for scalars, kept in ((self.scalars, True), (self.next_scalars, False)):
+        for scalars, is_now in ((self.scalars, True), (self.next_scalars, False)):
             for slot, scalar in zip(self.slots, scalars, strict=True):
-                if slot.index is not None or (kept and slot.path in self.listed):
+                if slot.index is not None or (is_now and slot.path in self.listed):
                     yield from scalar if isinstance(scalar, list) else [scalar]
         for seen in (self.seen, self.next_seen):
             yield from (term for scalar in seen.scalars for term in scalar.term)
@@ -134,9 +134,9 @@ class Transitions:
             for slot in self.slots
         ]
         state, ty = self.structure.rebuild(iter(constants), self.model.state_ty), self.model.state_ty
-        if any(pattern(state, ty, to) != state for to in generators(self.config.broker_count)):
-            return None
         alike = Equivariance(self.model, self.config)
+        if any(alike.renamed(state, ty, to) != state for to in generators(self.config.broker_count)):
+            return None
         history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
         steps = (fn for fn in self.model.always if fn.is_step)
         more = (*self.assumptions, *(self.model.fns[name] for name in sorted(history)))
@@ -175,22 +175,22 @@ class Transitions:
 
     def _add(self, fn: Fn) -> None:
         """Add the steps of an action, one for all choices of its arguments that it treats alike."""
-        done: set[tuple[Any, ...]] = set()
+        covered: set[tuple[Any, ...]] = set()
         for args in instances(fn, self.config):
-            if args in done:
+            if args in covered:
                 continue
-            made = self._made(fn, args)
-            if isinstance(made, Excluded):
-                self.excluded.append(made)
+            step = self._step(fn, args)
+            if isinstance(step, Excluded):
+                self.excluded.append(step)
                 continue
             if self.alike is not None and self.alike.holds(fn):
-                made = replace(made, alike=orbit(fn, args, self.config.broker_count))
-            done.update(made.alike)
-            self.instances.append(made)
+                step = replace(step, alike=orbit(fn, args, self.config.broker_count))
+            covered.update(step.alike)
+            self.instances.append(step)
 
-    def _made(self, fn: Fn, args: tuple[Any, ...]) -> Instance | Excluded:
-        given = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
-        outcome = self.evaluator.action(fn, self.now, given)
+    def _step(self, fn: Fn, args: tuple[Any, ...]) -> SymbolicStep | Excluded:
+        arguments = {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
+        outcome = self.evaluator.action(fn, self.now, arguments)
         guard = formula(self.alg.and_([g for _, g in outcome.guards]))
         if z3.is_false(z3.simplify(guard)):
             failing = [name for name, g in outcome.guards if z3.is_false(z3.simplify(formula(g)))]
@@ -200,14 +200,14 @@ class Transitions:
         keeps = formula(self._keeps(after))
         becomes = tuple(self._becomes(after))
         whole = becomes + tuple(self._history(becomes))
-        return Instance(fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard)
+        return SymbolicStep(fn.name, args, self._assuming(guard, becomes), after, keeps, whole, (args,), enabled=guard)
 
-    def every_choice(self) -> Iterator[tuple[int, Instance | Excluded]]:
+    def every_choice(self) -> Iterator[tuple[int, SymbolicStep | Excluded]]:
         """Every choice of arguments that an instance stands for, built by itself; the instance's number."""
         actions = {fn.name: fn for fn in self.model.actions}
         for number, instance in enumerate(self.instances):
             for args in instance.alike:
-                own = instance if args == instance.args else self._made(actions[instance.action], args)
+                own = instance if args == instance.args else self._step(actions[instance.action], args)
                 yield number, own
 
     def _assuming(self, guard: Any, becomes: Sequence[tuple[Any, Any]]) -> Any:
@@ -264,8 +264,8 @@ class Transitions:
         """
         states = states or (self.now,)
         seen = self.next_seen if states[-1] is self.next else self.seen
-        given = {name: seen.value for name, ty in fn.params if ty.cls is Seen}
-        return formula(self.evaluator.call(fn, states, given))
+        history = {name: seen.value for name, ty in fn.params if ty.cls is LossHistory}
+        return formula(self.evaluator.call(fn, states, history))
 
     def initial(self) -> Any:
         """The current state is the initial state."""
@@ -294,7 +294,7 @@ class Transitions:
 
 
 def _initial(slot: Slot, config: ModelConfig) -> Any:
-    """The value of a constant scalar, as the evaluator has it."""
+    """Return the value of a constant scalar, as the evaluator has it."""
     if slot.ty.kind == "set":
         return [bool(slot.initial >> i & 1) for i in range(config.broker_count)]
     return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial

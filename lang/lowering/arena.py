@@ -18,7 +18,7 @@ ARITY = {
 DEPTH = 1
 
 
-class Arena:
+class NodeArena:
     """Hash-consing, constants, leaves and boolean operations; `Dag` adds the rest."""
 
     def __init__(self) -> None:

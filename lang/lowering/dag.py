@@ -27,13 +27,13 @@ Worked example: with x in 0..7, `bor(x, 4)` has bit 2, so `bit(bor(x, 4), 2)` is
 
 from __future__ import annotations
 
-from elrcheck.lang.lowering.arena import Arena, Term
+from elrcheck.lang.lowering.arena import NodeArena, Term
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone, evaluate, evaluate_all
 
 __all__ = ["MAX_BIT", "Dag", "Node", "Term", "cone", "evaluate", "evaluate_all"]
 
 
-class Dag(Arena):
+class Dag(NodeArena):
     """Numbers, comparisons and bit masks. Methods take nodes of this arena or plain integers."""
 
     # -- numbers

@@ -93,7 +93,7 @@ def _same(new: Any, old: Any) -> Any:
     return old if type(new) is type(old) and new == old else new
 
 
-class Step(NamedTuple):
+class EvaluatedStep(NamedTuple):
     """One action instance as evaluated: `changed` maps a slot to its new scalar."""
 
     fn: Fn
@@ -129,7 +129,7 @@ class Attempt:
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
-        self.raw: list[Step] = []
+        self.raw: list[EvaluatedStep] = []
         for fn in model.actions:
             for args in instances(fn, config):
                 self.evaluate(fn, args)
@@ -167,7 +167,7 @@ class Attempt:
             return
         after = {**self.now, **outcome.fields}
         changed = dict(self._changed(after, self.now, self.model.state_ty, 0))
-        self.raw.append(Step(fn, args, tuple(guards), after, changed))
+        self.raw.append(EvaluatedStep(fn, args, tuple(guards), after, changed))
 
     def _changed(self, new: Any, old: Any, ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
         """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
@@ -232,7 +232,7 @@ class Attempt:
     def _node(self, value: Term) -> Node:
         return value if isinstance(value, Node) else self.dag.const(int(value))
 
-    def finished(self, entry: Step, checks: Sequence[Fn]) -> Instance:
+    def finished(self, entry: EvaluatedStep, checks: Sequence[Fn]) -> Instance:
         fn, args, guards, after, changed = entry
         updates = {}
         for position, value in changed.items():

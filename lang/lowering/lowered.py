@@ -33,7 +33,7 @@ class Slot:
     index: int | None
 
 
-class Evaluated(Protocol):
+class EvaluatedModel(Protocol):
     """A model evaluated over the graph of a program."""
 
     def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
@@ -58,7 +58,7 @@ class Lowered:
         program: Program,
         slots: Sequence[Slot],
         parameters: tuple[Parameter, ...],
-        attempt: Evaluated,
+        attempt: EvaluatedModel,
     ) -> None:
         self.model, self.config, self.program = model, config, program
         self.slots, self.parameters = tuple(slots), parameters

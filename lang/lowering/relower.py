@@ -14,7 +14,7 @@ from typing import Any
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
-from elrcheck.lang.lowering.lower import Attempt, Step
+from elrcheck.lang.lowering.lower import Attempt, EvaluatedStep
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
@@ -66,7 +66,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
     attempt.model = model
     attempt.evaluator = _Changed(original.evaluator, model.fns, affected)
     old = {(step.fn.name, step.args): step for step in original.raw}
-    raw: list[Step] = []
+    raw: list[EvaluatedStep] = []
     changed: set[tuple[str, tuple[object, ...]]] = set()
     for fn in model.actions:
         if fn.name not in affected:
@@ -124,7 +124,7 @@ def _checked(program: Program, ident: str) -> bool:
     return any(check.name == ident for check in program.checks)
 
 
-def _same(old: Step | None, new: Step | None) -> bool:
+def _same(old: EvaluatedStep | None, new: EvaluatedStep | None) -> bool:
     if old is None or new is None:
         return old is new
     if len(old.guards) != len(new.guards) or set(old.changed) != set(new.changed):

@@ -42,15 +42,15 @@ from elrcheck.invariants.modules import load_proof_model
 from elrcheck.kafka.risk.kept_risks import KeptRisk
 from elrcheck.kafka.risk.risk import run_risk
 from elrcheck.model.protocol import load_model
-from elrcheck.proving.kept_cells import KeptInstance
-from elrcheck.proving.prove import Proof
+from elrcheck.proving.kept_cells import KeptProofs
+from elrcheck.proving.prove import InductionProof
 from support.damage import drawn, restore
 
 ENTRIES: Mapping[str, type[Any]] = {
     "searches": KeptSearch,
     "suite": KeptAnswer,
     "risk": KeptRisk,
-    "proofs": KeptInstance,
+    "proofs": KeptProofs,
     "programs": KeptProgram,
     "kernels": bytes,
     "modules": tuple[str, ...],
@@ -134,7 +134,7 @@ def risked(folder: Path) -> object:
 def proved(folder: Path) -> object:
     """What `prove` says of every step and lemma of a small configuration."""
     config = resolve(Selection("kip_full", "two-brokers", ("broker_count=1", "min_isr=1"))).config
-    proof = Proof(load_proof_model(), config, [], 60.0, Silent())
+    proof = InductionProof(load_proof_model(), config, [], 60.0, Silent())
     proof.keep(fresh=False)
     report = proof.run("kip_full")
     return report.verdict, [(cell.action, cell.lemma, cell.verdict) for cell in report.cells]

@@ -14,7 +14,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.covered import outside
-from elrcheck.proving.prove import Proof
+from elrcheck.proving.prove import InductionProof
 
 ONE = Config(broker_count=1, min_isr=1, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 SMALL = Config(broker_count=2, log_slots=1, records=1, acks_one=0, fences=1, shrinks=0, crashes=0)
@@ -28,7 +28,7 @@ def model() -> Model:
 @pytest.mark.slow
 def test_a_lemma_is_needed_if_something_is_open_without_it(model: Model) -> None:
     """One broker needs few lemmas. Without one that is said to be needed, the named obligation is open."""
-    proof = Proof(model, ONE, model.always, 60.0, Silent())
+    proof = InductionProof(model, ONE, model.always, 60.0, Silent())
     assert proof.run("kip_full").verdict == "proved"
     needs = {one.lemma: one for one in proof.needs()}
     assert set(needs) == {fn.name for fn in proof.prover.lemmas}
@@ -36,7 +36,7 @@ def test_a_lemma_is_needed_if_something_is_open_without_it(model: Model) -> None
     assert not needs["LogsMatch"].needed  # there is no second log
     for name in ("Processes", "LogsMatch"):
         fewer = tuple(fn for fn in model.lemmas if fn.name != name)
-        without = Proof(dataclasses.replace(model, lemmas=fewer), ONE, model.always, 60.0, Silent())
+        without = InductionProof(dataclasses.replace(model, lemmas=fewer), ONE, model.always, 60.0, Silent())
         report = without.run("kip_full")
         assert report.verdict == ("refuted" if needs[name].needed else "proved")
         if needs[name].needed and needs[name].action:

@@ -12,7 +12,7 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.store import FOLDER
 from elrcheck.base.progress import Silent
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.consecution import Task, Work, discharge
+from elrcheck.invariants.proof.consecution import ProofTask, Work, discharge
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.obligations import Discharge, Prover
 from elrcheck.invariants.proof.transition import Transitions
@@ -21,7 +21,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.kept_cells import KeptCells
-from elrcheck.proving.prove import Proof
+from elrcheck.proving.prove import InductionProof
 from elrcheck.results.prove_report import ProveReport
 from support.planted_rules import planted_rule
 
@@ -39,7 +39,7 @@ def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytes
     config = replace(TINY, broker_count=1, min_isr=1)
 
     def run(model: Model, fresh: bool = False) -> ProveReport:
-        proof = Proof(model, config, [], 60.0, Silent())
+        proof = InductionProof(model, config, [], 60.0, Silent())
         proof.keep(fresh)
         return proof.run("kip_full")
 
@@ -62,13 +62,13 @@ def test_a_changed_lemma_is_proved_again(model: Model, tmp_path: Path, monkeypat
     """It concerns its own column, and every proof that needed it; the others stay, and old answers."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
     config = replace(TINY, broker_count=1, min_isr=1)
-    proof = Proof(model, config, [], 60.0, Silent())
+    proof = InductionProof(model, config, [], 60.0, Silent())
     proof.keep(fresh=False)
     first = proof.run("kip_full")
     weaker = next(fn for fn in model.lemmas if fn.name == "LogEpochs")
     stronger = dataclasses.replace(next(fn for fn in model.lemmas if fn.name == "WatermarkCommitted"), name=weaker.name)
     lemmas = tuple(stronger if fn.name == weaker.name else fn for fn in model.lemmas)
-    proof = Proof(replace(model, lemmas=lemmas), config, [], 60.0, Silent())
+    proof = InductionProof(replace(model, lemmas=lemmas), config, [], 60.0, Silent())
     proof.keep(fresh=False)
     again = {(cell.action, cell.lemma) for cell in proof.run("kip_full").cells if not cell.kept}
     needed = {
@@ -76,7 +76,7 @@ def test_a_changed_lemma_is_proved_again(model: Model, tmp_path: Path, monkeypat
     }
     assert needed and needed <= again
     assert {lemma for _, lemma in again - needed} <= {weaker.name}
-    proof = Proof(model, config, [], 60.0, Silent())
+    proof = InductionProof(model, config, [], 60.0, Silent())
     proof.keep(fresh=False)
     assert all(cell.kept for cell in proof.run("kip_full").cells), "the lemma is as it was"
 
@@ -102,7 +102,7 @@ def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:
     config = replace(TINY, broker_count=1, min_isr=1)
     digests = Digests(Prover(Transitions(model, config, any_order=True), lemmas_of(model), 60.0))
     work = digests.work(digests.prover.ts.instances[0], ["Frame"])
-    number, answers = discharge(Task(config, 60.0, Work(0, ("Frame",), work)))
+    number, answers = discharge(ProofTask(config, 60.0, Work(0, ("Frame",), work)))
     assert (number, [name for name, _ in answers]) == (0, ["Frame"])
     with pytest.raises(EnvironmentFault, match="changed while the proof ran"):
-        discharge(Task(config, 60.0, Work(1, ("Frame",), work)))
+        discharge(ProofTask(config, 60.0, Work(1, ("Frame",), work)))

@@ -14,18 +14,18 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
 from elrcheck.invariants.modules import lemmas_of, load_proof_model, must_be_possible
 from elrcheck.invariants.proof import transition
-from elrcheck.invariants.proof.certificate import Cell
+from elrcheck.invariants.proof.certificate import CertifiedGoal
 from elrcheck.invariants.proof.obligations import TYPES, Prover
 from elrcheck.invariants.proof.possible import STEPS
 from elrcheck.invariants.proof.second_solver import Z3
 from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proving.possible_steps import what_is_possible
-from elrcheck.proving.prove import Proof
+from elrcheck.proving.prove import InductionProof
 from elrcheck.report.documents.proof_document import prove_blocks
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.results.prove_report import PossibleReport, ProveReport
@@ -54,7 +54,7 @@ def asked(model: Model, config: Config = TINY) -> PossibleReport:
 
 
 def proved(model: Model) -> ProveReport:
-    return Proof(model, ALONE, [], 60.0, Silent()).run("kip_full")
+    return InductionProof(model, ALONE, [], 60.0, Silent()).run("kip_full")
 
 
 def printed(report: ProveReport) -> str:
@@ -183,7 +183,7 @@ def test_an_undecided_step_is_not_proved(model: Model, monkeypatch: pytest.Monke
 # ------------------------------------------------------------------------- faults of the terms
 
 
-def without_effect(transitions: Transitions, instance: Instance) -> Instance:
+def without_effect(transitions: Transitions, instance: SymbolicStep) -> SymbolicStep:
     """The step as a stutter, for the solver alone."""
     now = dict(zip(map(str, flat(transitions.next_scalars)), flat(transitions.scalars), strict=True))
     becomes = tuple((name, now.get(str(name), term)) for name, term in instance.becomes)
@@ -194,7 +194,7 @@ def flat(scalars: list[Any]) -> list[Any]:
     return [term for scalar in scalars for term in (scalar if isinstance(scalar, list) else [scalar])]
 
 
-def stronger_guard(transitions: Transitions, instance: Instance) -> Instance:
+def stronger_guard(transitions: Transitions, instance: SymbolicStep) -> SymbolicStep:
     """The solver's step needs what the rule does not ask for."""
     more = transitions.holds(transitions.model.fns["led"], transitions.now)
     less = z3.And(instance.guard, z3.Not(more))
@@ -202,7 +202,7 @@ def stronger_guard(transitions: Transitions, instance: Instance) -> Instance:
 
 
 @pytest.mark.parametrize("fault", [without_effect, stronger_guard])
-def test_terms_that_are_not_the_rules(model: Model, fault: Callable[[Transitions, Instance], Instance]) -> None:
+def test_terms_that_are_not_the_rules(model: Model, fault: Callable[[Transitions, SymbolicStep], SymbolicStep]) -> None:
     """G4: a crash that changes nothing, for the solver alone; all obligations of it would be proved."""
     transitions = Transitions(model, ALONE, any_order=True)
     transitions.instances = [fault(transitions, one) if one.action == "Crash" else one for one in transitions.instances]
@@ -224,9 +224,9 @@ def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: py
             what_is_possible(prover, Silent())
         text, answers = SmtText(prover, ()), []
         for _, one in transitions.every_choice():
-            assert isinstance(one, Instance)
+            assert isinstance(one, SymbolicStep)
             solver = Z3(60.0)
-            *assumed, push, goal, question, _ = text.consecution(one, [Cell(name=TYPES)]).splitlines()
+            *assumed, push, goal, question, _ = text.consecution(one, [CertifiedGoal(name=TYPES)]).splitlines()
             solver.read((*text.premises().splitlines(), *assumed))
             answers.append(solver.ask((push, goal, question)).verdict)
     assert answers == ["unsat", "sat"]

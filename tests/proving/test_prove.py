@@ -25,7 +25,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS, Variant
 from elrcheck.proving.covered import coverage, skipped
-from elrcheck.proving.prove import Proof, run_prove
+from elrcheck.proving.prove import InductionProof, run_prove
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console
@@ -342,7 +342,7 @@ def test_late_fetches_cannot_be_proved(model: Model, variant: Variant, second: b
 
 def test_timeout_is_inconclusive(model: Model) -> None:
     """An obligation the solver gives up on is unknown, and the proof inconclusive, never proved."""
-    proof = Proof(model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
+    proof = InductionProof(model, replace(SMALL, broker_count=1, min_isr=1), [], 0.000001, Silent())
     report = proof.run("kip_full")
     assert report.verdict == "inconclusive"
     assert any(cell.verdict == "unknown" and cell.reason for cell in report.cells)
@@ -352,7 +352,7 @@ def test_timeout_is_inconclusive(model: Model) -> None:
 def test_two_processes_prove_what_one_proves(model: Model) -> None:
     """The same cells with the same verdicts and counterexamples, with a fault that breaks some of them."""
     config = dataclasses.replace(SMALL, broker_count=2, strict_hwm=False)
-    proof = Proof(model, config, [], 60.0, Silent())
+    proof = InductionProof(model, config, [], 60.0, Silent())
     one, two = proof.run("kip_full"), proof.run("kip_full", 2)
     assert [(c.action, c.lemma, c.verdict) for c in one.cells] == [(c.action, c.lemma, c.verdict) for c in two.cells]
     assert one.verdict == two.verdict == "refuted"

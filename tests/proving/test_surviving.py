@@ -18,7 +18,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.proving.prove import Proof
+from elrcheck.proving.prove import InductionProof
 
 TINY = Config(
     broker_count=2,
@@ -79,19 +79,19 @@ def test_the_same_of_all_lemmas_with_a_fault(model: Model) -> None:
 def test_a_property_of_the_rest_is_proved(model: Model) -> None:
     """Properties that need no dropped lemma are proved; those that the fault breaks are not."""
     wanted = [fn for fn in model.always if fn.ident in ("P-2", "P-14", "P-17", "P-21")]
-    proof = Proof(model, TINY, wanted, 60.0, Silent())
+    proof = InductionProof(model, TINY, wanted, 60.0, Silent())
     assert proof.run("kip_full").verdict == "refuted"
     left = proof.surviving()
     assert {one.id: one.proved for one in left.properties} == {"P-2": False, "P-14": False, "P-17": True, "P-21": True}
     assert {one.lemma for one in left.dropped} & {"ContendersComplete"} and not left.void
-    whole = Proof(model, replace(TINY, clean_check=CleanCheck.EPOCH), wanted, 60.0, Silent())
+    whole = InductionProof(model, replace(TINY, clean_check=CleanCheck.EPOCH), wanted, 60.0, Silent())
     assert whole.run("kip_full").verdict == "proved"
     assert whole.surviving().dropped == () and all(one.proved for one in whole.surviving().properties)
 
 
 def test_what_the_solver_cannot_decide_is_dropped(model: Model) -> None:
     """An obligation that no time is left for counts as one that is not preserved."""
-    proof = Proof(model, ONE, [fn for fn in model.always if fn.ident == "P-17"], 0.000001, Silent())
+    proof = InductionProof(model, ONE, [fn for fn in model.always if fn.ident == "P-17"], 0.000001, Silent())
     left = proof.surviving()
     assert any(one.unknown for one in (*left.dropped, *left.void))
     assert [one.proved for one in left.properties] == [False]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import z3
 
-from elrcheck.invariants.proof.transition import Instance, Transitions
+from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -190,7 +190,7 @@ class FeatureSample:
                     yield state
                     break
 
-    def _taken(self, instance: Instance) -> Any:
+    def _taken(self, instance: SymbolicStep) -> Any:
         inside = self.transitions.holds(self.model.bound, instance.after)
         return z3.And(instance.guard, inside, *self._room(instance.after))
 
@@ -200,10 +200,10 @@ class FeatureSample:
             if slot.index is not None and z3.is_expr(scalar) and z3.is_int(scalar):
                 yield z3.And(slot.lo <= scalar, scalar <= slot.hi)
 
-    def _groups(self, instances: list[Instance]) -> list[list[Instance]]:
+    def _groups(self, instances: list[SymbolicStep]) -> list[list[SymbolicStep]]:
         if self.size.every_instance:
             return [[instance] for instance in instances]
-        groups: dict[str, list[Instance]] = {}
+        groups: dict[str, list[SymbolicStep]] = {}
         for instance in instances:
             groups.setdefault(instance.action, []).append(instance)
         return list(groups.values())
