@@ -8,19 +8,18 @@ from importlib.resources.abc import Traversable
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.catalogue.finding_file import Finding, read_finding
+from elrcheck.catalogue.packaged_files import packaged_files
 
 
 def finding_files() -> tuple[Traversable, ...]:
     """Return the files of the packaged findings, by id."""
-    folder = _folder()
-    toml = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
-    return tuple(sorted(toml, key=lambda f: f.name))
+    return packaged_files("findings")
 
 
 @functools.cache
 def packaged_finding(file_name: str) -> Finding:
     """Return the finding of one of these files. Several readers ask for it, and all of them take a second."""
-    return read_finding(_folder() / file_name)
+    return read_finding(files("elrcheck.catalogue") / "findings" / file_name)
 
 
 def packaged_findings() -> tuple[Finding, ...]:
@@ -34,7 +33,3 @@ def find_finding(ident: str) -> Finding:
     if ident not in ids:
         raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, ids))
     return packaged_finding(f"{ident}.toml")
-
-
-def _folder() -> Traversable:
-    return files("elrcheck.catalogue") / "findings"

@@ -46,7 +46,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, get_args
@@ -65,6 +64,7 @@ from elrcheck.base.typed.records import (
     text_or_texts,
 )
 from elrcheck.catalogue.file_values import knob_values
+from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.model.budgets import Spent
 from elrcheck.model.variants import variant_names
 
@@ -194,9 +194,7 @@ class Scenario:
 
 def scenario_files() -> tuple[Traversable, ...]:
     """Return the files of the packaged scenarios, by id."""
-    folder = files("elrcheck.catalogue") / "scenarios"
-    toml = [f for f in folder.iterdir() if f.name.endswith(".toml")] if folder.is_dir() else []
-    return tuple(sorted(toml, key=lambda f: f.name))
+    return packaged_files("scenarios")
 
 
 @functools.cache

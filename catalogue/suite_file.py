@@ -62,6 +62,7 @@ from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, matching, read_record, read_value
 from elrcheck.catalogue.file_values import Knobs
+from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.catalogue.select import Selected, find_variant, reject_impossible
 from elrcheck.model.config import Config
 
@@ -189,10 +190,7 @@ class _Written:
 
 def packaged_suites() -> tuple[Family, ...]:
     """Return the families of this package, in the order of their names."""
-    folder = files("elrcheck.catalogue") / "suites"
-    return tuple(
-        read_family(file) for file in sorted(folder.iterdir(), key=lambda f: f.name) if file.name.endswith(".toml")
-    )
+    return tuple(map(read_family, packaged_files("suites")))
 
 
 def read_family(file: Path | Traversable) -> Family:

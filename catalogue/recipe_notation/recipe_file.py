@@ -54,7 +54,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -74,6 +73,7 @@ from elrcheck.base.typed.records import (
     read_value,
 )
 from elrcheck.catalogue.file_values import Release, release
+from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
     Create,
@@ -268,8 +268,7 @@ class Recipe:
 @functools.cache
 def packaged_recipes() -> tuple[Recipe, ...]:
     """Return the packaged recipes, by finding and name, the default of each finding first. Read once."""
-    folder = files("elrcheck.catalogue") / "recipes"
-    recipes = [read_recipe(file) for file in folder.iterdir() if file.name.endswith(".toml")]
+    recipes = map(read_recipe, packaged_files("recipes"))
     return tuple(sorted(recipes, key=lambda one: (int(one.finding[2:]), not one.default, one.name)))
 
 

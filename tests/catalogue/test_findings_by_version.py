@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from elrcheck.laboratory.evidence.page_lines import spans
 from elrcheck.results.finding_table import FindingRow
 from support.edits import replaced
 from support.places import ROOT, SCHEMAS
+from support.scripts import script
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
 SEARCHES: dict[tuple[str, str], ReleasedSearch] = {
@@ -101,12 +101,8 @@ def test_the_newest_search_repeats(key: tuple[str, str]) -> None:
 
 
 def again(key: tuple[str, str]) -> None:
-    spec = importlib.util.spec_from_file_location("search_findings", ROOT / "docs" / "search_findings.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     (stored,) = (each for each in packaged_searches() if (each.finding, each.variant) == key)
-    found = module.searched(SEARCHES[key])
+    found = script("docs/search_findings.py").searched(SEARCHES[key])
     assert (found.breaks, found.control, found.states) == (stored.breaks, stored.control, stored.states)
 
 

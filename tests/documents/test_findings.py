@@ -5,10 +5,8 @@ Every search is complete, and every counterexample is followed by the plain mode
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -25,6 +23,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.model.knobs import plain
 from support.edits import replaced
 from support.places import ROOT
+from support.scripts import script
 
 FINDINGS: tuple[Finding, ...] = packaged_findings()
 
@@ -84,17 +83,8 @@ def test_a_hazard_and_its_finding_are_shown_together(monkeypatch: pytest.MonkeyP
         assert all(broken in entry["hazard"] for broken in hazards[ident].expected)
 
 
-def script(name: str) -> ModuleType:
-    """A program of docs/."""
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_every_generated_page_is_up_to_date() -> None:
-    pages: dict[Path, str] = dict(script("generate_pages").generated())
+    pages: dict[Path, str] = dict(script("docs/generate_pages.py").generated())
     stale = [page.name for page, text in pages.items() if page.read_text(encoding="utf-8") != text]
     assert stale == [], "run python docs/generate_pages.py"
     folder = ROOT / "docs" / "findings"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import re
@@ -13,7 +12,6 @@ import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
@@ -24,21 +22,13 @@ from elrcheck.commands.doctor import PACKAGES
 from elrcheck.console.shell import run
 from support.edits import replaced
 from support.places import ROOT, sources
+from support.scripts import script
 
 PAGE = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SPARK_ALONE = {"pyspark", "pandas"}
 PIN = re.compile(r"^([\w-]+)==([\w.]+)(?: ; [^\\]+)? \\\n((?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n?)+)", re.M)
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8").replace("\\\n", " ")
-
-
-def script(name: str) -> ModuleType:
-    """A file of .ci, which is no package."""
-    spec = importlib.util.spec_from_file_location(f"ci_{name}", ROOT / ".ci" / f"{name}.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def required() -> dict[str, Requirement]:
@@ -57,7 +47,7 @@ def test_the_pins_of_the_gate_are_what_the_project_requires_without_spark() -> N
     assert set(wanted) <= {name for name, _ in pins}
     assert not {name for name, _ in pins} & {*SPARK_ALONE, "py4j"}
     assert [pin for pin in pins if pin[0] in wanted and not wanted[pin[0]].specifier.contains(pin[1])] == []
-    assert {Requirement(line).name for line in script("gate_requirements").wanted(PROJECT)} == set(wanted)
+    assert {Requirement(line).name for line in script(".ci/gate_requirements.py").wanted(PROJECT)} == set(wanted)
 
 
 class Refuses:
@@ -205,7 +195,7 @@ def test_the_installation_of_the_gate(tmp_path: Path) -> None:
 
 
 def test_a_release_names_its_repository_in_every_link(tmp_path: Path) -> None:
-    release = script("release")
+    release = script(".ci/release.py")
     for name in ("README.md", "pyproject.toml", "base/version.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

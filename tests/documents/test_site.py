@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 import yaml
 
 from support.places import ROOT
+from support.scripts import script
 
 SITE = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
 ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=[\"']?((?:https?:)?//[^\"' >]+)")
@@ -23,12 +23,7 @@ ELSEWHERE = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=[\"']?(
 
 def loaded(name: str) -> ModuleType:
     (file,) = (file for file in SITE["hooks"] if Path(file).stem == name)
-    spec = importlib.util.spec_from_file_location(name, ROOT / file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # a dataclass looks for its module there
-    spec.loader.exec_module(module)
-    return module
+    return script(file)
 
 
 @pytest.fixture(scope="module")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -28,7 +26,7 @@ from elrcheck.laboratory.evidence.hunted import (
     repairs_of,
 )
 from elrcheck.model.choices import LostDirectory, Reelection
-from support.places import ROOT
+from support.scripts import script
 
 CASES = {case.name.partition("/")[2]: case for case in hunted_cases()}
 CASE = CASES["reassign/fence@code_4_3"]
@@ -127,14 +125,6 @@ def test_designs_are_variants() -> None:
         assert name.startswith("the KIP") and variant.startswith("kip_")
 
 
-def script() -> Any:
-    spec = importlib.util.spec_from_file_location("search_hunt", ROOT / "docs" / "search_hunt.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
     ("model", "searched"),
     [
@@ -146,7 +136,7 @@ def test_a_run_goes_on_where_it_was(
     model: str, searched: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is missing, then what has a repair that was not left out; of another model, everything."""
-    module, known, asked = script(), {case.name: case for case in HUNT.cases}, []
+    module, known, asked = script("docs/search_hunt.py"), {case.name: case for case in HUNT.cases}, []
     partly = from_data({**to_data(known["reassign/kill@code_4_3"]), "left_out": ["F-20"]}, HuntedCase)
     there = (partly, known["unregister/kill@code_4_0"])
     stored = Hunt("then", module.model_digest() if model == "same" else "other", there)
@@ -175,6 +165,6 @@ def test_a_run_goes_on_where_it_was(
 )
 def test_a_row_repeats(name: str) -> None:
     stored = next(case for case in HUNT.cases if case.name == name)
-    bench = script().Bench()
+    bench = script("docs/search_hunt.py").Bench()
     assert attributed(CASES[name], bench.found, bench.last_steps, stored.left_out) == stored
     assert replace(bench.found(CASES[name].selection), states=0).complete

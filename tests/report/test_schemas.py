@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import subprocess
@@ -23,6 +22,7 @@ from elrcheck.report.kinds import KINDS
 from elrcheck.report.schema import DIALECT, file_name, identifier
 from support.places import ROOT
 from support.places import SCHEMAS as FOLDER
+from support.scripts import script
 
 COMMITTED = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in FOLDER.glob("*.json")}
 REGISTRY: Registry[Any] = Registry().with_resources(
@@ -50,13 +50,9 @@ def objects(schema: Any) -> Iterator[Json]:
 
 
 def test_what_is_committed_is_what_the_types_say() -> None:
-    spec = importlib.util.spec_from_file_location("generate_schemas", FOLDER / "generate.py")
-    assert spec is not None and spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
-    made = generate.schemas()
-    assert set(made) == set(COMMITTED)
-    for name, schema in made.items():
+    schemas = script("docs/schemas/generate.py").schemas()
+    assert set(schemas) == set(COMMITTED)
+    for name, schema in schemas.items():
         assert COMMITTED[name] == json.loads(json.dumps(schema)), f"{name}: run docs/schemas/generate.py"
 
 
