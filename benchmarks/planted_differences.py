@@ -1,4 +1,4 @@
-"""How soon `elrcheck conform` finds a difference that one changed knob of the model plants.
+"""The time in which `elrcheck conform` finds a difference that one changed knob of the model plants.
 
     python benchmarks/planted_differences.py 4.1.2            # needs a JDK and Kafka's jars
     python benchmarks/planted_differences.py 4.1.2 --seconds 60 --seed 7
@@ -41,9 +41,9 @@ def main() -> int:
             stop_at_first=True,
         )
         report = run_conform(request, teams_of(request, Silent()), open_kafka, Silent())
-        found = [d for d in report.disagreements if not d.explained]
-        missed += not found
-        first = found[0].class_ if found else "NOT FOUND"
+        unexplained = [d for d in report.disagreements if not d.explained]
+        missed += not unexplained
+        first = unexplained[0].class_ if unexplained else "NOT FOUND"
         print(f"{change:40} {report.seconds:8.1f} {report.compared:9,}  {first}", flush=True)
     print(f"{missed} not found within {options.seconds:.0f} s")
     return int(missed > 0)

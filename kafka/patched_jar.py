@@ -28,7 +28,7 @@ ARTIFACTS = (
     ("org/apache/kafka/storage/", "kafka-storage"),
     ("org/apache/kafka/", "kafka-metadata"),
 )
-"""Which artifact has the source of a path: the first whose start fits."""
+"""Start of a path -> the artifact that has its source; the first that fits."""
 LIBRARY = re.compile(r"scala-library-(2\.13\.\d+)\.jar")
 
 

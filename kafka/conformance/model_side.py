@@ -29,7 +29,7 @@ from elrcheck.model.state import Directory, Partition, Recovery, Registration, S
 
 T = TypeVar("T")
 STRANGER_EPOCH = 7919
-"""How far the epoch in a clean-shutdown file of some other registration is from the registered one."""
+"""The distance of the registered epoch from that in the clean-shutdown file of another registration."""
 
 
 class Unheld(Exception):

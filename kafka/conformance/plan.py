@@ -21,7 +21,7 @@ SHARES: dict[Kind, float] = {
     "walks": 0.17,
     "ISR order": 0.03,
 }
-"""How the comparisons of a run are shared out."""
+"""The share of each kind in the comparisons of a run."""
 STEPS_OF_A_WALK = 22
 """About how many events a random walk has."""
 COMPARISONS = {"builder space": 4000, "random builder": 3000}

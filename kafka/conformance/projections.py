@@ -1,4 +1,4 @@
-"""What the model abstracts from, and how an answer of the controller's classes is compared with the model's.
+"""The abstractions of the model, and the comparison of an answer of the controller's classes with the model's.
 
 Everything that an answer holds is compared, apart from the projections below.
 """
@@ -43,7 +43,7 @@ PROJECTIONS = (
         "callers are told the error; the text of the exception is in the log of the controller only",
     ),
 )
-"""What is left out of a comparison with the controller, and why that is no difference in behaviour."""
+"""The parts of an answer of the controller that are not compared, and why that is no difference in behaviour."""
 BROKER_PROJECTIONS = (
     ProjectionReport(
         "fetch errors", "that a fetch is refused, not with which error", "the model has no names for them"

@@ -30,7 +30,7 @@ class Oracle(Protocol):
 
 
 class Agreement(Enum):
-    """What is no difference. UNHELD: the model has no value for something, so there is nothing to compare."""
+    """An answer without a difference. UNHELD: the model has no value for something, so nothing is compared."""
 
     SAME = "same"
     UNHELD = "unheld"

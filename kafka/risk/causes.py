@@ -1,4 +1,4 @@
-"""Why a set of events has its outcome: the rule whose repair prevents it.
+"""The cause of an outcome: the rule whose repair prevents it.
 
 A repair is a candidate if the trace is no behaviour of the repaired rules. It is the cause if a search of the
 same events with the repaired rules finds no such outcome. Where each of several findings suffices, only all
@@ -29,7 +29,7 @@ Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
 
 @dataclass(frozen=True)
 class Repair:
-    """What replaces a rule, or a setting. finding: its id, empty for a setting; text: what it says then.
+    """A rule or a setting with another value. finding: its id, empty for a setting; text: the cause in words.
 
     designed: KIP-966 says so itself, of as many unclean shutdowns as min.insync.replicas.
     """

@@ -22,7 +22,7 @@ LOSSES = ("P-6", "P-8")
 LEADERLESS = ("V-8",)
 """The partition stays without a leader."""
 SIZES = ("broker_count", "partition_zero_replicas")
-"""What `risk` sets by the replication factor, so that a search of a finding may differ in it."""
+"""Sizes that `risk` sets by the replication factor, so that a search of a finding may differ in them."""
 OTHER = {*BUDGETS, *SIZES}
 PLACES = {kind.name: place for place, kind in enumerate(KINDS)}
 

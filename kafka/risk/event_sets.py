@@ -1,4 +1,4 @@
-"""Which sets of events to search: the smallest first, and none that contains a set which breaks already.
+"""The sets of events to search: the smallest first, and no set that contains one which breaks already.
 
 Events can only be added to a set, never taken back by others, and a model in which more may happen has every
 behaviour of one in which less may. So a property that breaks with some events breaks with more as well.
@@ -63,7 +63,7 @@ class EventSets:
     """Those of the suspected that were found under the same rules and settings; they come first."""
     answers: dict[Events, SetAnswer] = field(default_factory=dict)
     _hurried: set[Events] = field(default_factory=set, init=False)
-    """What a short search has not broken: it waits for its turn."""
+    """Sets in which a short search broke nothing: they wait for their turn."""
 
     def of_size(self, size: int) -> list[Events]:
         """Return every set of this many events, those that take the least time first."""

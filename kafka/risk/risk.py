@@ -44,7 +44,7 @@ NOT_TRIED = (
     "more than one record, transactions, and more brokers than replicas",
     "controlled shutdown in its single steps",
 )
-"""What the searches leave out, whatever the settings."""
+"""Behaviour that the searches leave out, whatever the settings."""
 
 
 def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequence[str] = ()) -> RiskReport:

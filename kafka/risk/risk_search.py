@@ -1,4 +1,4 @@
-"""The searches behind one group of settings, and what is kept of them."""
+"""The searches behind one group of settings, and their stored answers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ UNCONFIRMED = (
     AttributeError,
     StopIteration,
 )
-"""How the plain model refuses a trace: another end, a step that is not enabled, one that there is not."""
+"""Errors of the plain model for a trace that it does not follow: another end, a step that is not enabled or unknown."""
 MEMORY = 1 << 30
 """Bytes that the states of one search may take."""
 

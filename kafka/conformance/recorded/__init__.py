@@ -1,1 +1,1 @@
-"""What `conform` keeps of its comparisons, and how `conform --refresh` renews those that are stale."""
+"""The record of comparisons that `conform` keeps, and `conform --refresh`, which renews those that are stale."""

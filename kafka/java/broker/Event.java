@@ -23,7 +23,7 @@ interface Event {
     String OK = "ok";
     String NOTHING_IN_FLIGHT = "nothing-in-flight";
 
-    /** "ok", or what was read; an ApiException is the error that a client would be told. */
+    /** "ok", or what was read; an ApiException is the error that a client would get. */
     String on(Replica replica);
 
     record Beginning(int id, long epoch, int minIsr, long lag) implements Event {
