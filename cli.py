@@ -1,6 +1,6 @@
 """The command line: the group of verbs, and the options of all verbs, before a verb or after it.
 
-The verbs are in `console/*_verbs.py` and compute nothing: each calls `commands/`, and does its heavy imports
+The verbs are in `console/verbs/*_verbs.py` and compute nothing: each calls `commands/`, and does its heavy imports
 inside its own function so that `elrcheck --help` stays fast. A verb returns its exit code;
 `console/shell.py` does the rest.
 """
@@ -14,24 +14,24 @@ from typing import NoReturn
 import click
 
 from elrcheck.base.version import __version__
-from elrcheck.console.config_verbs import config
-from elrcheck.console.export_verbs import export, tlc
-from elrcheck.console.gate_verbs import gate, init
 from elrcheck.console.global_options import global_options
 from elrcheck.console.help import Commands
-from elrcheck.console.kafka_verbs import audit, conform, reproduce
-from elrcheck.console.proof_verbs import mutate, prove
-from elrcheck.console.reference_verbs import completion, doctor, list_, scenario, show, what_if
-from elrcheck.console.replay_verbs import explain, replay
-from elrcheck.console.risk_verbs import risk
-from elrcheck.console.run_verbs import runs
-from elrcheck.console.search_verbs import check, explore, simulate
 from elrcheck.console.shell import end_as_interrupted, run
-from elrcheck.console.suite_verbs import suite
-from elrcheck.console.sweep_verbs import sweep
-from elrcheck.console.trace_verbs import traces
 from elrcheck.console.verb import EXIT_CODES
-from elrcheck.console.web_verbs import web
+from elrcheck.console.verbs.config_verbs import config
+from elrcheck.console.verbs.export_verbs import export, tlc
+from elrcheck.console.verbs.gate_verbs import gate, init
+from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce
+from elrcheck.console.verbs.proof_verbs import mutate, prove
+from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
+from elrcheck.console.verbs.replay_verbs import explain, replay
+from elrcheck.console.verbs.risk_verbs import risk
+from elrcheck.console.verbs.run_verbs import runs
+from elrcheck.console.verbs.search_verbs import check, explore, simulate
+from elrcheck.console.verbs.suite_verbs import suite
+from elrcheck.console.verbs.sweep_verbs import sweep
+from elrcheck.console.verbs.trace_verbs import traces
+from elrcheck.console.verbs.web_verbs import web
 
 cli = Commands(
     "elrcheck",

@@ -11,7 +11,6 @@ Rules enforced here and nowhere else:
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import io
 import os
@@ -23,7 +22,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TextIO, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
@@ -32,6 +31,8 @@ from elrcheck.base.errors import ElrError, EnvironmentFault, ExitCode, UsageFaul
 from elrcheck.base.kept.notice import one_notice
 from elrcheck.base.printable import printable, printable_line
 from elrcheck.base.progress import Progress, open_progress
+from elrcheck.console.github_job import add_step_summary, annotates
+from elrcheck.console.streams import give_up, give_up_stdout, print_error, stderr, stdout, to_stdout
 from elrcheck.report.line_breaks import Color
 
 if TYPE_CHECKING:
@@ -73,21 +74,21 @@ class Shell:
 
     def open_progress(self) -> AbstractContextManager[Progress]:
         visible = self.progress and self.detail >= 0
-        return open_progress(_stderr(), os.environ, visible=visible, color=self.color)
+        return open_progress(stderr(), os.environ, visible=visible, color=self.color)
 
     def page(self) -> Page:
         from elrcheck.report.terminal import Page, open_console
 
-        return Page(open_console(_stdout(), self.color))
+        return Page(open_console(stdout(), self.color))
 
     def write(self, text: str) -> None:
         """Write to stdout and flush; ignore a reader that has closed the pipe."""
         try:
-            with _to_stdout() as stream:
+            with to_stdout() as stream:
                 stream.write(text)
                 stream.flush()
         except BrokenPipeError:
-            _give_up_stdout()
+            give_up_stdout()
 
     def write_json(self, document: object) -> None:
         """Write a document of JSON types to stdout."""
@@ -121,7 +122,7 @@ class Shell:
     def note(self, text: str) -> None:
         """Print a hint on stderr, unless -q."""
         if self.detail >= 0:
-            _print_error(printable_line(text))
+            print_error(printable_line(text))
 
     def run(self, work: Callable[[Progress], Report], output: Output) -> ExitCode:
         """Show progress while a report is made, and deliver it."""
@@ -147,20 +148,20 @@ class Shell:
         if form != "text":
             text = str(render(form))
             if form == "github":
-                _add_step_summary(self.render(report, "markdown"))
+                add_step_summary(self.render(report, "markdown"))
             self.write(text)
         else:
             from elrcheck.report.formats import blocks
 
             try:
                 self.page().show(blocks(report, self.detail))
-                with _to_stdout() as stream:
+                with to_stdout() as stream:
                     stream.flush()
             except BrokenPipeError:
-                _give_up_stdout()
-            if _annotates():
-                _stderr().write(self.render(report, "github"))
-                _add_step_summary(self.render(report, "markdown"))
+                give_up_stdout()
+            if annotates():
+                stderr().write(self.render(report, "github"))
+                add_step_summary(self.render(report, "markdown"))
         code = report.exit_code
         return ExitCode.HOLDS if output.exit_zero and code is ExitCode.FINDING else code
 
@@ -169,38 +170,6 @@ class Shell:
         from elrcheck.report.formats import render
 
         return render(report, form, self.detail, Path(os.environ.get("GITHUB_WORKSPACE") or "."))
-
-
-def _annotates() -> bool:
-    """Return True in a GitHub Actions job if the command supports `github` and no format was chosen.
-
-    The runner also reads workflow commands from stderr, so stdout contains only the report.
-    """
-    context = click.get_current_context(silent=True)
-    if os.environ.get("GITHUB_ACTIONS") != "true" or context is None:
-        return False
-    form = next((param for param in context.command.params if param.name == "form"), None)
-    source = context.get_parameter_source("form")
-    return (
-        form is not None
-        and source is click.core.ParameterSource.DEFAULT
-        and isinstance(form.type, click.Choice)
-        and "github" in form.type.choices
-    )
-
-
-def _add_step_summary(markdown: str) -> None:
-    """Append to the summary of the GitHub job, if there is one; other steps write to the same file."""
-    place = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not place:
-        return
-    try:
-        with open(place, "a", encoding="utf-8") as file:
-            file.write(markdown + "\n")
-    except OSError as fault:
-        why = fault.strerror or str(fault)
-        message = f"cannot write {place}: {why}"
-        raise EnvironmentFault("cannot-write", message, where="GITHUB_STEP_SUMMARY") from fault
 
 
 def end_as_interrupted() -> None:
@@ -228,22 +197,22 @@ def run(command: click.Command, argv: Sequence[str], name: str = "elrcheck") -> 
         sys.stdout.reconfigure(errors="backslashreplace")  # never fail on an unprintable character
     with one_notice():
         code = _run(command, argv, name)
-    for stream in (_stdout(), _stderr()):
+    for stream in (stdout(), stderr()):
         try:
             stream.flush()
         except OSError:
-            _give_up(stream)  # already reported; otherwise the interpreter would exit with 120
+            give_up(stream)  # already reported; otherwise the interpreter would exit with 120
     return code
 
 
 def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
     try:
         code = _invoke(command, argv, name)
-        with _to_stdout() as stream:
+        with to_stdout() as stream:
             stream.flush()
         return code
     except click.exceptions.NoArgsIsHelpError as fault:
-        _print_error(fault.format_message())
+        print_error(fault.format_message())
         return ExitCode.DID_NOT_RUN
     except click.UsageError as fault:
         return _show(_from_click(fault))
@@ -256,7 +225,7 @@ def _run(command: click.Command, argv: Sequence[str], name: str) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     except BrokenPipeError:
-        _give_up_stdout()
+        give_up_stdout()
         return ExitCode.HOLDS
     except MemoryError:
         remedy = "set --memory, or choose a smaller scope"
@@ -277,7 +246,7 @@ def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
     if instruction:
         from elrcheck.console.completion import answer
 
-        _stdout().write(answer(command, instruction, name) + "\n")
+        stdout().write(answer(command, instruction, name) + "\n")
         return ExitCode.HOLDS
     try:
         with command.make_context(name, list(argv)) as context:
@@ -337,26 +306,20 @@ def _model_mistake(fault: Exception) -> UsageFault | None:
 
 
 def _show(fault: ElrError) -> int:
-    _print_error(fault.render())
+    print_error(fault.render())
     return fault.exit_code
 
 
 def _interrupted() -> int:
-    _print_error("interrupted")
+    print_error("interrupted")
     return ExitCode.INTERRUPTED
-
-
-def _print_error(text: str) -> None:
-    """Print a line on stderr; if stderr is closed, the exit code has to suffice."""
-    with contextlib.suppress(OSError):
-        _stderr().write(text + "\n")
 
 
 def _internal(fault: Exception, argv: Sequence[str]) -> int:
     """Report an unexpected error and write the details to a file that the user can attach to an issue."""
     from elrcheck.console.bug_report import bug_report, write_report
 
-    _print_error(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))
+    print_error(printable(f"error[internal]: {' '.join(traceback.format_exception_only(fault)).strip()}"))
     try:
         text, folder = bug_report(fault, argv, os.environ)
         path = write_report(text, folder)
@@ -365,44 +328,7 @@ def _internal(fault: Exception, argv: Sequence[str]) -> int:
         text += f"(the report about it failed: {type(second).__name__})"
         path = None
     if path is None:
-        _print_error(text.rstrip("\n"))
+        print_error(text.rstrip("\n"))
     else:
-        _print_error(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it and attach that file")
+        print_error(f"  --> {path}\n   = help: this is a bug in elrcheck; please report it and attach that file")
     return ExitCode.INTERNAL
-
-
-def _stdout() -> TextIO:
-    """Return stdout, or a sink if the caller closed it."""
-    return sys.stdout if sys.stdout is not None else io.StringIO()
-
-
-def _stderr() -> TextIO:
-    return sys.stderr if sys.stderr is not None else io.StringIO()
-
-
-@contextlib.contextmanager
-def _to_stdout() -> Iterator[TextIO]:
-    """Yield stdout; an error of the system then names it, as it names a file."""
-    try:
-        yield _stdout()
-    except OSError as fault:
-        if fault.filename is None:
-            fault.filename = "standard output"
-        raise
-
-
-def _give_up_stdout() -> None:
-    """Discard all further output to the closed pipe."""
-    if not _give_up(_stdout()):
-        sys.stdout = io.StringIO()
-
-
-def _give_up(stream: TextIO) -> bool:
-    """Redirect a stream to the null device, so that neither we nor the exiting interpreter write to it."""
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):
-        return False
-    return True

@@ -14,7 +14,7 @@ from elrcheck.catalogue.select import find_variant
 from elrcheck.cli import cli
 from elrcheck.console.help import EXAMPLES, GROUPS, MANY, SCHEMAS
 from elrcheck.console.shell import run
-from elrcheck.console.sweep_verbs import FORMS
+from elrcheck.console.verbs.sweep_verbs import FORMS
 from elrcheck.report.formats import EVERY, FORMATS
 from support.places import ROOT
 

@@ -15,7 +15,7 @@ import pytest
 
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
-from elrcheck.console.sweep_verbs import sweep
+from elrcheck.console.verbs.sweep_verbs import sweep
 from elrcheck.report.formats import blocks
 from elrcheck.report.html.sweep_html import sweep_page
 from elrcheck.report.json_report import to_json

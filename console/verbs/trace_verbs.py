@@ -12,7 +12,8 @@ from elrcheck.base.option import Option
 from elrcheck.console.help import Commands
 from elrcheck.console.output import PLAIN_REPORT, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.trace_options import (
+from elrcheck.console.verb import verb
+from elrcheck.console.verbs.trace_options import (
     As,
     Expressions,
     FileFormat,
@@ -24,7 +25,6 @@ from elrcheck.console.trace_options import (
     Save,
     trace_file,
 )
-from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import Selection

@@ -13,10 +13,10 @@ from elrcheck.base.common_options import KINDS, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
 from elrcheck.console.completion import script
-from elrcheck.console.config_verbs import config
 from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import Verb, verb
+from elrcheck.console.verbs.config_verbs import config
 
 
 @verb(name="list")

@@ -10,8 +10,8 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
 from elrcheck.console.output import CASES, PAGE, Output
 from elrcheck.console.shell import Shell
-from elrcheck.console.trace_options import FileFormat, OptionalTraceFile, SourceFormat, trace_file
 from elrcheck.console.verb import verb
+from elrcheck.console.verbs.trace_options import FileFormat, OptionalTraceFile, SourceFormat, trace_file
 
 if TYPE_CHECKING:
     from elrcheck.base.requests import Selection
