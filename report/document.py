@@ -33,7 +33,7 @@ class Line(Record, frozen=True):
     """Indent of further lines, where a terminal is too narrow for one."""
 
 
-class Verdict(Record, frozen=True):
+class Headline(Record, frozen=True):
     """A line that begins with a verdict, in capitals and in its colour."""
 
     word: str
@@ -55,11 +55,11 @@ class Table(Record, frozen=True):
     rows: Sequence[Sequence[Cell]]
 
 
-Block: TypeAlias = Line | Verdict | Labelled | Table
+Block: TypeAlias = Line | Headline | Labelled | Table
 
 Outcome: TypeAlias = Literal["passed", "failed", "undecided"]
 OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "undecided")
-Level: TypeAlias = Literal["error", "warning", "note"]
+CaseLevel: TypeAlias = Literal["error", "warning", "note"]
 
 
 class Case(Record, frozen=True):
@@ -83,7 +83,7 @@ class Case(Record, frozen=True):
     seconds: float = 0.0
     rule: str = ""
     """The broken rule, if it does not follow from `id`."""
-    level: Level = "error"
+    level: CaseLevel = "error"
     """How bad a failure is."""
     byte: int | None = None
     """Position in a binary file, `place`."""

@@ -41,7 +41,7 @@ from elrcheck.report.html.html_card import (
 )
 from elrcheck.report.html.html_exploration import exploration_parts
 from elrcheck.report.html.html_page import case_parts, check_parts, gate_parts, html_page, prove_parts
-from elrcheck.report.html.html_part import HtmlPage, Part
+from elrcheck.report.html.html_part import HtmlPage, PagePart
 from elrcheck.report.html.html_risk import risk_parts
 from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
 from elrcheck.results.any_report import Report
@@ -64,7 +64,7 @@ from elrcheck.results.tlc_report import TlcReport
 from elrcheck.results.trace_reports import ExplainReport, ReplayReport, TraceDiffReport, TraceReport
 
 
-class Kind(Record, frozen=True):
+class ReportKind(Record, frozen=True):
     """How a kind of report becomes a document, and a page."""
 
     command: str
@@ -73,38 +73,38 @@ class Kind(Record, frozen=True):
     """Blocks of a report by its detail: below 0 only findings and the verdict, above 0 all details."""
     sheet: Callable[[Any], Sheet] | None = None
     """Null for a report that has text and JSON only."""
-    parts: Callable[[Any, Document], Iterable[Part]] = case_parts
+    parts: Callable[[Any, Document], Iterable[PagePart]] = case_parts
     """The parts of its page."""
     card: Callable[[Any], Card] = no_card
     """The card on top of its page."""
 
 
-KINDS: Mapping[type[Report], Kind] = {
-    CheckReport: Kind("check", check_blocks, check_sheet, check_parts, check_card),
-    ProveReport: Kind("prove", prove_blocks, prove_sheet, prove_parts, prove_card),
-    ControllerReport: Kind("prove --controller", controller_blocks, controller_sheet),
-    CertificateReport: Kind("prove --check-certificate", certificate_blocks, certificate_sheet),
-    ConformReport: Kind("conform", conform_blocks, conform_sheet),
-    AuditReport: Kind("audit", audit_blocks, audit_sheet, audit_parts, audit_card),
-    ReproduceReport: Kind("reproduce", reproduction_blocks, reproduction_sheet),
-    RiskReport: Kind("risk", risk_blocks, risk_sheet, risk_parts, risk_card),
-    TlcReport: Kind("tlc", tlc_blocks),
-    ScenarioReport: Kind("show E-1", scenario_blocks),
-    MutateReport: Kind("mutate", mutate_blocks, mutate_sheet, card=mutate_card),
-    SimulationReport: Kind("simulate", simulation_blocks, simulation_sheet, simulation_parts),
-    ExploreReport: Kind("explore", exploration_blocks, exploration_sheet, exploration_parts),
-    SweepReport: Kind("sweep", sweep_blocks),
-    SuiteReport: Kind("suite", suite_blocks, suite_sheet, card=suite_card),
-    GateReport: Kind("gate", gate_blocks, gate_sheet, gate_parts, gate_card),
-    CoverageReport: Kind("runs coverage", coverage_blocks),
-    ReplayReport: Kind("replay", replay_blocks, replay_sheet, replay_parts),
-    TraceReport: Kind("trace show", trace_report_blocks),
-    TraceDiffReport: Kind("trace diff", trace_diff_blocks),
-    ExplainReport: Kind("explain", explain_blocks, explain_sheet, explain_parts),
+KINDS: Mapping[type[Report], ReportKind] = {
+    CheckReport: ReportKind("check", check_blocks, check_sheet, check_parts, check_card),
+    ProveReport: ReportKind("prove", prove_blocks, prove_sheet, prove_parts, prove_card),
+    ControllerReport: ReportKind("prove --controller", controller_blocks, controller_sheet),
+    CertificateReport: ReportKind("prove --check-certificate", certificate_blocks, certificate_sheet),
+    ConformReport: ReportKind("conform", conform_blocks, conform_sheet),
+    AuditReport: ReportKind("audit", audit_blocks, audit_sheet, audit_parts, audit_card),
+    ReproduceReport: ReportKind("reproduce", reproduction_blocks, reproduction_sheet),
+    RiskReport: ReportKind("risk", risk_blocks, risk_sheet, risk_parts, risk_card),
+    TlcReport: ReportKind("tlc", tlc_blocks),
+    ScenarioReport: ReportKind("show E-1", scenario_blocks),
+    MutateReport: ReportKind("mutate", mutate_blocks, mutate_sheet, card=mutate_card),
+    SimulationReport: ReportKind("simulate", simulation_blocks, simulation_sheet, simulation_parts),
+    ExploreReport: ReportKind("explore", exploration_blocks, exploration_sheet, exploration_parts),
+    SweepReport: ReportKind("sweep", sweep_blocks),
+    SuiteReport: ReportKind("suite", suite_blocks, suite_sheet, card=suite_card),
+    GateReport: ReportKind("gate", gate_blocks, gate_sheet, gate_parts, gate_card),
+    CoverageReport: ReportKind("runs coverage", coverage_blocks),
+    ReplayReport: ReportKind("replay", replay_blocks, replay_sheet, replay_parts),
+    TraceReport: ReportKind("trace show", trace_report_blocks),
+    TraceDiffReport: ReportKind("trace diff", trace_diff_blocks),
+    ExplainReport: ReportKind("explain", explain_blocks, explain_sheet, explain_parts),
 }
 
 
-def kind_of(report: Report) -> Kind:
+def kind_of(report: Report) -> ReportKind:
     """Return the kind of a report; a result of the Python API is a report, too."""
     return next(KINDS[base] for base in type(report).__mro__ if base in KINDS)
 

@@ -26,7 +26,7 @@ MEANINGS: dict[RowVerdict, str] = {
 }
 
 
-class Cell(Record, frozen=True):
+class MatrixCell(Record, frozen=True):
     """One configuration of a matrix."""
 
     verdict: RowVerdict
@@ -39,7 +39,7 @@ class Cell(Record, frozen=True):
     number: int
 
 
-class Matrix(Record, frozen=True):
+class SweepMatrix(Record, frozen=True):
     """One facet."""
 
     facet: str
@@ -47,11 +47,11 @@ class Matrix(Record, frozen=True):
     columns: str
     row_heads: tuple[str, ...]
     column_heads: tuple[str, ...]
-    cells: tuple[tuple[Cell | None, ...], ...]
+    cells: tuple[tuple[MatrixCell | None, ...], ...]
     """One tuple per row, None where the grid has no configuration."""
 
 
-def matrices(report: SweepReport) -> tuple[Matrix, ...]:
+def matrices(report: SweepReport) -> tuple[SweepMatrix, ...]:
     """All facets, in the order of the grid."""
     values = {key: _values(report, key) for key in report.keys}
     varied = [key for key in report.keys if len(values[key]) > 1] or [report.keys[0]]
@@ -66,7 +66,7 @@ def matrices(report: SweepReport) -> tuple[Matrix, ...]:
         )
         if any(cell is not None for line in cells for cell in line):
             result.append(
-                Matrix(
+                SweepMatrix(
                     facet=", ".join(f"{k} = {shown(v)}" for k, v in zip(facets, chosen, strict=True)),
                     rows=down,
                     columns=across or "",
@@ -85,10 +85,10 @@ def _values(report: SweepReport, key: str) -> list[Scalar]:
     return list(dict.fromkeys([*(value for value in axis if value in used), *used]))
 
 
-def _cell(row: SweepRow | None) -> Cell | None:
+def _cell(row: SweepRow | None) -> MatrixCell | None:
     if row is None:
         return None
-    return Cell(row.verdict, SIGNS[row.verdict], row.verdict, detail(row), row.number)
+    return MatrixCell(row.verdict, SIGNS[row.verdict], row.verdict, detail(row), row.number)
 
 
 def detail(row: SweepRow) -> str:
@@ -139,7 +139,7 @@ def sweep_markdown(report: SweepReport) -> str:
     return "\n".join(lines)
 
 
-def _text(cell: Cell | None) -> str:
+def _text(cell: MatrixCell | None) -> str:
     if cell is None:
         return ""
     return f"{cell.sign} {cell.word}" + (f": {cell.detail}" if cell.detail else "")

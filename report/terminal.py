@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from elrcheck.base.printable import printable_line
-from elrcheck.report.document import THIN_SPACE, Block, Case, Cell, Labelled, Line, Number, Table, Verdict, grouped
+from elrcheck.report.document import THIN_SPACE, Block, Case, Cell, Headline, Labelled, Line, Number, Table, grouped
 from elrcheck.report.line_breaks import Color, column_widths, lines, stacked
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Page:
             match block:
                 case Line(text, style, hang):
                     self._print(text, style, hang)
-                case Verdict(word, text):
+                case Headline(word, text):
                     self._verdict(word, text)
                 case Labelled(label, text, indent):
                     if text:

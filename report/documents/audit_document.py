@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.report.document import Block, Case, Labelled, Level, Line, Sheet, Suite, Verdict, grouped
+from elrcheck.report.document import Block, Case, CaseLevel, Headline, Labelled, Line, Sheet, Suite, grouped
 from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import (
     WORST_FIRST,
@@ -53,7 +53,7 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
         yield from _cluster(report.cluster, report, detail)
         return
     still = sum(1 for flag in report.flags if flag.until is None)
-    yield Verdict(
+    yield Headline(
         report.verdict,
         f"{_several(report.records, 'record')}, {_several(report.partitions, 'partition')},"
         f" {_several(len(report.flags), 'flag')} ({grouped(still)} not resolved),"
@@ -100,7 +100,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
             f"brokers {', '.join(map(str, cluster.brokers))}{fenced}, reassignments under way:"
             f" {grouped(cluster.reassignments)}; seen {cluster.time}{at}"
         )
-    yield Verdict(
+    yield Headline(
         report.verdict,
         f"{_several(cluster.topics, 'topic')}, {_several(report.partitions, 'partition')},"
         f" {_several(len(report.flags), 'flag')}, {report.seconds:.1f} s",
@@ -131,7 +131,7 @@ def _logs(report: AuditReport) -> Iterator[Block]:
         yield Line(f"          the first at offset {unread.offset} in {unread.path}")
 
 
-LEVELS: Mapping[Severity, Level] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+LEVELS: Mapping[Severity, CaseLevel] = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 
 
 def audit_sheet(report: AuditReport) -> Sheet:

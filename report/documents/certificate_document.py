@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Number, Outcome, Sheet, Suite, Table
 from elrcheck.report.documents.proof_document import claim_blocks
 from elrcheck.results.prove_report import CertificateReport, ScriptReport
 
@@ -29,7 +29,7 @@ def certificate_blocks(report: CertificateReport, detail: int = 0) -> Iterator[B
         ]
         yield Table(("script", "fits", "questions", "unsat", "seconds"), rows)
     rest = f"{certificate_summary(report)}, {report.seconds:.1f} s"
-    yield Verdict(report.verdict, f"{report.variant}, {rest}")
+    yield Headline(report.verdict, f"{report.variant}, {rest}")
 
 
 def certificate_summary(report: CertificateReport) -> str:

@@ -17,7 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    Outcome,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_sentence import sentence
@@ -49,7 +61,7 @@ def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, d
         yield from violation_blocks(violation, report, detail)
     for violation in violations[whole:]:
         place = _place(violation, report)
-        yield Verdict("fail", _headline(violation, report) + (f"  {place}" if place else ""))
+        yield Headline("fail", _headline(violation, report) + (f"  {place}" if place else ""))
     if 0 < whole < len(violations):
         yield Line(f"      -v prints all {len(violations)}, and `elrcheck trace show PATH` one of them")
         yield Line()
@@ -69,7 +81,7 @@ def _place(violation: PropertyReport, report: CheckReport) -> str | None:
 
 def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
     """Prints the block of one violated property, including its trace."""
-    yield Verdict("fail", _headline(violation, report))
+    yield Headline("fail", _headline(violation, report))
     yield Labelled("means", sentence(violation).translate(PLAIN))
     yield Labelled("conjunct", violation.conjunct)
     yield Labelled("witness", violation.witness)
@@ -133,10 +145,10 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     violated = [result.id for result in report.properties if result.verdict == "violated"]
     unreached = [result.id for result in report.properties if result.verdict == "unreached"]
     for failure in report.failures:
-        yield Verdict("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
-    yield Verdict(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+        yield Headline("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
+    yield Headline(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
     if report.vacuous is not None:
-        yield Verdict("vacuous", report.vacuous)
+        yield Headline("vacuous", report.vacuous)
     yield Labelled("violated", ", ".join(violated))
     yield Labelled("unreached", ", ".join(unreached))
     for overflow in search.overflows:

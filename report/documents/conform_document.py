@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
 from elrcheck.results.conform_report import ConformReport, DisagreementReport, VersionReport
 
 
@@ -40,7 +40,7 @@ def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
     if report.stopped_by is not None:
         yield Line(f"stopped by {report.stopped_by}; the report has what was compared until then")
     minute = 60 * report.compared / report.seconds if report.seconds else 0.0
-    yield Verdict(
+    yield Headline(
         report.verdict,
         f"{grouped(report.compared)} comparisons, {grouped(report.unexplained)} differ without an"
         f" explanation, seed {report.seed}, {report.seconds:.1f} s, {grouped(round(minute))} a minute",

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Number, Outcome, Sheet, Suite, Table
 from elrcheck.report.plain_words import several
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
@@ -38,7 +38,7 @@ def controller_blocks(report: ControllerReport, detail: int = 0) -> Iterator[Blo
     names = ", ".join(v.variant for v in report.variants) if len(report.variants) < 3 else "all variants"
     solver = f"{report.solver.name} {report.solver.version}"
     yield Line(f"{several(report.brokers, 'broker')}, replica lists of every length and order, unbounded epochs")
-    yield Verdict(report.verdict, f"{names}, {solver}, {report.seconds:.1f} s")
+    yield Headline(report.verdict, f"{names}, {solver}, {report.seconds:.1f} s")
 
 
 def _failures(variant: VariantReport, rules: Sequence[RuleReport], detail: int) -> Iterator[Block]:
@@ -53,13 +53,13 @@ def _failures(variant: VariantReport, rules: Sequence[RuleReport], detail: int) 
                 yield Labelled("also by", f"{rest}  (--verbose prints them)")
             yield Line()
         for cell in open_:
-            yield Verdict("unknown", f"{rule.id} {rule.name} by {cell.event}  ({cell.seconds:.2f} s)")
+            yield Headline("unknown", f"{rule.id} {rule.name} by {cell.event}  ({cell.seconds:.2f} s)")
             yield Labelled("reason", cell.reason)
             yield Line()
 
 
 def _failure(cell: StepReport, rule: RuleReport) -> Iterator[Block]:
-    yield Verdict("refuted", f"{rule.id} {rule.name} by {cell.event}  ({cell.seconds:.2f} s)")
+    yield Headline("refuted", f"{rule.id} {rule.name} by {cell.event}  ({cell.seconds:.2f} s)")
     yield Labelled("rule", rule.title)
     failure = cell.failure
     if failure is None:

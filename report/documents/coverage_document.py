@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Labelled, Number, Table, Verdict
+from elrcheck.report.document import Block, Headline, Labelled, Number, Table
 from elrcheck.report.plain_words import several
 from elrcheck.results.coverage_report import CoverageReport
 
@@ -29,7 +29,7 @@ def coverage_blocks(report: CoverageReport, detail: int = 0) -> Iterator[Block]:
         )
     bounded = sum(not run.complete for run in report.runs)
     more = f", {bounded} of them bounded" if bounded else ""
-    yield Verdict(report.verdict, several(len(report.runs), "run") + more)
+    yield Headline(report.verdict, several(len(report.runs), "run") + more)
     yield Labelled("actions", _never("never fired", [a.name for a in report.actions if not a.runs]))
     yield Labelled("witnesses", _never("never reached", [w.id for w in report.witnesses if not w.reached]))
     for guard in report.guards:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Labelled, Line, Sheet, Table, Verdict
+from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table
 from elrcheck.report.plain_words import unbound
 from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainReport
 
@@ -42,12 +42,12 @@ def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
     origin = report.origin
     led = f", after {report.led}" if report.led else ""
     where = f"state {report.at} of {report.steps}{led} ({origin.variant}, {origin.scope})"
-    yield Verdict(report.verdict, where)
+    yield Headline(report.verdict, where)
     yield Labelled("source", origin.source)
 
 
 def _property(explained: Explained, at: int, detail: int) -> Iterator[Block]:
-    yield Verdict("holds" if explained.value else "fail", f"{explained.id} {explained.name} in state {at}")
+    yield Headline("holds" if explained.value else "fail", f"{explained.id} {explained.name} in state {at}")
     yield Labelled("", explained.statement, indent=0)
     for clause in explained.clauses:
         yield from _clause(clause, detail, 0, explained.value)
@@ -60,11 +60,11 @@ def _wait(explained: Explained, detail: int) -> Iterator[Block]:
     """Prints the goal in each state of the cycle; groups states where it is false for the same reasons."""
     wait, instance = explained.wait, f" for {explained.witness}" if explained.witness else ""
     if wait is None:
-        yield Verdict("holds", f"{explained.id} {explained.name}: every wait ends in this behaviour")
+        yield Headline("holds", f"{explained.id} {explained.name}: every wait ends in this behaviour")
         yield Labelled("", explained.statement, indent=0)
         yield Line()
         return
-    yield Verdict("fail", f"{explained.id} {explained.name}{instance}: waits forever from state {wait.since} on")
+    yield Headline("fail", f"{explained.id} {explained.name}{instance}: waits forever from state {wait.since} on")
     yield Labelled("", explained.statement, indent=0)
     yield Line(f"{'':10}waits in state {wait.since}:")
     yield from _clause(wait.premise, detail if detail > 0 else -1, 1, False)
@@ -102,7 +102,7 @@ def _cycle(cycle: Cycle, detail: int) -> Iterator[Block]:
 
 def _action(explained: Explained, detail: int) -> Iterator[Block]:
     label = f"{explained.name}({', '.join(f'{a.name}={a.value}' for a in explained.arguments)})"
-    yield Verdict("enabled" if explained.value else "refused", label)
+    yield Headline("enabled" if explained.value else "refused", label)
     yield Labelled("", explained.statement, indent=0)
     for clause in explained.clauses:
         yield from _clause(clause, detail, 0, explained.value)

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from elrcheck.report.document import Block, Labelled, Number, Sheet, Table, Verdict, grouped
+from elrcheck.report.document import Block, Headline, Labelled, Number, Sheet, Table, grouped
 from elrcheck.report.plain_words import several
 from elrcheck.results.check_report import Projection
 
@@ -50,7 +50,7 @@ def _tables(report: ExploreReport) -> Iterator[Block]:
 
 def _summary(report: ExploreReport) -> Iterator[Block]:
     space = report.space
-    yield Verdict(report.verdict, exploration_sheet(report).summary)
+    yield Headline(report.verdict, exploration_sheet(report).summary)
     for leaf, count in (space.overflows or {}).items():
         yield Labelled("overflow", f"{leaf} exceeded its bit width in {grouped(count)} steps")
     yield Labelled("states", _states(space))

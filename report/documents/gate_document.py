@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
 from elrcheck.report.documents.check_document import check_notes, property_case, search_facts, violations_blocks
 from elrcheck.report.documents.proof_document import cell_blocks, cell_case, obligation_blocks, obligation_case
 from elrcheck.report.documents.suite_document import run_case
@@ -43,11 +43,11 @@ def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Bloc
     where = f"{check.variant}, {check.scope}; {entry.place}"
     if not entry.differences:
         proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
-        yield Verdict(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}")
+        yield Headline(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}")
         return
     number = len(entry.differences)
     word = entry.verdict if report.verdict != "updated" else "updated"
-    yield Verdict(word, f"{entry.name}: {differences(number)}  ({where})")
+    yield Headline(word, f"{entry.name}: {differences(number)}  ({where})")
     listed, left = _shown(entry.differences, detail)
     yield Table(
         ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
@@ -63,10 +63,10 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
     if not suite.differences:
         states = grouped(sum(run.distinct for run in runs))
         searched = several(len(runs), "configuration")
-        yield Verdict(suite.verdict, f"{suite.name}: {searched}, {states} states")
+        yield Headline(suite.verdict, f"{suite.name}: {searched}, {states} states")
         return
     word = suite.verdict if report.verdict != "updated" else "updated"
-    yield Verdict(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
+    yield Headline(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
     listed, left = _shown(suite.differences, detail)
     yield Table(
         ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
@@ -122,7 +122,7 @@ def _findings(entry: EntryReport, detail: int) -> Iterator[Block]:
 def _verdict(report: GateReport) -> Iterator[Block]:
     differing = [entry for entry in report.parts if entry.differences]
     yield Labelled("kept", from_store(report.kept))
-    yield Verdict(report.verdict, gate_summary(report))
+    yield Headline(report.verdict, gate_summary(report))
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
         command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"

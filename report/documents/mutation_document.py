@@ -8,6 +8,7 @@ from elrcheck.report.document import (
     Block,
     Case,
     Cell,
+    Headline,
     Labelled,
     Line,
     Number,
@@ -15,7 +16,6 @@ from elrcheck.report.document import (
     Sheet,
     Suite,
     Table,
-    Verdict,
     grouped,
 )
 from elrcheck.report.documents.trace_document import trace_blocks
@@ -34,7 +34,7 @@ def mutate_blocks(report: MutateReport, detail: int = 0) -> Iterator[Block]:
             yield from _hazard(hazard, report, detail)
     for guard in report.guards:
         if guard.counterexample is not None and (detail > 0 or single):
-            yield Verdict(guard.verdict, f"{guard.action} without: {guard.guard}")
+            yield Headline(guard.verdict, f"{guard.action} without: {guard.guard}")
             yield from _finding(guard.conjunct, guard.witness, guard.counterexample, detail)
     run = [h for h in report.hazards if h.verdict != "skipped"]
     listed = [h for h in run if detail >= 0 or h.verdict != "found"]
@@ -104,7 +104,7 @@ def _why(rule: RuleMutant) -> str:
 
 
 def _hazard(hazard: HazardReport, report: MutateReport, detail: int) -> Iterator[Block]:
-    yield Verdict(hazard.verdict, f"{hazard.id}  {hazard.title}")
+    yield Headline(hazard.verdict, f"{hazard.id}  {hazard.title}")
     yield Labelled("issue", hazard.issue)
     yield Labelled("mutation", hazard.mutation)
     yield Labelled("scope", f"{hazard.variant}, {hazard.scope}{_settings(hazard.settings)}")
@@ -146,7 +146,7 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
     tally = "; ".join(parts) or ("nothing was changed" if report.rule_survey else "no guard was removed")
     ages = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
     yield Labelled("kept", from_store_of(ages))
-    yield Verdict(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
+    yield Headline(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
     if report.survey is not None:
         survey = report.survey
         size = grouped(survey.unmutated.distinct)

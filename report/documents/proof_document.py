@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    Outcome,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.report.documents.check_document import broker_count
 from elrcheck.report.plain_words import from_store, several
 from elrcheck.results.prove_report import (
@@ -32,7 +44,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         if cell.verdict != "proved":
             yield from cell_blocks(cell)
     for one in report.possible.impossible if report.possible is not None else ():
-        yield Verdict("inconclusive", one.statement)
+        yield Headline("inconclusive", one.statement)
         yield Labelled("source", one.source)
     if detail >= 0:
         yield from _implications(report)
@@ -63,7 +75,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         yield from _second(report.second)
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
     yield Labelled("kept", from_store(report.kept))
-    yield Verdict(report.verdict, f"{report.variant}{claim(report)}, {rest}")
+    yield Headline(report.verdict, f"{report.variant}{claim(report)}, {rest}")
 
 
 def claim(report: ProveReport) -> str:
@@ -170,7 +182,7 @@ def _second(second: SecondSolver) -> Iterator[Block]:
 
 
 def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
-    yield Verdict(obligation.verdict, _subject(obligation))
+    yield Headline(obligation.verdict, _subject(obligation))
     yield Labelled("reason", obligation.reason)
     for path, value in (obligation.witness or {}).items():
         yield Labelled("state", f"{path} = {value}")
@@ -178,7 +190,7 @@ def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
 
 
 def cell_blocks(cell: CellReport) -> Iterator[Block]:
-    yield Verdict(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
+    yield Headline(cell.verdict, f"{cell.action} does not preserve {cell.lemma}  ({cell.seconds:.2f} s)")
     yield Labelled("reason", cell.reason)
     failure = cell.failure
     if failure is not None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Outcome, Sheet, Suite, Verdict
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Outcome, Sheet, Suite
 from elrcheck.results.reproduce_report import (
     SHOWN,
     ControlReport,
@@ -43,7 +43,7 @@ def reproduction_blocks(report: ReproduceReport, detail: int = 0) -> Iterator[Bl
         yield Labelled("note", note, indent=0)
     yield Labelled("classes", ", ".join(report.classes) or None, indent=0)
     yield Labelled("kept", report.kept, indent=0)
-    yield Verdict(report.outcome, f"{report.finding}/{report.order} on Kafka {report.kafka}, {report.seconds:.1f} s")
+    yield Headline(report.outcome, f"{report.finding}/{report.order} on Kafka {report.kafka}, {report.seconds:.1f} s")
 
 
 def side_in_words(side: ReproduceReport | ControlReport) -> str:

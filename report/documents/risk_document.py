@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 
 from elrcheck.base.kept.age import Kept
-from elrcheck.report.document import Block, Labelled, Line, Sheet, Table, Verdict
+from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table
 from elrcheck.report.plain_words import from_store
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
@@ -49,7 +49,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
         yield Labelled("kept", from_store(Kept.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
         yield Line()
-    yield Verdict(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
+    yield Headline(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")
 
 
 def settings_in_words(settings: RiskSettings) -> str:

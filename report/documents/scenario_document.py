@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Labelled, Line, Table, Verdict
+from elrcheck.report.document import Block, Headline, Labelled, Line, Table
 from elrcheck.results.scenario_report import Mismatch, RunReport, ScenarioReport, StoryReport
 
 WIDTH = 96
@@ -40,7 +40,7 @@ def scenario_blocks(report: ScenarioReport, detail: int = 0) -> Iterator[Block]:
         yield Labelled("pending", report.pending)
     if report.run_dir:
         yield Labelled("run", report.run_dir)
-    yield Verdict(_WORD[report.verdict], f"{report.id}: {_count(report.runs)}")
+    yield Headline(_WORD[report.verdict], f"{report.id}: {_count(report.runs)}")
 
 
 def _count(runs: tuple[RunReport, ...]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Labelled, Line, Sheet, Table, Verdict, grouped
+from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table, grouped
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_words import several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
@@ -23,7 +23,7 @@ def simulation_blocks(report: SimulationReport, detail: int = 0) -> Iterator[Blo
 
 def _violation(violation: SeenProperty, report: SimulationReport, detail: int) -> Iterator[Block]:
     steps = several(violation.steps or 0, "step")
-    yield Verdict(
+    yield Headline(
         "fail",
         f"{violation.id} {violation.name}  violated after {steps} of walk {violation.walk}"
         f"  ({report.variant}, {report.scope})",
@@ -76,7 +76,7 @@ def _verdict(report: SimulationReport) -> Iterator[Block]:
     outcome = "a violation" if violated else "no violation"
     walks = several(search.walks, "walk", shown=grouped(search.walks))
     steps = several(report.depth, "step", shown=grouped(report.depth))
-    yield Verdict(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
+    yield Headline(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
     yield Labelled("violated", ", ".join(violated))
     missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]
     yield Labelled("not seen", ", ".join(missed))

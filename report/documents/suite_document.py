@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Number, Outcome, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    Outcome,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.report.plain_words import from_store_of, several
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 
@@ -59,7 +71,7 @@ def _explanations(report: SuiteReport) -> Iterator[Block]:
 
 def _problem(run: SuiteRun, report: SuiteReport) -> Iterator[Block]:
     word = "inconclusive" if run.verdict in ("failed", "inconclusive") else "fail"
-    yield Verdict(word, f"{run.name}  ({run.variant}, {run.scope})")
+    yield Headline(word, f"{run.name}  ({run.variant}, {run.scope})")
     for problem in run.problems:
         yield Labelled("problem", problem)
     for one in run.violations:
@@ -75,7 +87,7 @@ def _trace(one: SuiteViolation, report: SuiteReport) -> str | None:
 def _verdict(report: SuiteReport) -> Iterator[Block]:
     words = ("violated", "holds", "walked", "inconclusive", "failed")
     counts = [f"{report.count(word)} {word}" for word in words if report.count(word)]  # type: ignore[arg-type]
-    yield Verdict(report.verdict, f"{several(len(report.runs), 'configuration')}: {', '.join(counts)}")
+    yield Headline(report.verdict, f"{several(len(report.runs), 'configuration')}: {', '.join(counts)}")
     odd = [run for run in report.runs if not run.as_expected]
     yield Labelled("odd", f"{len(odd)} not as expected" if odd else None)
     yield Labelled("unseen", ", ".join(report.witnesses) and f"no run reaches {', '.join(report.witnesses)}")

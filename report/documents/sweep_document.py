@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Labelled, Number, Table, Verdict, grouped
+from elrcheck.report.document import Block, Headline, Labelled, Number, Table, grouped
 from elrcheck.report.plain_words import several
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
@@ -58,7 +58,7 @@ def _properties(row: SweepRow, detail: int) -> str:
 def _verdict(report: SweepReport) -> Iterator[Block]:
     counts = [f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict)]
     word = "inconclusive" if report.verdict == "nothing" else report.verdict
-    yield Verdict(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
+    yield Headline(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
     breaking = [row for row in report.rows if row.verdict == "violated"]
     if breaking:
         first = breaking[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Labelled, Line, Table, Verdict
+from elrcheck.report.document import Block, Headline, Labelled, Line, Table
 from elrcheck.results.tlc_report import TlcReport
 
 
@@ -20,7 +20,7 @@ def tlc_blocks(report: TlcReport, detail: int = 0) -> Iterator[Block]:
     if detail > 0 or report.verdict == "failed":
         for line in report.output_tail:
             yield Line(f"   | {line}")
-    yield Verdict(report.verdict, f"{report.module}, TLC {report.version}, {report.seconds:.1f} s")
+    yield Headline(report.verdict, f"{report.module}, TLC {report.version}, {report.seconds:.1f} s")
     if detail >= 0:
         yield Labelled("command", " ".join(report.command))
         if report.tlc_exit_code is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.report.document import Block, Case, Labelled, Line, Sheet, Suite, Table, Verdict, grouped
+from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
 from elrcheck.report.plain_words import several, unbound
 from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change, Step, TraceView
@@ -21,7 +21,7 @@ def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
     if report.rejection is not None:
         yield from _rejection(report.rejection, detail)
     where = f"{report.origin.variant}, {report.origin.scope}"
-    yield Verdict(
+    yield Headline(
         report.verdict,
         f"{where}: the model accepts {report.accepted} of {several(report.states, 'state')} ({report.origin.format})",
     )
@@ -141,7 +141,7 @@ def trace_diff_blocks(report: TraceDiffReport, detail: int = 0) -> Iterator[Bloc
             if row.a != row.b:
                 yield Labelled("", f"B  {row.b or _none(row.step)}")
             yield from _leaves(row.leaves, detail)
-    yield Verdict(report.verdict, f"{several(report.common, 'step')} in common, then {_after(report)}")
+    yield Headline(report.verdict, f"{several(report.common, 'step')} in common, then {_after(report)}")
     yield Labelled("A", f"{_source(report.a)}: {several(report.steps_a, 'step')}")
     yield Labelled("B", f"{_source(report.b)}: {several(report.steps_b, 'step')}")
 

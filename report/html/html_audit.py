@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from elrcheck.report.document import Document
 from elrcheck.report.html.html_lanes import lane_picture
-from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.audit_report import WORST_FIRST, AuditedCluster, AuditedLog, AuditFlag, AuditReport
 
 MOST_ROWS = 500
@@ -15,14 +15,14 @@ NOW = ("partition", "severity", "rule", "finding", "what is so")
 FLAGS = ("offset", "time", "partition", "severity", "rule", "finding", "what is so", "until", "file", "byte")
 
 
-def audit_parts(report: AuditReport, document: Document) -> Iterable[Part]:
+def audit_parts(report: AuditReport, document: Document) -> Iterable[PagePart]:
     """Return a part for each log, or one for the cluster."""
     if report.cluster is not None:
         return (_cluster(report.cluster, report),)
     return tuple(_part(f"l{number}", log, report) for number, log in enumerate(report.logs, 1))
 
 
-def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
+def _cluster(cluster: AuditedCluster, report: AuditReport) -> PagePart:
     facts = (
         ("cluster", cluster.cluster_id),
         ("Kafka", cluster.kafka),
@@ -42,7 +42,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport) -> Part:
     )
     note = _note(len(report.flags)) or ("" if report.flags else "No partition is flagged.")
     grids = [Grid("Flags", NOW, rows, note), *_remedies(report.flags)]
-    return Part("c1", cluster.name, facts, grids=tuple(grids))
+    return PagePart("c1", cluster.name, facts, grids=tuple(grids))
 
 
 def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
@@ -51,7 +51,7 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     return (("repaired", text),) if text else ()
 
 
-def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
+def _part(key: str, log: AuditedLog, report: AuditReport) -> PagePart:
     span = "none" if log.first_offset is None else f"{log.first_offset} to {log.last_offset}"
     facts = [
         ("records", f"{log.records:,}"),
@@ -69,7 +69,7 @@ def _part(key: str, log: AuditedLog, report: AuditReport) -> Part:
             if (flag.log, flag.topic, flag.partition) == (log.name, line.topic, line.partition)
         ]
         pictures.append(lane_picture(f"{key}-p{number}", line, of_line))
-    return Part(key, log.name, tuple(facts), grids=tuple(_grids(log, report)), lanes=tuple(pictures))
+    return PagePart(key, log.name, tuple(facts), grids=tuple(_grids(log, report)), lanes=tuple(pictures))
 
 
 def _grids(log: AuditedLog, report: AuditReport) -> list[Grid]:

@@ -6,18 +6,18 @@ from collections.abc import Iterable
 
 from elrcheck.report.document import Document
 from elrcheck.report.html.html_charts import growth, variables, yields
-from elrcheck.report.html.html_part import Charts, Part, facts_of
+from elrcheck.report.html.html_part import Charts, PagePart, facts_of
 from elrcheck.report.html.html_states import picture
 from elrcheck.results.check_report import ActionReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport
 
 
-def exploration_parts(report: ExploreReport, document: Document) -> Iterable[Part]:
+def exploration_parts(report: ExploreReport, document: Document) -> Iterable[PagePart]:
     """Return the part of an explored scope."""
     space = report.space
     actions = [ActionReport(a.name, a.fired, a.new_states, a.cut) for a in report.actions]
-    yield Part(
+    yield PagePart(
         key="x1",
         name=f"{report.variant}, {report.scope}",
         facts=facts_of(document),

@@ -8,7 +8,7 @@ from elrcheck.results.prove_report import CellReport, ProveReport
 SIGNS = {"proved": "✓", "refuted": "✗", "unknown": "?"}
 
 
-class Matrix(Record, frozen=True):
+class ProofMatrix(Record, frozen=True):
     """A proof matrix."""
 
     lemmas: tuple[str, ...]
@@ -19,7 +19,7 @@ class Matrix(Record, frozen=True):
     seconds: float
 
 
-def matrix(report: ProveReport) -> Matrix | None:
+def matrix(report: ProveReport) -> ProofMatrix | None:
     """Builds the matrix; None if the proof has no cells."""
     if not report.cells:
         return None
@@ -27,7 +27,7 @@ def matrix(report: ProveReport) -> Matrix | None:
     by_action: dict[str, dict[str, CellReport]] = {}
     for cell in report.cells:
         by_action.setdefault(cell.action, {})[cell.lemma] = cell
-    return Matrix(
+    return ProofMatrix(
         lemmas,
         tuple((action, tuple(cells.get(lemma) for lemma in lemmas)) for action, cells in by_action.items()),
         sum(cell.verdict == "proved" for cell in report.cells),

@@ -12,7 +12,7 @@ from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_exploration import not_drawn
 from elrcheck.report.html.html_matrix import matrix
-from elrcheck.report.html.html_part import Charts, HtmlPage, Part, labelled
+from elrcheck.report.html.html_part import Charts, HtmlPage, PagePart, labelled
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
@@ -26,38 +26,38 @@ SHOWN = 200
 """Maximum number of cases in a table, and of counterexamples on a page: a proof has thousands."""
 
 
-def html_page(document: Document, parts: Iterable[Part], card: Card) -> HtmlPage:
+def html_page(document: Document, parts: Iterable[PagePart], card: Card) -> HtmlPage:
     """Return the page of a document."""
     sheet, tone = document.sheet, TONES.get(int(document.exit_code), "undecided")
     ordered = _worst_first(tuple(parts))
     return HtmlPage(document.command, document.verdict, tone, sheet.summary, sheet.notes, ordered, card)
 
 
-def case_parts(report: Report, document: Document) -> Iterable[Part]:
+def case_parts(report: Report, document: Document) -> Iterable[PagePart]:
     """Return a part for each suite: its cases, and the traces of those that failed."""
     return (_plain(f"s{number}", suite) for number, suite in enumerate(document.sheet.suites, 1))
 
 
-def check_parts(report: CheckReport, document: Document) -> Iterable[Part]:
+def check_parts(report: CheckReport, document: Document) -> Iterable[PagePart]:
     """Return the part of a search."""
     return [_check_part("c1", document.sheet.suites[0], report)]
 
 
-def gate_parts(report: GateReport, document: Document) -> Iterable[Part]:
+def gate_parts(report: GateReport, document: Document) -> Iterable[PagePart]:
     """Return a part for each entry of the baseline."""
     pairs = zip(report.parts, document.sheet.suites, strict=True)
     return (_gate_part(f"e{number}", entry, suite) for number, (entry, suite) in enumerate(pairs, 1))
 
 
-def _worst_first(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def _worst_first(parts: tuple[PagePart, ...]) -> tuple[PagePart, ...]:
     """Failures first, a proof's matrix before all; the parts that passed are folded where another failed."""
     fails = any(part.worst == 0 for part in parts)
     ordered = sorted(parts, key=lambda part: -1 if part.matrix and not part.cases else part.worst)
     return tuple(replace(part, folded=True) if fails and part.worst == 2 and part.cases else part for part in ordered)
 
 
-def _check_part(key: str, suite: Suite, report: CheckReport) -> Part:
-    return Part(
+def _check_part(key: str, suite: Suite, report: CheckReport) -> PagePart:
+    return PagePart(
         key=key,
         name=suite.name,
         facts=labelled((*number_blocks(report), Labelled("run", report.run_dir))),
@@ -116,13 +116,13 @@ def _broken(message: str, report: CheckReport, ident: str) -> str:
     return " ".join(filter(None, [f"{result.id} {result.name} violated, as expected:", *named])).rstrip(":")
 
 
-def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> Part:
+def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> PagePart:
     if isinstance(entry, GatedSuite):
         facts = (("baseline", entry.place), ("comparison", entry.verdict))
         return replace(_plain(key, suite), facts=facts, differences=entry.differences)
     check = _check_part(key, suite, entry.check)
     cases, hidden = _shown(suite.cases)
-    return Part(
+    return PagePart(
         key=key,
         name=suite.name,
         facts=(("baseline", entry.place), ("comparison", entry.verdict), *check.facts),
@@ -136,7 +136,7 @@ def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> Part:
     )
 
 
-def _plain(key: str, suite: Suite) -> Part:
+def _plain(key: str, suite: Suite) -> PagePart:
     cases, hidden = _shown(suite.cases)
     with_trace = [case for case in suite.cases if case.trace is not None and case.outcome != "passed"]
     traces = tuple(
@@ -144,10 +144,10 @@ def _plain(key: str, suite: Suite) -> Part:
         for n, case in enumerate(with_trace[:SHOWN], 1)
         if case.trace is not None
     )
-    return Part(key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces))
+    return PagePart(key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces))
 
 
-def prove_parts(report: ProveReport, document: Document) -> Iterable[Part]:
+def prove_parts(report: ProveReport, document: Document) -> Iterable[PagePart]:
     """Return the matrix, which is the main result of a proof, and a part for each of its phases."""
     settings = tuple((name, str(value)) for name, value in report.config.items())
     solver = report.solver
@@ -157,7 +157,7 @@ def prove_parts(report: ProveReport, document: Document) -> Iterable[Part]:
         (phase.name, f"{phase.proved} proved, {phase.refuted} refuted, {phase.unknown} unknown, {phase.seconds:.1f} s")
         for phase in report.phases
     )
-    first = Part("m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings)
+    first = PagePart("m1", f"{report.variant}, the proof", (*facts, *phases), matrix=matrix(report), settings=settings)
     return [first, *(_plain(f"p{number}", suite) for number, suite in enumerate(document.sheet.suites, 1))]
 
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from msgspec import field
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.document import THIN_SPACE, Block, Case, Document, Labelled, Verdict
+from elrcheck.report.document import THIN_SPACE, Block, Case, Document, Headline, Labelled
 from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import Bar, Growth
 from elrcheck.report.html.html_lanes import LanePicture
-from elrcheck.report.html.html_matrix import Matrix
+from elrcheck.report.html.html_matrix import ProofMatrix
 from elrcheck.report.html.html_states import Picture
 from elrcheck.report.html.html_trace import TraceBlock
 from elrcheck.results.gate_report import Difference
@@ -40,7 +40,7 @@ class Grid(Record, frozen=True):
     """A sentence above the table."""
 
 
-class Part(Record, frozen=True):
+class PagePart(Record, frozen=True):
     """One part of a page."""
 
     key: str
@@ -51,7 +51,7 @@ class Part(Record, frozen=True):
     """Number of passed cases left out."""
     differences: tuple[Difference, ...] = ()
     charts: Charts | None = None
-    matrix: Matrix | None = None
+    matrix: ProofMatrix | None = None
     settings: tuple[tuple[str, str], ...] = ()
     traces: tuple[TraceBlock, ...] = ()
     unshown: int = 0
@@ -121,7 +121,7 @@ class HtmlPage(Record, frozen=True):
     """Passed, failed or undecided, according to the exit code of the command."""
     summary: str
     notes: tuple[str, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
     card: Card = field(default_factory=Card)
 
 
@@ -133,5 +133,5 @@ def labelled(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:
 
 def facts_of(document: Document) -> tuple[tuple[str, str], ...]:
     """Return the labelled lines below the verdict."""
-    last = max(place for place, block in enumerate(document.blocks) if isinstance(block, Verdict))
+    last = max(place for place, block in enumerate(document.blocks) if isinstance(block, Headline))
     return labelled(document.blocks[last:])

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 
 from elrcheck.report.document import Document
 from elrcheck.report.documents.risk_document import WORDS, causes_in_words, reach_in_words, settings_in_words
-from elrcheck.report.html.html_part import Grid, Part
+from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in", "what to do")
 
 
-def risk_parts(report: RiskReport, document: Document) -> Iterable[Part]:
+def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
     """Return a part for each group of settings, then what differs and what was tried."""
     parts = [_part(f"k{number}", part) for number, part in enumerate(report.parts, 1)]
     if report.differences:
         rows = tuple((d.outcome, d.words, d.here, d.there) for d in report.differences)
         grid = Grid("Differences", ("outcome", "events", "first settings", "other settings"), rows)
-        parts.append(Part("differences", "What differs", grids=(grid,)))
+        parts.append(PagePart("differences", "What differs", grids=(grid,)))
     tried = tuple((name, words) for name, words in report.tried.items())
     left = tuple((text,) for text in report.not_tried)
     parts.append(
-        Part(
+        PagePart(
             "events",
             "What was tried",
             grids=(Grid("Events", ("event", "what happens"), tried), Grid("Not tried", ("what",), left)),
@@ -31,7 +31,7 @@ def risk_parts(report: RiskReport, document: Document) -> Iterable[Part]:
     return parts
 
 
-def _part(key: str, part: RiskPart) -> Part:
+def _part(key: str, part: RiskPart) -> PagePart:
     facts: list[tuple[str, str]] = [(outcome, reach_in_words(part, outcome)) for outcome in part.safe_up_to]
     harmless = ", ".join(part.safe_events) or "none"
     if part.safe_events and any(reach.undecided for reach in part.safe_up_to.values()):
@@ -55,7 +55,7 @@ def _part(key: str, part: RiskPart) -> Part:
         grids.append(
             Grid("Known in this release, beyond these events", ("finding", "title", "what is lost", "page"), others)
         )
-    return Part(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
+    return PagePart(key, settings_in_words(part.settings), tuple(facts), grids=tuple(grids))
 
 
 def _row(answer: RiskAnswer) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ class Spot(Record, frozen=True):
     """X, y, width and height of a box for the description, beside the state and inside the picture."""
 
 
-class Line(Record, frozen=True):
+class DrawnLine(Record, frozen=True):
     """All steps from one state to another."""
 
     source: int
@@ -65,7 +65,7 @@ class Line(Record, frozen=True):
     title: str
 
 
-class Key(Record, frozen=True):
+class LegendKey(Record, frozen=True):
     """A legend entry: a kind and its actions."""
 
     name: str
@@ -86,8 +86,8 @@ class Picture(Record, frozen=True):
     height: float
     layers: tuple[tuple[str, float], ...]
     spots: tuple[Spot, ...]
-    lines: tuple[Line, ...]
-    keys: tuple[Key, ...]
+    lines: tuple[DrawnLine, ...]
+    keys: tuple[LegendKey, ...]
     notes: tuple[tuple[float, str], ...]
     """Lines above the legend."""
     thick: str
@@ -205,7 +205,7 @@ def _styles(steps: Sequence[DrawnStep]) -> dict[str, int]:
     return {kind: place if place < alone else OTHER_STYLES[OTHERS] for place, (kind, _) in enumerate(counted)}
 
 
-def _keys(steps: Sequence[DrawnStep], styles: dict[str, int], y: float) -> tuple[Key, ...]:
+def _keys(steps: Sequence[DrawnStep], styles: dict[str, int], y: float) -> tuple[LegendKey, ...]:
     actions: dict[int, list[str]] = {}
     names = {style: kind.replace("_", " ") for kind, style in styles.items()} | {KINDS: OTHERS}
     for step in steps:
@@ -215,7 +215,7 @@ def _keys(steps: Sequence[DrawnStep], styles: dict[str, int], y: float) -> tuple
     mixed = any(len(set(kinds)) > 1 for kinds in _kinds(steps).values())
     entries = [(names[style], style, tuple(sorted(listed))) for style, listed in sorted(actions.items())]
     entries += [(MIXED, OTHER_STYLES[MIXED], ())] if mixed else []
-    return tuple(Key(name, style, listed, y + LINE * n) for n, (name, style, listed) in enumerate(entries))
+    return tuple(LegendKey(name, style, listed, y + LINE * n) for n, (name, style, listed) in enumerate(entries))
 
 
 def _kinds(steps: Sequence[DrawnStep]) -> dict[tuple[int, int], list[str]]:
@@ -227,7 +227,7 @@ def _kinds(steps: Sequence[DrawnStep]) -> dict[tuple[int, int], list[str]]:
 
 def _lines(
     graph: SmallGraph, at: Sequence[tuple[float, float]], styles: dict[str, int], way: DrawnPath | None
-) -> Iterator[Line]:
+) -> Iterator[DrawnLine]:
     together: dict[tuple[int, int], list[DrawnStep]] = {}
     for step in graph.steps:
         together.setdefault((step.source, step.target), []).append(step)
@@ -241,7 +241,7 @@ def _lines(
         broken = sorted({ident for step in steps for ident in step.violates})
         title = [f"{source} → {target}", *(step.label for step in steps)]
         title += [f"✗ violates {', '.join(broken)}"] if broken else []
-        yield Line(
+        yield DrawnLine(
             source,
             target,
             style,

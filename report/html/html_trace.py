@@ -14,7 +14,7 @@ from elrcheck.results.trace_view import TraceView, Truth
 _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 
-class Leaf(Record, frozen=True):
+class LeafCell(Record, frozen=True):
     """One cell of a state table, after the last step."""
 
     path: str
@@ -27,14 +27,14 @@ class Leaf(Record, frozen=True):
 
 class LeafRow(Record, frozen=True):
     name: str
-    cells: tuple[Leaf | None, ...]
+    cells: tuple[LeafCell | None, ...]
 
     @property
     def changes(self) -> bool:
         return any(cell is not None and cell.changes for cell in self.cells)
 
 
-class Group(Record, frozen=True):
+class LeafTable(Record, frozen=True):
     """A table of leaves: one column per broker (`columns`: their numbers), or a single column."""
 
     name: str
@@ -66,7 +66,7 @@ class TraceBlock(Record, frozen=True):
     view: TraceView
     source: str
     place: str
-    groups: tuple[Group, ...]
+    groups: tuple[LeafTable, ...]
     truths: tuple[TruthRow, ...]
     quiet: Mapping[str, tuple[str, ...]]
     """Properties never hit."""
@@ -119,15 +119,15 @@ def trace_block(
     )
 
 
-def groups(view: TraceView) -> tuple[Group, ...]:
+def groups(view: TraceView) -> tuple[LeafTable, ...]:
     """The leaves of the state as tables, in the order of the model."""
     moved = {change.path for step in view.steps for change in step.changes}
     last = {change.path: change.new for step in view.steps for change in step.changes}
     was = {change.path: change.old for step in view.steps[-1:] for change in step.changes}
-    tables: dict[str, dict[str, dict[str, Leaf]]] = {}
+    tables: dict[str, dict[str, dict[str, LeafCell]]] = {}
     for path, value in _every_leaf(view).items():
         name, row, column = _split(path)
-        leaf = Leaf(path, last.get(path, value), path in moved, was.get(path))
+        leaf = LeafCell(path, last.get(path, value), path in moved, was.get(path))
         tables.setdefault(name, {}).setdefault(row, {})[column] = leaf
     return tuple(_group(name, rows) for name, rows in tables.items())
 
@@ -150,10 +150,10 @@ def _split(path: str) -> tuple[str, str, str]:
     return (head, rest, "") if dot else ("cluster", path, "")
 
 
-def _group(name: str, rows: dict[str, dict[str, Leaf]]) -> Group:
+def _group(name: str, rows: dict[str, dict[str, LeafCell]]) -> LeafTable:
     columns = tuple(dict.fromkeys(column for cells in rows.values() for column in cells))
     listed = (LeafRow(row, tuple(cells.get(column) for column in columns)) for row, cells in rows.items())
-    return Group(name, columns if any(columns) else (), tuple(listed))
+    return LeafTable(name, columns if any(columns) else (), tuple(listed))
 
 
 def _truth(truth: Truth, states: int) -> TruthRow:

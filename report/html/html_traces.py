@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from elrcheck.report.document import Case, Document, Outcome
 from elrcheck.report.documents.trace_document import hit_in_words
-from elrcheck.report.html.html_part import Grid, Part, facts_of
+from elrcheck.report.html.html_part import Grid, PagePart, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_words import several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport
@@ -17,7 +17,7 @@ CLOSEST = 3
 _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
 
 
-def replay_parts(report: ReplayReport, document: Document) -> Iterable[Part]:
+def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]:
     """Show the refusal first, then the accepted prefix."""
     facts = [*_origin(report.origin), ("accepted", f"{report.accepted} of {report.states} states")]
     if report.beyond is not None:
@@ -26,7 +26,7 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[Part]:
     summary = f"The model accepts {report.accepted} of {report.states} states."
     source, brokers = report.origin.source, _brokers(report.origin.config)
     trace = trace_block("r1-t", source, summary, report.trace, brokers, word="Accepted prefix", found=False)
-    yield Part(
+    yield PagePart(
         key="r1",
         name=f"{report.origin.variant}, {report.origin.scope}",
         facts=tuple(facts),
@@ -61,13 +61,13 @@ def _refusal(rejection: Rejection) -> tuple[Grid, ...]:
     return tuple(grid for number, grid in enumerate(grids) if grid.rows or number == 0)
 
 
-def simulation_parts(report: SimulationReport, document: Document) -> Iterable[Part]:
+def simulation_parts(report: SimulationReport, document: Document) -> Iterable[PagePart]:
     """Return the part of a simulation: the actions by how often they were taken, and the violating walks."""
     taken = sorted(report.actions, key=lambda action: (-action.taken, action.name))
     rows = tuple((a.name, f"{a.taken:,}", f"{a.enabled:,}", f"{a.cut:,}") for a in taken)
     head = ("action", "taken", "enabled", "beyond the budgets")
     violated = [result for result in report.properties if result.verdict == "violated" and result.counterexample]
-    yield Part(
+    yield PagePart(
         key="s1",
         name=f"{report.variant}, {report.scope}",
         facts=facts_of(document),
@@ -104,10 +104,10 @@ def _walk(key: str, violation: SeenProperty, report: SimulationReport) -> TraceB
     return trace_block(key, title, summary, violation.counterexample, _brokers(report.config), place=place)
 
 
-def explain_parts(report: ExplainReport, document: Document) -> Iterable[Part]:
+def explain_parts(report: ExplainReport, document: Document) -> Iterable[PagePart]:
     """Return the part of the explained state."""
     led = f", after {report.led}" if report.led else ""
-    yield Part(
+    yield PagePart(
         key="w1",
         name=f"State {report.at} of {report.steps}{led}",
         facts=_origin(report.origin),
