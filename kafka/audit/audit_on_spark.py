@@ -63,17 +63,17 @@ def audit_on_spark(request: AuditRequest, progress: Progress) -> AuditReport:
 def audit_in_session(
     session: SparkSession, request: AuditRequest, progress: Progress, interrupted: Callable[[], bool] = lambda: False
 ) -> AuditReport:
-    """Audit on this session. Raises KeyboardInterrupt if it was interrupted before anything was judged."""
+    """Audit on this session; raise KeyboardInterrupt if it was interrupted before anything was judged."""
     started, repairs = time.monotonic(), Repairs.of(request.repaired)
     progress.stage("listing files")
-    found: dict[str, ListedFile] = {}
+    listed: dict[str, ListedFile] = {}
     for path in request.paths:
         if isinstance(path, Path):
-            found.update({name: ListedFile(name, dump) for name, dump in files_of([path]).items()})
+            listed.update({name: ListedFile(name, dump) for name, dump in files_of([path]).items()})
         else:
-            found.update({each.path: each for each in files_on_spark(session, path)})
-    logs = sorted_into_logs({name: each.dump for name, each in found.items()})
-    tasks = SparkAudit(session, logs, found, interrupted, repairs)
+            listed.update({each.path: each for each in files_on_spark(session, path)})
+    logs = sorted_into_logs({name: each.dump for name, each in listed.items()})
+    tasks = SparkAudit(session, logs, listed, interrupted, repairs)
     try:
         findings, timelines, stopped = run_tasks(tasks, progress)
     except Stopped:
@@ -90,14 +90,14 @@ class SparkAudit(AuditTasks):
         self,
         session: SparkSession,
         logs: Sequence[MetadataLog],
-        found: Mapping[str, ListedFile],
+        listed: Mapping[str, ListedFile],
         interrupted: Callable[[], bool],
         repairs: Repairs,
     ) -> None:
         super().__init__(logs, repairs)
         self.interrupted = interrupted
         self.session = session
-        self.found = found
+        self.listed = listed
         self.width = max(int(session.sparkContext.defaultParallelism), 1)
         self.records: DataFrame | None = None
         self._numbers = itertools.count()
@@ -114,19 +114,19 @@ class SparkAudit(AuditTasks):
         assert self.records is not None
         context, logs, repairs = self.session.sparkContext, self.logs, self.repairs
         width, buckets = self.width, BUCKETS * self.width
-        told = context.broadcast(shared)
+        broadcast = context.broadcast(shared)
         bodies = (
             self.records.where(f"bucket <> {EVERY}")
             .repartitionByRange(buckets, "bucket")
             .sortWithinPartitions("bucket", "log", "part", "piece")
-            .mapInArrow(lambda batches: judge_bucket(batches, logs, told.value, repairs), FOUND)
+            .mapInArrow(lambda batches: judge_bucket(batches, logs, broadcast.value, repairs), FOUND)
         ).rdd
         tasks = range(bodies.getNumPartitions())
-        for start in range(0, len(tasks), width):  # what is found so far is kept after an interruption
+        for start in range(0, len(tasks), width):  # what is listed so far is kept after an interruption
             some = list(tasks[start : start + width])
             for row in self._done(partial(context.runJob, bodies, list, some)):
                 yield row.log, bytes(row.body)
-        told.destroy()
+        broadcast.destroy()
 
     def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
         assert self.records is not None
@@ -180,12 +180,12 @@ class SparkAudit(AuditTasks):
 
     def _frame(self, places: Sequence[FilePlace]) -> DataFrame:
         """Files for the tasks: those with a path are opened there, Spark reads the others."""
-        near = [(*place, None) for place in places if self.found[place[2]].uri is None]
+        near = [(*place, None) for place in places if self.listed[place[2]].uri is None]
         context = self.session.sparkContext
         frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)
-        far = [place for place in places if self.found[place[2]].uri is not None]
+        far = [place for place in places if self.listed[place[2]].uri is not None]
         if far:
-            uris = [uri for *_, path in far if (uri := self.found[path].uri) is not None]
+            uris = [uri for *_, path in far if (uri := self.listed[path].uri) is not None]
             known = self.session.createDataFrame(far, "log int, part int, path string")
             read = self.session.read.format("binaryFile").load(uris).select("path", "content")
             frame = frame.unionByName(known.join(read, "path").select("log", "part", "path", "content"))

@@ -6,13 +6,14 @@ import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.findings import LogFindings, add_share
 from elrcheck.kafka.audit.log_audit import LogAudit
-from elrcheck.kafka.audit.spark_tasks import BucketRow, Piece, Placed, Shared, audited_whole, together
+from elrcheck.kafka.audit.spark_tasks import BucketRow, Placed, Shared, audited_whole, together
 from elrcheck.kafka.audit.timelines import timelines_of, worst_partitions
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.entries import Item
@@ -23,7 +24,7 @@ from elrcheck.results.audit_report import AuditTimeline
 FilePlace: TypeAlias = tuple[int, int, str]
 """The number of a log, that of a part of it, and the path."""
 DumpAnswer: TypeAlias = Callable[[int, MetadataLog, Iterator[Item]], object]
-"""What is asked about the text of a dump."""
+"""A question about the text of a dump."""
 
 
 class Stopped(Exception):
@@ -31,7 +32,7 @@ class Stopped(Exception):
 
 
 class AuditTasks(ABC):
-    """Whatever runs the tasks of `spark_tasks`. Answers come pickled, in any order.
+    """Runs the tasks of `spark_tasks`. Answers come pickled, in any order.
 
     Each method raises Stopped after an interruption.
     """
@@ -41,7 +42,7 @@ class AuditTasks(ABC):
 
     @abstractmethod
     def cut(self, places: Sequence[FilePlace]) -> Iterator[tuple[int, int, bytes]]:
-        """Cut files into records; keep those of partitions, give back the rest by log and part."""
+        """Cut files into records; keep those of partitions, yield the rest by log and part."""
 
     @abstractmethod
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
@@ -57,9 +58,9 @@ class AuditTasks(ABC):
 
 
 def run_tasks(tasks: AuditTasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:
-    """What is found in each log, the time lines, and whether the rest is missing, by an interruption.
+    """Return the findings of each log, the timelines, and whether an interruption left out the rest.
 
-    Raises Stopped if nothing was judged yet.
+    Raise Stopped if nothing was judged yet.
     """
     shared = _cut(tasks, progress)
     progress.stage("[2/3] judging partitions")
@@ -90,7 +91,7 @@ def _cut(tasks: AuditTasks, progress: Progress) -> Shared:
 
 
 def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]:
-    """What the buckets found, and whether all of them were judged."""
+    """Return the findings of the buckets, and whether all of them were judged."""
     by_log: dict[int, LogFindings] = {}
     for number, log in enumerate(tasks.logs):
         if log.dump is None:
@@ -98,19 +99,19 @@ def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]
             for _ in audit.run(together(number, log, shared, ())):
                 pass
             by_log[number] = audit.findings()
-    alone = {n: (found.read.records, frozenset(found.damage)) for n, found in by_log.items()}
+    alone = {n: (each.read.records, frozenset(each.damage)) for n, each in by_log.items()}
     whole = True
     try:
         for number, body in tasks.judge(shared):
             add_share(by_log[number], pickle.loads(body), *alone[number])
-        for number, found in _dumps(tasks, partial(audited_whole, repairs=tasks.repairs)):
-            by_log[number] = found
+        for number, findings in _dumps(tasks, partial(audited_whole, repairs=tasks.repairs)):
+            by_log[number] = findings
     except Stopped:
         whole = False
     for number, log in enumerate(tasks.logs):
-        found = by_log.setdefault(number, LogFindings(log, ReadSoFar()))
-        found.log = log
-        found.sort()
+        findings = by_log.setdefault(number, LogFindings(log, ReadSoFar()))
+        findings.log = log
+        findings.sort()
     return [by_log[number] for number in range(len(tasks.logs))], whole
 
 
@@ -121,7 +122,7 @@ def _timelines(tasks: AuditTasks, shared: Shared, findings: Sequence[LogFindings
             rows = _in_order(tasks.rows_of(number, keys))
             yield from timelines_of(found, keys, together(number, found.log, shared, rows))
         else:
-            ask = partial(_timelines_of_dump, wanted=number, found=found, keys=keys)
+            ask = partial(_timelines_of_dump, chosen=number, findings=found, keys=keys)
             yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
 
 
@@ -135,11 +136,11 @@ def _in_order(rows: Iterable[BucketRow]) -> list[BucketRow]:
 
 def _joined(rows: Iterable[BucketRow]) -> bytes:
     """Return the records of several buckets in the order of the file, each as a run."""
-    pieces: list[Piece] = []
+    items: list[Placed] = []
     for row in rows:
-        for number, run in pickle.loads(row.body):
-            pieces += [Piece(number, run.chosen([n])) for n in range(len(run.values))]
-    return pickle.dumps(sorted(pieces, key=lambda piece: (piece.number, piece.run.offsets[0])))
+        for piece, _, run in pickle.loads(row.body):
+            items += [Placed(piece, offset, run.chosen([n])) for n, offset in enumerate(run.offsets)]
+    return pickle.dumps(sorted(items, key=itemgetter(0, 1)))
 
 
 def _dumps(tasks: AuditTasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
@@ -150,6 +151,12 @@ def _dumps(tasks: AuditTasks, answer: DumpAnswer) -> Iterable[tuple[int, Any]]:
 
 
 def _timelines_of_dump(
-    number: int, _: MetadataLog, items: Iterator[Item], *, wanted: int, found: LogFindings, keys: Sequence[PartitionKey]
+    number: int,
+    _: MetadataLog,
+    items: Iterator[Item],
+    *,
+    chosen: int,
+    findings: LogFindings,
+    keys: Sequence[PartitionKey],
 ) -> list[AuditTimeline]:
-    return list(timelines_of(found, keys, items)) if number == wanted else []
+    return list(timelines_of(findings, keys, items)) if number == chosen else []

@@ -23,7 +23,7 @@ class ListedFile:
 
 
 def files_on_spark(session: SparkSession, uri: str) -> list[ListedFile]:
-    """The files that a URI names: itself, or the metadata log in a folder."""
+    """Return the files that a URI names: itself, or the metadata log in a folder."""
     place = uri.rstrip("/")
     for folder in (place, f"{place}/{FOLDER}"):
         paths = _listed(session, folder)
@@ -38,7 +38,7 @@ def files_on_spark(session: SparkSession, uri: str) -> list[ListedFile]:
 
 
 def _same(path: str, uri: str) -> bool:
-    """The path that Spark gives for a file is its URI, with or without an empty host."""
+    """Return whether both name one file: Spark gives its URI with or without an empty host."""
     return path.split(":", 1)[-1].lstrip("/") == uri.split(":", 1)[-1].lstrip("/")
 
 

@@ -11,12 +11,13 @@ concerns one partition is judged as if the log were read by one process.
 
 from __future__ import annotations
 
+import heapq
 import io
 import pickle
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
@@ -35,22 +36,18 @@ if TYPE_CHECKING:
 FILE = "log int, part int, path string, content binary"
 """A file to be cut. content: None for one that the task opens itself."""
 CUT = "log int, part int, piece long, bucket int, body binary"
-"""Records of a bucket (a pickled list of `Piece`) from a batch on; or items about the cluster (a pickled list of
-`Placed`), for every bucket."""
+"""A pickled list of `Placed` items, from a batch on: the records of a bucket, or what is about the cluster, for
+every bucket."""
 FOUND = "log int, body binary"
 MOST_RECORDS = 1 << 14
 """Records after which those of each bucket become a row."""
 
 
-class Piece(NamedTuple):
-    """A run, and the number of its batch in the file."""
-
-    number: int
-    run: RecordRun
-
-
 class Placed(NamedTuple):
-    """An item of a file with its place: the batch, or the damage, by number; then by offset."""
+    """An item of a file with its place: the batch, or the damage, by number; then the offset.
+
+    A run has no offset between those of its records that is another item's.
+    """
 
     piece: int
     offset: int
@@ -58,7 +55,7 @@ class Placed(NamedTuple):
 
 
 Shared: TypeAlias = Mapping[tuple[int, int], Sequence[Placed]]
-"""What all buckets get: by log and part."""
+"""The items for every bucket, by log and part."""
 END = 1 << 62
 
 
@@ -73,7 +70,7 @@ class BucketRow(NamedTuple):
 
 
 def cut_files(batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], buckets: int) -> Iterator[pa.RecordBatch]:
-    """Cut files into records. logs: all logs, by number."""
+    """Cut files into records by bucket. logs: all logs, by number."""
     for batch in batches:
         for row in batch.to_pylist():
             log, part = row["log"], row["part"]
@@ -101,36 +98,46 @@ def _open(path: str, content: bytes | None) -> BinaryIO:
 
 
 def _cut(file: BinaryIO, part: LogPart, buckets: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield rows as (where records start, their bucket, the records)."""
+    """Yield rows as (number of the first batch, bucket, pickled items)."""
     size = file.seek(0, io.SEEK_END)
     reached = -1
-    rows: dict[int, list[Piece]] = {}
-    shared: list[Placed] = []
+    rows: dict[int, list[Placed]] = {}
     count = 0
     for number, piece in enumerate(read_pieces(part.path, file, size, part.base, footer=part.has_footer)):
+        shared = rows.setdefault(EVERY, [])
         if not isinstance(piece, StoredBatch):
             shared.append(Placed(number, piece.offset, piece))
             continue
         offsets = (piece.next_offset - 1,) if piece.values else (stored.offset for stored in piece.stored)
         reached = max([reached, *offsets])
         for run in _runs(part.path, piece):
-            shares = shares_of(run.values, buckets)
-            for share in set(shares) - {EVERY}:
-                own = run.chosen([n for n, other in enumerate(shares) if other == share])
-                rows.setdefault(share, []).append(Piece(number, own))
-            others = [n for n, share in enumerate(shares) if share == EVERY]
-            shared += [Placed(number, run.offsets[n], run.item(n)) for n in others]
-            count += len(shares)
+            count += len(run.values)
+            for share, own in _shared_out(run, buckets):
+                item = own.item(0) if share == EVERY else own
+                rows.setdefault(share, []).append(Placed(number, own.offsets[0], item))
         for stored in piece.stored:
             if piece.control or stored.value is None:
                 item = decoded(part.path, piece.position, stored, piece.control)
                 shared.append(Placed(number, stored.offset, item))
         if count >= MOST_RECORDS:
-            yield from _rows_of(rows, shared)
-            rows, shared, count = {}, [], 0
-    yield from _rows_of(rows, shared)
+            yield from _rows_of(rows)
+            rows, count = {}, 0
+    yield from _rows_of(rows)
     if reached >= 0:
         yield END, EVERY, pickle.dumps([Placed(END, reached, Reached(reached))])
+
+
+def _shared_out(run: RecordRun, buckets: int) -> Iterator[tuple[int, RecordRun]]:
+    """Yield the records of each bucket, split where a record for every bucket stands between them."""
+    own: dict[int, list[int]] = {}
+    for n, share in enumerate(shares_of(run.values, buckets)):
+        if share == EVERY:
+            yield from ((bucket, run.chosen(numbers)) for bucket, numbers in own.items())
+            yield EVERY, run.chosen([n])
+            own = {}
+        else:
+            own.setdefault(share, []).append(n)
+    yield from ((bucket, run.chosen(numbers)) for bucket, numbers in own.items())
 
 
 def _runs(path: str, batch: StoredBatch) -> Iterator[RecordRun]:
@@ -146,11 +153,8 @@ def _runs(path: str, batch: StoredBatch) -> Iterator[RecordRun]:
             yield RecordRun(path, batch.position, stored.time, (stored.offset,), (stored.value,), ends_batch=False)
 
 
-def _rows_of(rows: Mapping[int, list[Piece]], shared: list[Placed]) -> Iterator[tuple[int, int, bytes]]:
-    for bucket, pieces in rows.items():
-        yield pieces[0].number, bucket, pickle.dumps(pieces)
-    if shared:
-        yield shared[0].piece, EVERY, pickle.dumps(shared)
+def _rows_of(rows: Mapping[int, list[Placed]]) -> Iterator[tuple[int, int, bytes]]:
+    return ((items[0].piece, bucket, pickle.dumps(items)) for bucket, items in rows.items() if items)
 
 
 # ---------------------------------------------------------------------------- buckets
@@ -159,7 +163,7 @@ def _rows_of(rows: Mapping[int, list[Piece]], shared: list[Placed]) -> Iterator[
 def judge_bucket(
     batches: Iterable[pa.RecordBatch], logs: Sequence[MetadataLog], shared: Shared, repairs: Repairs
 ) -> Iterator[pa.RecordBatch]:
-    """Judge the partitions of buckets, whose rows stand in the order of the buckets, and of the logs."""
+    """Judge the partitions of buckets. The rows are in the order of buckets, then of logs."""
     import pyarrow as pa
 
     for (_, number), rows in groupby(_rows(batches), key=lambda row: (row.bucket, row.log)):
@@ -175,12 +179,13 @@ def judge_bucket(
 def only_named(batches: Iterable[pa.RecordBatch], names: Collection[bytes]) -> Iterator[pa.RecordBatch]:
     """Yield rows with the records of these partitions alone. names: as the records have them."""
     for row in _rows(batches):
-        pieces = [
-            Piece(number, run.chosen([n for n, value in enumerate(run.values) if name_in(value) in names]))
-            for number, run in pickle.loads(row.body)
-        ]
-        if any(piece.run.values for piece in pieces):
-            yield _columns(row._replace(body=pickle.dumps([piece for piece in pieces if piece.run.values])))
+        items = []
+        for piece, offset, run in pickle.loads(row.body):
+            own = run.chosen([n for n, value in enumerate(run.values) if name_in(value) in names])
+            if own.values:
+                items.append(Placed(piece, offset, own))
+        if items:
+            yield _columns(row._replace(body=pickle.dumps(items)))
 
 
 def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[BucketRow]:
@@ -189,14 +194,13 @@ def _rows(batches: Iterable[pa.RecordBatch]) -> Iterator[BucketRow]:
 
 
 def together(number: int, log: MetadataLog, shared: Shared, rows: Iterable[BucketRow]) -> Iterator[Item]:
-    """What all buckets get and these rows, as one log."""
+    """Return the items for every bucket and those of these rows, as one log."""
     place = {part: index for index, part in enumerate(log.parts)}
     waiting = _Waiting(rows)
 
     def read(part: LogPart) -> Iterator[PartItem]:
         index = place[part]
-        own = waiting.of(index)
-        return _with_ends(_merged(shared.get((number, index), ()), own))
+        return _with_ends(heapq.merge(shared.get((number, index), ()), waiting.of(index), key=itemgetter(0, 1)))
 
     return in_one(log, read)
 
@@ -208,41 +212,22 @@ class _Waiting:
         self._rows = iter(rows)
         self._next = next(self._rows, None)
 
-    def of(self, part: int) -> Iterator[Piece]:
+    def of(self, part: int) -> Iterator[Placed]:
         while self._next is not None and self._next.part == part:
             yield from pickle.loads(self._next.body)
             self._next = next(self._rows, None)
 
 
-def _merged(some: Iterable[Placed], pieces: Iterable[Piece]) -> Iterator[Placed]:
-    """Both in order; a run is cut where something else stands between its records."""
-    left = iter(some)
-    one = next(left, None)
-    for number, run in pieces:
-        while one is not None and one[:2] <= (number, run.offsets[-1]):
-            before = bisect_left(run.offsets, one.offset) if one.piece == number else 0
-            if before:
-                first = run._replace(offsets=run.offsets[:before], values=run.values[:before])
-                yield Placed(number, first.offsets[0], first)
-                run = run.since(one.offset)
-            yield one
-            one = next(left, None)
-        yield Placed(number, run.offsets[0], run)
-    if one is not None:
-        yield one
-    yield from left
-
-
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
-    """Mark the last record of each batch, whichever of its records are here."""
+    """Yield the items, the last record of each batch marked as such, whichever of its records these are."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
-        here = [placed.item for placed in group]
-        for number in range(len(here) - 1, -1, -1):
-            item = here[number]
+        batch = [placed.item for placed in group]
+        for number in range(len(batch) - 1, -1, -1):
+            item = batch[number]
             if isinstance(item, LogEntry | RecordRun):
-                here[number] = item._replace(ends_batch=True)
+                batch[number] = item._replace(ends_batch=True)
                 break
-        yield from here
+        yield from batch
 
 
 # ---------------------------------------------------------------------------- dumps

@@ -15,18 +15,18 @@ from elrcheck.base.kept.store import FileStore
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_program import Jdk
 
-# A JVM without class data sharing does not know them. What it says of classes that it leaves out is noise.
+# A JVM without class data sharing does not know them. Its messages about classes left out are noise.
 TOLERANT = ("-XX:+IgnoreUnrecognizedVMOptions", "-Xlog:disable", "-Xlog:all=error:stderr")
 RECORDING = "-XX:+RecordDynamicDumpInfo"
 DRAFT = "classes.jsa"
 WRITTEN = "elrcheck: classes written"
-"""What `GuardedNode` prints when it has written an archive."""
+"""The line that `GuardedNode` prints when it has written an archive."""
 PATIENCE = 60.0
 MOST = 12  # archives: each release needs its own, and so does another JDK or another elrcheck
 
 
 class ClassArchive:
-    """The archive of a class path, all of it jars, and a JDK. file: where it is, None if it is not kept."""
+    """The archive of a class path, all of it jars, and a JDK. file: its place in the store, None if it is not there."""
 
     def __init__(self, key: str, environ: Mapping[str, str]) -> None:
         self.key, self._files = key, FileStore("archives", ".jsa", environ)
@@ -38,11 +38,11 @@ class ClassArchive:
         return cls(digests.key(release=class_path.version, jars=class_path.digest(), java=java), environ)
 
     def options(self) -> tuple[str, ...]:
-        """The Java options of a node: to map the archive, or to be able to write it."""
+        """Return the Java options of a node: to map the archive, or to be able to write it."""
         return (*TOLERANT, RECORDING if self.file is None else f"-XX:SharedArchiveFile={self.file}")
 
     def keep(self, draft: Path) -> None:
-        """Put what a node has written where later runs find it; a full disk costs them time only."""
+        """Store what a node has written for later runs; without room for it they only take longer."""
         with contextlib.suppress(OSError):
             self.file = self._files.put(self.key, draft.read_bytes())
             draft.unlink()

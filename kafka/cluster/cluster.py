@@ -1,4 +1,4 @@
-"""A KRaft cluster that runs for the length of a block, with processes that can be stopped, killed and paused.
+"""A KRaft cluster for the length of a block, with processes that can be stopped, killed and paused.
 
     with start_cluster(class_path, shape) as cluster:
         cluster.clients.create(..)
@@ -52,7 +52,7 @@ SHOWN = 8
 
 
 class ClusterFault(Exception):
-    """The cluster does not do what it was told, or not in time. excerpt: what a process printed last."""
+    """The cluster does not do what it should, or not in time. excerpt: what a process printed last."""
 
     def __init__(self, message: str, excerpt: str = "") -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ class ClusterFault(Exception):
 
 
 class NotInTime(ClusterFault):
-    """What was waited for has not come in time; nothing else is known to be wrong."""
+    """A condition did not hold in time; nothing else is known to be wrong."""
 
 
 def wait_for(done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
@@ -109,11 +109,11 @@ class KafkaCluster:
             raise ClusterFault("the storage of the controller could not be formatted", self._last("format"))
 
     def start_all(self, open_clients: Callable[[], ClusterClients]) -> None:
-        everybody = range(self.layout.shape.brokers)
-        for node in (CONTROLLER, *everybody):
+        brokers = range(self.layout.shape.brokers)
+        for node in (CONTROLLER, *brokers):
             self._start_process(node)
         self._clients = open_clients()
-        self._await_unfenced(everybody, START)
+        self._await_unfenced(brokers, START)
 
     def keep(self, folder: Path) -> None:
         """Kill all processes, and copy settings, output and metadata log to a folder."""
@@ -133,10 +133,10 @@ class KafkaCluster:
         if name is None:
             return
         self.resume(int(name))
-        draft, start = self.layout.folder / DRAFT, self.said_so_far(int(name))
+        draft, start = self.layout.folder / DRAFT, self.output_size(int(name))
         self._guarded.tell(name, str(draft))
         with contextlib.suppress(ClusterFault):
-            wait_for(lambda: self.said(int(name), WRITTEN, start), PATIENCE * self._patience, "the classes")
+            wait_for(lambda: self.has_printed(int(name), WRITTEN, start), PATIENCE * self._patience, "the classes")
             archive.keep(draft)
 
     # -- one broker
@@ -177,11 +177,11 @@ class KafkaCluster:
         topic, _, number = partition.rpartition("-")
         elect_by_request(self.layout.ports[1 + broker], topic, int(number), kind)
 
-    def said(self, node: int, pattern: str, start: int = 0) -> bool:
-        """Whether a node has printed a line that matches, from this byte on."""
+    def has_printed(self, node: int, pattern: str, start: int = 0) -> bool:
+        """Return whether a node has printed a line that matches, from this byte of its output on."""
         return re.search(pattern, self._output(str(node), start)) is not None
 
-    def said_so_far(self, node: int) -> int:
+    def output_size(self, node: int) -> int:
         try:
             return self._guarded.output(str(node)).stat().st_size
         except OSError:
@@ -190,20 +190,20 @@ class KafkaCluster:
     # -- log directories
 
     def replica_folder(self, broker: int, partition: str) -> Path | None:
-        """Where a broker has a replica; None if it has none."""
+        """Return the folder of a broker's replica; None if there is none."""
         for number in range(self.layout.shape.log_dirs):
-            found = self.layout.log_dir(broker, number) / partition
-            if found.is_dir():
-                return found
+            folder = self.layout.log_dir(broker, number) / partition
+            if folder.is_dir():
+                return folder
         return None
 
     def directory_of(self, broker: int, partition: str) -> int | None:
-        """The number of the log directory with a replica."""
+        """Return the number of the log directory with a replica; None if there is none."""
         folder = self.replica_folder(broker, partition)
         return None if folder is None else int(folder.parent.name.rpartition("-")[2])
 
     def log_end(self, broker: int, partition: str) -> int:
-        """The offset at which the log of a replica ends on disk; 0 without a replica."""
+        """Return the offset at which the log of a replica ends on disk; 0 without a replica."""
         folder = self.replica_folder(broker, partition)
         return 0 if folder is None else log_end(folder)
 
@@ -240,16 +240,16 @@ class KafkaCluster:
         self._guarded.start(str(node), [*self._command, NODE_MAIN, str(self.layout.properties_file(node))])
 
     def _await_unfenced(self, brokers: Iterable[int], seconds: float) -> None:
-        wanted = frozenset(brokers)
+        expected = frozenset(brokers)
 
         def unfenced() -> bool:
             codes = self._guarded.exit_codes()
-            for node in (CONTROLLER, *wanted):
+            for node in (CONTROLLER, *expected):
                 if codes.get(str(node)) is not None:
                     raise ClusterFault(f"node {node} ended with {codes[str(node)]}", self._last(str(node)))
-            return wanted <= self.clients.brokers()
+            return expected <= self.clients.brokers()
 
-        wait_for(unfenced, seconds * self._patience, f"the start of brokers {sorted(wanted)}")
+        wait_for(unfenced, seconds * self._patience, f"the start of brokers {sorted(expected)}")
 
     def _code(self, name: str) -> int | None:
         return self._guarded.exit_codes().get(name)

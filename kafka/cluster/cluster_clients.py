@@ -1,4 +1,4 @@
-"""The clients of a running cluster: operators, a producer and a consumer, in one Java process."""
+"""Clients of a running cluster in one Java process: operators, a producer and a consumer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RefusedByKafka(Exception):
 
 @dataclass(frozen=True)
 class PartitionState:
-    """What DescribeTopicPartitions says about a partition. leader: -1 for none."""
+    """A partition as DescribeTopicPartitions returns it. leader: -1 for none."""
 
     leader: int
     replicas: tuple[int, ...]
@@ -49,7 +49,7 @@ class ClusterClients:
             raise EnvironmentFault("kafka-driver", f"unexpected greeting: {name} {protocol}")
 
     def brokers(self) -> frozenset[int]:
-        """Those that are registered and not fenced."""
+        """Return the brokers that are registered and not fenced."""
         return frozenset(_ids(self._ask("brokers")[0]))
 
     def create(self, topic: str, partitions: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
@@ -61,8 +61,8 @@ class ClusterClients:
     def describe(self, partition: str) -> PartitionState:
         topic, _, number = partition.rpartition("-")
         for word in self._ask("describe", topic):
-            found, leader, *sets = word.split(";")
-            if found == number:
+            index, leader, *sets = word.split(";")
+            if index == number:
                 replicas, isr, elr, last_known = map(_ids, sets)
                 return PartitionState(int(leader), replicas, isr, elr, last_known)
         raise RefusedByKafka("UnknownTopicOrPartitionException", partition)
@@ -90,30 +90,30 @@ class ClusterClients:
     def produce(
         self, partition: str, first: int, count: int, size: int, acks: str = "all", via: int | None = None
     ) -> tuple[frozenset[int], str]:
-        """Produce numbered records: those acknowledged, and the last error. via: the broker to ask."""
+        """Produce numbered records; return those acknowledged, and the last error. via: the broker to ask."""
         words = (str(first), str(count), str(size), acks, "" if via is None else str(via))
         numbers, error = self._ask("produce", partition, *words)
         return _numbers(numbers), error
 
     def send(self, partition: str, number: int) -> None:
-        """Send one record, and do not wait."""
+        """Send one record without waiting."""
         self._ask("send", partition, str(number))
 
     def sent(self, partition: str, number: int) -> str:
-        """`waiting`, `acknowledged`, or an error."""
+        """Return `waiting`, `acknowledged`, or an error."""
         return self._ask("sent", partition, str(number))[0]
 
     def stream(self, partition: str, first: int, rate: int) -> None:
-        """Send numbered records, so many a second, until `end_stream`."""
+        """Send `rate` numbered records a second until `end_stream`."""
         self._ask("stream", partition, str(first), str(rate))
 
     def end_stream(self, partition: str) -> tuple[int, frozenset[int]]:
-        """Wait for the last answers: the number after the last one sent, and those acknowledged."""
+        """Wait for the last answers; return the number after the last record sent, and those acknowledged."""
         following, numbers = self._ask("endStream", partition)
         return int(following), _numbers(numbers)
 
     def consume(self, partition: str) -> frozenset[int]:
-        """Read the partition from its first offset to its end."""
+        """Read the partition from its first offset to its end, and return the numbers of its records."""
         return _numbers(self._ask("consume", partition)[2])
 
     def _ask(self, *words: str) -> list[str]:
@@ -137,6 +137,6 @@ def _ids(text: str) -> tuple[int, ...]:
 
 
 def _numbers(text: str) -> frozenset[int]:
-    """0-99,200-299 as a set."""
+    """Return 0-99,200-299 as a set."""
     pairs = (word.split("-") for word in text.split(",") if word)
     return frozenset(number for first, last in pairs for number in range(int(first), int(last) + 1))

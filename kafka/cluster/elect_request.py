@@ -43,13 +43,13 @@ def elect_by_request(port: int, topic: str, partition: int, kind: str) -> None:
 
 
 def encoded(topic: str, partition: int, kind: str) -> bytes:
-    """The request with its header, without its length."""
+    """Return the request with its header, without its length."""
     body = struct.pack(">bi", KINDS[kind], 1) + _text(topic) + struct.pack(">iii", 1, partition, TIMEOUT_MS)
     return HEADER.pack(API, VERSION, CORRELATION) + _text("elrcheck") + body
 
 
 def error_of(answer: bytes) -> int:
-    """The error code of the request, or else that of its one partition; 0 for none."""
+    """Return the error code of the request, or else that of its one partition; 0 for none."""
     at = 4 + 4  # correlation id, throttle time
     (whole,) = struct.unpack_from(">h", answer, at)
     if whole:

@@ -2,7 +2,7 @@
 
 A server that restarts needs the port it had, so the ports are outside the range from which the system takes
 ports for outgoing connections: a client that connects again and again would get one sooner or later. While a
-`Ports` is open, others that look for ports here leave them alone: it holds the UDP ports of the same numbers.
+`Ports` is open, other processes that look for ports here skip them: it holds the UDP ports of the same numbers.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ATTEMPTS = 2_000
 
 
 class Ports:
-    """So many free TCP ports of the loopback interface, reserved until the block ends."""
+    """Free TCP ports of the loopback interface, `count` of them, reserved until the block ends."""
 
     def __init__(self, count: int) -> None:
         self._held: list[socket.socket] = []
@@ -48,12 +48,12 @@ class Ports:
 
     def _reserve(self, count: int) -> list[int]:
         end = _first_ephemeral()
-        drawn = random.SystemRandom()
-        found: list[int] = []
+        generator = random.SystemRandom()
+        numbers: list[int] = []
         for _ in range(ATTEMPTS):
-            if len(found) == count:
-                return found
-            number = drawn.randrange(LOWEST, end) if end > LOWEST + 1000 else 0
+            if len(numbers) == count:
+                return numbers
+            number = generator.randrange(LOWEST, end) if end > LOWEST + 1000 else 0
             reserved = _bound(socket.SOCK_DGRAM, number)
             if reserved is None:
                 continue
@@ -62,18 +62,18 @@ class Ports:
             free = _bound(socket.SOCK_STREAM, number)
             if free is not None:
                 free.close()
-                found.append(number)
+                numbers.append(number)
         raise EnvironmentFault("system", f"no {count} free ports on {HOST}")
 
 
 def _bound(kind: socket.SocketKind, number: int) -> socket.socket | None:
-    made = socket.socket(socket.AF_INET, kind)
+    bound = socket.socket(socket.AF_INET, kind)
     try:
-        made.bind((HOST, number))
+        bound.bind((HOST, number))
     except OSError:
-        made.close()
+        bound.close()
         return None
-    return made
+    return bound
 
 
 def _first_ephemeral() -> int:

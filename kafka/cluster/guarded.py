@@ -40,7 +40,7 @@ class Guarded:
 
     def __init__(self) -> None:
         _remove_abandoned()
-        # Named here, so that it is removed even if the warden is killed before it says a word.
+        # Named here, so that it is removed even if the warden is killed at once.
         self.folder = Path(tempfile.gettempdir()) / f"{PREFIX}{secrets.token_hex(6)}"
         program = [sys.executable, "-I", str(Path(str(warden.__file__))), str(self.folder)]
         self._log = tempfile.TemporaryFile()  # noqa: SIM115
@@ -131,6 +131,6 @@ class Guarded:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         self._log.seek(0)
-        said = self._log.read().decode("utf-8", "replace").strip()
+        text = self._log.read().decode("utf-8", "replace").strip()
         message = "the process that owns the brokers ended"
-        return EnvironmentFault("worker-died", message, excerpt="\n".join(said.splitlines()[-8:]) or None)
+        return EnvironmentFault("worker-died", message, excerpt="\n".join(text.splitlines()[-8:]) or None)

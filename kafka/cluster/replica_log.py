@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 
-HEAD = struct.Struct(">qi")  # base offset, length of what follows
-LAST_DELTA_AT = 23  # in a batch: after leader epoch, magic, checksum and attributes
-FIXED = 61  # bytes of a batch before its records
+from elrcheck.kafka.log.batches import head_of
 
 
 def log_end(folder: Path) -> int:
-    """The offset after the last whole batch in a replica's folder; 0 if there is none.
+    """Return the offset after the last whole batch in a replica's folder; 0 if there is none.
 
     A broker may be writing, so what is incomplete at the end does not count.
     """
@@ -22,11 +19,7 @@ def log_end(folder: Path) -> int:
         except OSError:  # deleted meanwhile
             continue
         at = 0
-        while at + FIXED <= len(data):
-            base, length = HEAD.unpack_from(data, at)
-            following = at + HEAD.size + length
-            if length <= 0 or following > len(data):
-                break
-            end = base + struct.unpack_from(">i", data, at + LAST_DELTA_AT)[0] + 1
-            at = following
-    return int(end)
+        while (head := head_of(data, at)) is not None and head.is_possible() and at + head.size <= len(data):
+            end = head.next_offset
+            at += head.size
+    return end

@@ -13,21 +13,21 @@ from elrcheck.kafka.patched_jar import patched_jar
 
 
 def patch_of(finding: str, kafka: ClassPath) -> tuple[Path, tuple[str, ...]]:
-    """The jar of the patch, and the sources that it changes."""
+    """Return the jar of the patch, and the sources that it changes."""
     edits = edits_of(finding, kafka.version)
     return patched_jar(finding, edits, kafka), tuple(dict.fromkeys(edit.path for edit in edits))
 
 
 def edits_of(finding: str, version: str) -> Sequence[Edit]:
-    """The edits of the finding's patch for a release; a fault if there are none."""
+    """Return the edits of the finding's patch for a release; raise UsageFault if there are none."""
     patch = find_finding(finding).patch
     if patch is None or not patch.edits:
-        help = f"`elrcheck show {finding}` says what is known; other classes can be given with --classes"
+        help = f"`elrcheck show {finding}` says what is releases; other classes can be given with --classes"
         raise UsageFault("no-patch", f"{finding} has no patch that could be built", help=help)
     of_some = [edit.versions for edit in patch.edits if edit.versions]
     if of_some and not any(version in versions for versions in of_some):
-        known = ", ".join(dict.fromkeys(release for versions in of_some for release in versions))
+        releases = ", ".join(dict.fromkeys(release for versions in of_some for release in versions))
         raise UsageFault(
-            "patch-edit", f"the patch of {finding} has no edit for Kafka {version}", help=f"it is for {known}"
+            "patch-edit", f"the patch of {finding} has no edit for Kafka {version}", help=f"it is for {releases}"
         )
     return patch.edits_of(version)

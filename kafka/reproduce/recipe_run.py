@@ -1,4 +1,4 @@
-"""One side of a recipe, the run or its control: its steps on a cluster, and what is left at the end."""
+"""One side of a recipe, the run or its control: its steps on a cluster, and the records left at the end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NOT_NEEDED = "ElectionNotNeeded"
 
 @dataclass
 class SideResult:
-    """What came of one side."""
+    """The result of one side."""
 
     outcome: ReproduceOutcome = "not-reproduced"
     acknowledged: int = 0
@@ -76,7 +76,7 @@ class RecipeRun:
         self._signs = Signs(cluster, patience, self._note)
 
     def follow(self) -> SideResult:
-        """Do every step of this side, then read; faults of the cluster end in an inconclusive result."""
+        """Do every step of this side, then read; a fault of the cluster makes the result inconclusive."""
         steps = [step for step in self._recipe.steps if self._side in step.sides]
         absent = ""
         try:
@@ -86,8 +86,8 @@ class RecipeRun:
                 self._progress.stage(f"{self._side} {self._number}/{len(steps)}: {step.text}")
                 try:
                     self._do(step)
-                except NotSeen as found:
-                    absent = absent or str(found)
+                except NotSeen as absence:
+                    absent = absent or str(absence)
             self._number += 1
             self._judge()
             if absent:
@@ -99,7 +99,7 @@ class RecipeRun:
     # -- the end
 
     def _judge(self) -> None:
-        """Read what is left of what was acknowledged."""
+        """Read the partitions, and compare with the acknowledged records."""
         for partition in list(self._sent):
             self._take_answers(partition)
         expected = sum(map(len, self._acknowledged.values()))
@@ -107,13 +107,13 @@ class RecipeRun:
         left, missing = 0, []
         for partition, numbers in self._acknowledged.items():
             self._progress.stage(f"{self._side}: reading {partition}")
-            found = self._read(partition)
-            if found is None:
+            numbers_left = self._read(partition)
+            if numbers_left is None:
                 self.result.outcome = "unavailable" if self._leaderless else "inconclusive"
                 self.result.message = f"{partition} cannot be read"
                 return
-            left += len(numbers & found)
-            missing += [f"{partition}: {ranges(numbers - found)}"] if numbers - found else []
+            left += len(numbers & numbers_left)
+            missing += [f"{partition}: {ranges(numbers - numbers_left)}"] if numbers - numbers_left else []
         self.result.left, self.result.missing = left, "; ".join(missing)
         if left < expected:
             self.result.outcome = "lost"
@@ -151,7 +151,7 @@ class RecipeRun:
         self.result.steps.append(DoneStep(self._number, step.text, begun, result, step.note))
 
     def _act(self, action: Action) -> str:
-        """Do one step, and return what came of it."""
+        """Do one step, and return its result in words."""
         match action:
             case Create():
                 self._cluster.clients.create(action.topic, action.assignments, action.config)
@@ -185,7 +185,7 @@ class RecipeRun:
         return ""
 
     def _elect(self, action: Elect) -> str:
-        """Ask for an election; where the finding predicts a refusal, anything else is its absence."""
+        """Ask for an election; if the finding predicts a refusal and Kafka elects, the finding is absent."""
         try:
             if action.via is None:
                 self._cluster.clients.elect(action.partition, action.kind)
@@ -291,23 +291,23 @@ class RecipeRun:
         return f"record {number}"
 
     def _answered(self, action: Answered) -> str:
-        """Wait for answers; `NotSeen` only where a record that is to be acknowledged is not."""
+        """Wait for answers; raise `NotSeen` only if a record that should be acknowledged is not."""
         clients, partition = self._cluster.clients, action.partition
         numbers = self._sent.get(partition, [])
 
         def answered() -> bool:
-            said = {clients.sent(partition, number) for number in numbers}
-            return "waiting" not in said if action.instead is None else said <= {"acknowledged"}
+            answers = {clients.sent(partition, number) for number in numbers}
+            return "waiting" not in answers if action.instead is None else answers <= {"acknowledged"}
 
         what = f"answers for records {ranges(set(numbers))} of {partition}"
         self._signs.awaited(answered, action.seconds, what, action.instead)
-        return "; ".join(f"record {number}: {said}" for number, said in self._take_answers(partition))
+        return "; ".join(f"record {number}: {answer}" for number, answer in self._take_answers(partition))
 
     def _take_answers(self, partition: str) -> list[tuple[int, str]]:
-        """The answers to records that were sent; those that are acknowledged count from now on."""
+        """Return the answers to records that were sent, and count those that are acknowledged."""
         numbers = self._sent.pop(partition, [])
         answers = [(number, self._cluster.clients.sent(partition, number)) for number in numbers]
-        done = {number for number, said in answers if said == "acknowledged"}
+        done = {number for number, answer in answers if answer == "acknowledged"}
         if done:
             self._acknowledged.setdefault(partition, set()).update(done)
         return answers
@@ -323,7 +323,7 @@ class RecipeRun:
         return f"{len(done)} of {self._produced[partition] - first} acknowledged"
 
     def _watch(self, action: Leaderless) -> str:
-        """Watch whether a partition gets a leader."""
+        """Watch a partition for a leader, and return its state in words."""
         end, state = time.monotonic() + action.seconds, None
         while time.monotonic() < end:
             try:
@@ -341,7 +341,7 @@ class RecipeRun:
         return f"no leader: {state}"
 
     def _note(self, partition: str, state: PartitionState) -> None:
-        seen = SeenState(
+        sighting = SeenState(
             step=self._number,
             seconds=round(time.monotonic() - self._begun, 1),
             partition=partition,
@@ -351,15 +351,15 @@ class RecipeRun:
             elr=state.elr,
             last_known_elr=state.last_known_elr,
         )
-        self.result.states.append(seen)
+        self.result.states.append(sighting)
 
 
 def ranges(numbers: set[int]) -> str:
-    """Numbers as 16-299, 400."""
-    found: list[list[int]] = []
+    """Return numbers as text, such as 16-299, 400."""
+    spans: list[list[int]] = []
     for number in sorted(numbers):
-        if found and found[-1][1] == number - 1:
-            found[-1][1] = number
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
         else:
-            found.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in found)
+            spans.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in spans)

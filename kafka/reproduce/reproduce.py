@@ -35,7 +35,7 @@ def open_real_cluster(
 def run_reproduce(
     request: ReproduceRequest, progress: Progress, open_cluster: OpenCluster = open_real_cluster
 ) -> ReproduceReport:
-    """Follow the recipe, and say what came of it; nothing of the clusters is left."""
+    """Follow the recipe and report the outcome; nothing of the clusters is left."""
     begun = time.monotonic()
     recipe = find_recipe(request.finding, request.order)
     if request.keep is not None:
@@ -48,7 +48,7 @@ def run_reproduce(
         jar, patched = patch_of(recipe.finding, class_path)
         request = replace(request, classes=(*request.classes, jar))
     class_path = replace(class_path, jars=(*request.classes, *class_path.jars))
-    sides = _Sides(recipe, request, class_path, progress, open_cluster)
+    sides = _RecipeClusters(recipe, request, class_path, progress, open_cluster)
     run, repeated = _runs(sides, request.runs)
     control, whole = None, repeated is None or len(repeated.runs) == repeated.asked
     if request.control and recipe.control is not None and run.outcome != "inconclusive" and whole:
@@ -78,27 +78,27 @@ def run_reproduce(
     )
 
 
-def _runs(sides: _Sides, asked: int) -> tuple[SideResult, RepeatedRuns | None]:
-    """Follow the recipe so many times; an interrupt leaves what is known by then, if that is anything."""
-    if asked == 1:
+def _runs(sides: _RecipeClusters, count: int) -> tuple[SideResult, RepeatedRuns | None]:
+    """Follow the recipe `count` times; an interrupt keeps the runs that were finished, if there are any."""
+    if count == 1:
         return sides.follow("run"), None
     results: list[SideResult] = []
     each: list[OneRun] = []
     with contextlib.suppress(KeyboardInterrupt):
-        for number in range(1, asked + 1):
+        for number in range(1, count + 1):
             since = time.monotonic()
-            found = sides.follow("run", number)
+            result = sides.follow("run", number)
             seconds = round(time.monotonic() - since, 1)
-            results.append(found)
-            each.append(OneRun(found.outcome, found.acknowledged, found.left, found.message, seconds))
+            results.append(result)
+            each.append(OneRun(result.outcome, result.acknowledged, result.left, result.message, seconds))
     if not results:
         raise KeyboardInterrupt
     ended = [result for result in results if result.outcome != "inconclusive"] or results
-    return next((one for one in ended if one.outcome in SHOWN), ended[-1]), RepeatedRuns.of(asked, each)
+    return next((one for one in ended if one.outcome in SHOWN), ended[-1]), RepeatedRuns.of(count, each)
 
 
 def class_path_of(request: ReproduceRequest) -> ClassPath:
-    """The jars of the Kafka that the request names."""
+    """Return the jars of the Kafka that the request names."""
     if (request.kafka is None) == (request.home is None):
         raise UsageFault(
             "usage-missing" if request.kafka is None else "usage-option",
@@ -111,7 +111,7 @@ def class_path_of(request: ReproduceRequest) -> ClassPath:
     return from_maven(request.kafka, Jars.CLUSTER)
 
 
-class _Sides:
+class _RecipeClusters:
     """Opens a cluster for each side, and follows the recipe there."""
 
     def __init__(
@@ -126,7 +126,7 @@ class _Sides:
         self._progress, self._open = progress, open_cluster
 
     def follow(self, side: Side, number: int = 0) -> SideResult:
-        """number: of several runs; 0 for a single one."""
+        """Follow one side. number: that of several runs; 0 for a single one."""
         shape = shape_of(self._recipe, side, self._class_path.version)
         name = f"{side}-{number}" if number else side
         self._progress.stage(f"{name}: starting a controller and {shape.brokers} brokers")
@@ -141,7 +141,7 @@ class _Sides:
 
 
 def shape_of(recipe: Recipe, side: Side, version: str) -> ClusterShape:
-    """The cluster of one side. A feature that the release does not know is off without being told."""
+    """Return the cluster of one side, without switching off a feature that the release does not know."""
     cluster, control = recipe.cluster, recipe.control
     features: Mapping[str, int] = cluster.features
     if side == "control" and control is not None:

@@ -1,18 +1,17 @@
-"""What a recipe waits for: a state of a partition, a line of a node, the end of a log.
+"""Conditions that a recipe waits for: a state of a partition, a line of a node, the end of a log.
 
-Some of it is the sign of the finding. A finding counts as absent only where its own sign stays away and the
+Some of them are the sign of the finding. A finding counts as absent only if its own sign stays away and the
 cluster shows what it does without the finding: the state of the partition for a `wait` that decides, and what
-`instead` names for other steps. Whatever else goes wrong ends the run, and makes it inconclusive.
+`instead` names for other steps. Any other failure ends the run and makes it inconclusive.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from elrcheck.catalogue.recipe_notation.recipe_actions import LogEnd, Said, Sign, Wait
+from elrcheck.catalogue.recipe_notation.recipe_actions import LogEnd, Said, Seen, Sign, Wait
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster, NotInTime, wait_for
-from elrcheck.kafka.cluster.cluster_clients import PartitionState
-from elrcheck.kafka.reproduce.predicted import fits, wanted
+from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState
 
 AT_ONCE = 0.05
 """Seconds between looks at what a node prints; the next step often depends on it."""
@@ -23,18 +22,18 @@ class NotSeen(Exception):
 
 
 class Signs:
-    """Waits on one cluster. patience: a factor for all time limits; note: keeps a state for the report."""
+    """Waits on one cluster. patience: a factor for all time limits; note: puts a state into the report."""
 
     def __init__(self, cluster: KafkaCluster, patience: float, note: Callable[[str, PartitionState], None]) -> None:
         self._cluster, self._patience, self._note = cluster, patience, note
-        self._heard: dict[int, int] = {}
+        self._read_until: dict[int, int] = {}
 
     def started(self, node: int) -> None:
-        """What a node says counts from here on."""
-        self._heard[node] = self._cluster.said_so_far(node)
+        """Ignore what the node has printed so far."""
+        self._read_until[node] = self._cluster.output_size(node)
 
     def wait(self, action: Wait) -> str:
-        """Wait for a state, and return the one that was seen."""
+        """Wait for a state of a partition, and return it in words."""
         last: list[PartitionState] = []
 
         def met() -> bool:
@@ -43,7 +42,7 @@ class Signs:
             return fits(last[0], action.seen)
 
         try:
-            self.until(met, action.seconds, f"{action.partition} with {wanted(action.seen)}")
+            self.until(met, action.seconds, f"{action.partition} with {expectation_text(action.seen)}")
         except NotInTime as late:
             why = f"{late}; it has {last[0]}" if last else str(late)
             if action.decides and last:
@@ -55,11 +54,11 @@ class Signs:
 
     def hear(self, action: Said) -> None:
         """Wait for a line of a node."""
-        start = self._heard.get(action.node, 0)
-        heard = lambda: self._cluster.said(action.node, action.pattern, start)  # noqa: E731
+        start = self._read_until.get(action.node, 0)
+        printed = lambda: self._cluster.has_printed(action.node, action.pattern, start)  # noqa: E731
         what = f"a line `{action.pattern}` of node {action.node}"
-        self.awaited(heard, action.seconds, what, action.instead, AT_ONCE)
-        self._heard[action.node] = self._cluster.said_so_far(action.node)
+        self.awaited(printed, action.seconds, what, action.instead, AT_ONCE)
+        self._read_until[action.node] = self._cluster.output_size(action.node)
 
     def await_log(self, action: LogEnd) -> None:
         """Wait for the end of a log, or until there is none."""
@@ -76,20 +75,21 @@ class Signs:
     def awaited(
         self, done: Callable[[], bool], seconds: float, what: str, instead: Sign | None, most: float = INTERVAL
     ) -> None:
-        """Wait for what may be the sign of the finding; `NotSeen` if `instead` is there in its place."""
+        """Wait for what may be the sign of the finding; raise `NotSeen` if `instead` holds in its place."""
         try:
             self.until(done, seconds, what, most)
         except NotInTime as late:
             if instead is None:
                 raise
             try:
-                found = self._shown(instead)
+                proof_of_absence = self._await_absence(instead)
             except ClusterFault as other:
                 raise ClusterFault(f"{late}; nor is there what shows its absence: {other}") from late
             if not done():  # it may have come while the other was waited for
-                raise NotSeen(f"{late}; instead {found}") from late
+                raise NotSeen(f"{late}; instead {proof_of_absence}") from late
 
-    def _shown(self, instead: Sign) -> str:
+    def _await_absence(self, instead: Sign) -> str:
+        """Wait for what shows that the finding is absent, and return it in words."""
         match instead:
             case Wait():
                 return f"{instead.partition} has {self.wait(instead)}"
@@ -106,5 +106,34 @@ class Signs:
                 )
 
     def until(self, done: Callable[[], bool], seconds: float, what: str, most: float = INTERVAL) -> None:
-        """Poll until the condition holds; `NotInTime` if it does not hold within these seconds."""
+        """Poll until the condition holds; raise `NotInTime` if it does not within these seconds."""
         wait_for(done, seconds * self._patience, what, most)
+
+
+def fits(state: PartitionState, expected: Seen) -> bool:
+    """Return whether a partition is as expected; only the order of replicas counts."""
+    pairs = ((expected.isr, state.isr), (expected.elr, state.elr), (expected.last_known_elr, state.last_known_elr))
+    return (
+        (expected.leader is None or state.leader in expected.leader)
+        and (expected.replicas is None or state.replicas == expected.replicas)
+        and (expected.isr_size is None or len(state.isr) == expected.isr_size)
+        and all(members is None or set(members) == set(present) for members, present in pairs)
+    )
+
+
+def expectation_text(expected: Seen) -> str:
+    """Return an expectation in words."""
+    names: Mapping[str, object] = {
+        "leader": None if expected.leader is None else " or ".join(_name(one) for one in expected.leader),
+        "replicas": expected.replicas,
+        "isr": expected.isr,
+        "elr": expected.elr,
+        "lastKnownElr": expected.last_known_elr,
+        "members of the isr": expected.isr_size,
+    }
+    values = {key: list(v) if isinstance(v, tuple) else v for key, v in names.items() if v is not None}
+    return " ".join(f"{key}={value}" for key, value in values.items())
+
+
+def _name(leader: int) -> str:
+    return "none" if leader == NO_LEADER else str(leader)

@@ -20,9 +20,9 @@ from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.jars import ClassPath, Jars
 from elrcheck.kafka.reproduce import reproduce
-from elrcheck.kafka.reproduce.predicted import fits
 from elrcheck.kafka.reproduce.recipe_run import ranges
 from elrcheck.kafka.reproduce.reproduce import shape_of
+from elrcheck.kafka.reproduce.signs import fits
 from elrcheck.report.formats import render
 from elrcheck.results.reproduce_report import ReproduceReport, wilson
 from support.edits import replaced

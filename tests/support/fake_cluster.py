@@ -129,10 +129,10 @@ class FakeCluster:
         self._do("resume", node)
         self.unanswered.clear()
 
-    def said(self, node: int, pattern: str, start: int = 0) -> bool:
+    def has_printed(self, node: int, pattern: str, start: int = 0) -> bool:
         return self.says is None or pattern in self.says
 
-    def said_so_far(self, node: int) -> int:
+    def output_size(self, node: int) -> int:
         return 0
 
     def log_end(self, broker: int, partition: str) -> int:
