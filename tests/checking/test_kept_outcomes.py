@@ -123,7 +123,7 @@ def test_a_trace_that_the_plain_model_refuses_is_searched_again(
         answer = entry.value
         for check_, said in answer.checks.items():
             if said.trace is not None:
-                answer.checks[check_] = kept_searches.KeptCheck(said.depth, said.trace[::-1])
+                answer.checks[check_] = kept_searches.CheckAnswer(said.depth, said.trace[::-1])
         return entry
 
     monkeypatch.setattr(kept_searches.SearchLookup, "find", forged)
