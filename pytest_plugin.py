@@ -64,7 +64,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Runs in the controller process of xdist, once for each worker."""
+    """Give a worker of xdist the folder of shared reports; runs in the controller process."""
     stash = node.config.stash
     if _FOLDER not in stash:
         stash[_FOLDER] = tempfile.mkdtemp(prefix="elrcheck-pytest-")
@@ -78,7 +78,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Admits one process at a time. Without fcntl there is no lock, and each worker may run the search."""
+    """Admit one process at a time. Without fcntl there is no lock, and each worker may run the search."""
     try:
         import fcntl
     except ImportError:
@@ -139,7 +139,7 @@ class Configuration(pytest.Collector):
             yield PropertyItem.from_parent(self, name=ident, expected=expected)
 
     def report(self) -> CheckReport:
-        """The report of this configuration; if its search failed, raises the same error each time."""
+        """Return the report of this configuration; if its search failed, raise the same error each time."""
         if self._fault is not None:
             raise self._fault
         if self._report is None:
@@ -151,7 +151,7 @@ class Configuration(pytest.Collector):
         return self._report
 
     def _shared(self) -> CheckReport:
-        """Runs the search, or returns the report that another worker stored."""
+        """Run the search, or return the report that another worker stored."""
         from elrcheck.base.roundtrip import from_text, to_text
         from elrcheck.results.check_report import CheckReport
 
@@ -236,7 +236,7 @@ class PropertyItem(pytest.Item):
 
 
 def _violation(outcome: PropertyReport, report: CheckReport) -> str:
-    """The failing conjunct, the broker and the trace, as the command prints them."""
+    """Return the failing conjunct, the broker and the trace, as the command prints them."""
     from elrcheck.report.documents.check_document import violation_blocks
     from elrcheck.report.terminal import plain_text
 

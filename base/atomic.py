@@ -183,7 +183,7 @@ def cannot_write(place: Path | str, fault: OSError) -> EnvironmentFault:
 
 
 def _mode(path: Path) -> int | None:
-    """The mode of the file at a path, following links; None if there is no file."""
+    """Return the mode of the file at a path, following links; None if there is no file."""
     try:
         return path.stat().st_mode
     except OSError:

@@ -49,7 +49,7 @@ def toml_codes(code: str) -> Codes:
 
 
 def read_text(file: Path | Traversable, codes: Codes, limit: int) -> str:
-    """The UTF-8 text of a file of at most `limit` bytes."""
+    """Return the UTF-8 text of a file of at most `limit` bytes."""
     name = str(file)
     try:
         with file.open("rb") as stream:
@@ -64,7 +64,7 @@ def read_text(file: Path | Traversable, codes: Codes, limit: int) -> str:
 
 
 def decode(raw: bytes, name: str, codes: Codes, limit: int) -> str:
-    """The text of bytes in UTF-8, with or without a byte order mark."""
+    """Return the text of bytes in UTF-8, with or without a byte order mark."""
     malformed = codes.malformed or codes.bad_value
     if len(raw) > limit:
         raise UsageFault(malformed, f"the file is larger than {limit // 2**20} MiB", where=name)
@@ -79,12 +79,12 @@ def decode(raw: bytes, name: str, codes: Codes, limit: int) -> str:
 
 
 def read_json(path: Path, codes: Codes) -> Node:
-    """The document in a file."""
+    """Return the document in a file."""
     return parse_json(read_text(path, codes, JSON_LIMIT), str(path), codes)
 
 
 def parse_json(text: str, name: str, codes: Codes) -> Node:
-    """The one document that a text is."""
+    """Return the only document of a text."""
     value, end = _decoded(text, _skip(text, 0), name, codes)
     if end < len(text):
         _refuse(text, end, name, codes, "there is more after the end of the document")
@@ -122,7 +122,7 @@ def parse_objects(parts: Iterable[bytes], name: str, codes: Codes) -> Iterator[N
 
 
 def _part(part: bytes, name: str, codes: Codes, first: bool, before: int) -> str:
-    """The text of a piece of a stream, of which only the first may begin with a byte order mark."""
+    """Return the text of a piece of a stream, of which only the first may begin with a byte order mark."""
     malformed = codes.malformed or codes.bad_value
     if len(part) > JSON_LIMIT:
         raise UsageFault(malformed, f"a line is larger than {JSON_LIMIT // 2**20} MiB", where=name)
@@ -228,7 +228,7 @@ def _compact(value: Any) -> str:
 
 
 def read_toml(file: Path | Traversable, codes: Codes = SETTINGS, joint: str = "_") -> Node:
-    """The document in a file. joint: what joins the words of its keys."""
+    """Return the document in a file. joint: what joins the words of its keys."""
     name = str(file)
     text = read_text(file, codes, TOML_LIMIT)
     malformed = codes.malformed or codes.bad_value

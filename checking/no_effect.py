@@ -30,7 +30,7 @@ SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
 
 
 def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress) -> CheckReport:
-    """The report, with the settings that made no difference.
+    """Return the report, with the settings that made no difference.
 
     Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would
     pass for a safe one.

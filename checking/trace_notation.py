@@ -28,7 +28,7 @@ from elrcheck.traces.truth import truths
 
 
 def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ...]:
-    """Writes a trace that is in memory; returns the paths written, the one to start TLC on first."""
+    """Write a trace that is in memory, and return the paths written, the one to start TLC on first."""
     trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     stem = f"{module_name(origin.variant, origin.scope)}_{origin.property or 'Trace'}".replace("-", "")
     if form == "tla":
@@ -60,7 +60,7 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
 
 
 def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = None) -> Witness:
-    """The specification and the witness that extends it."""
+    """Return the specification and the witness that extends it."""
     trace, origin, model = loaded.behaviour, loaded.behaviour.origin, loaded.model
     if trace.loop is not None:
         raise UsageFault("trace-lasso", "an infinite trace has no TLA+ witness")

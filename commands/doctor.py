@@ -75,7 +75,7 @@ class Diagnosis:
 
 
 def diagnose(environ: Mapping[str, str], stdout: TextIO) -> Diagnosis:
-    """Examines this machine; takes as long as `java -version`."""
+    """Examine this machine; this takes as long as `java -version`."""
     return Diagnosis(
         (
             _python(),

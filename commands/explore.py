@@ -57,7 +57,7 @@ FORMATS: Mapping[str, GraphFormat] = {
 
 
 def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
-    """Search and describe; UsageFault for unknown names or a graph that would be too large."""
+    """Search and describe; raise UsageFault for unknown names or a graph that would be too large."""
     form = _format(request)
     selected = resolve(request.selection)
     model = load_whole_model()
@@ -93,7 +93,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
 
 
 def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
-    """The properties whose violations the graph marks."""
+    """Return the properties whose violations the graph marks."""
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
             "explore-liveness",
@@ -104,7 +104,7 @@ def _marks(chosen: Sequence[Fn]) -> tuple[Fn, ...]:
 
 
 def _format(request: ExploreRequest) -> GraphFormat | None:
-    """The format of the graph: the one asked for, or the one the file is named after."""
+    """Return the format of the graph: the one asked for, or the one the file is named after."""
     path, named = request.graph, request.graph_format
     if path is None:
         if named is not None:
@@ -125,12 +125,12 @@ def _format(request: ExploreRequest) -> GraphFormat | None:
 
 
 def _most(request: ExploreRequest, form: str | None) -> int:
-    """The largest number of states that the graph may have."""
+    """Return the largest number of states that the graph may have."""
     return min(request.max_nodes, MOST_STATES) if form == "svg" else request.max_nodes
 
 
 def _search_request(request: ExploreRequest, form: str | None) -> CheckRequest:
-    """The search request; with a graph it stops as soon as the graph would be too large."""
+    """Return the search request; with a graph it stops as soon as the graph would be too large."""
     limits = request.limits
     if request.graph is not None:
         most = _most(request, form) + 1

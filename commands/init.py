@@ -85,7 +85,7 @@ IGNORED = ".elrcheck/"
 
 
 def files(origin: str | None = None) -> Mapping[str, str]:
-    """The files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
+    """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.requests import Selection
     from elrcheck.catalogue.baseline_notation.baseline import Entry
     from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
@@ -103,7 +103,7 @@ def files(origin: str | None = None) -> Mapping[str, str]:
 
 
 def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Path, str]]:
-    """Writes the files; returns (path, `wrote`, `replaced` or `kept`) for each.
+    """Write the files, and return (path, `wrote`, `replaced` or `kept`) for each.
 
     Raises UsageFault if the folder does not exist, or if all files exist and force is false.
     """
@@ -129,7 +129,7 @@ def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Pa
 
 
 def _ignore(path: Path) -> tuple[Path, str]:
-    """Adds the folder of runs to what git ignores; nothing else in the file changes."""
+    """Add the folder of runs to what git ignores; nothing else in the file changes."""
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     if any(line.strip().strip("/") == IGNORED.strip("/") for line in text.splitlines()):
         return path, "kept"

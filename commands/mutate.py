@@ -12,7 +12,7 @@ from elrcheck.results.mutation_report import MutateReport
 
 
 def run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Run the selected hazards and guards, or change the rules; UsageFault for unknown names."""
+    """Run the selected hazards and guards, or change the rules; raise UsageFault for unknown names."""
     if not request.rules:
         return run_hazards(request, progress)
     from elrcheck.laboratory.changed_rules import run_changed_rules

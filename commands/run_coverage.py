@@ -44,7 +44,7 @@ def merge(paths: Sequence[Path], strict: bool) -> CoverageReport:
 
 
 def stored_reports(folder: Path) -> tuple[Path, ...]:
-    """The run folders inside a folder that contain a report."""
+    """Return the run folders inside a folder that contain a report."""
     if not folder.is_dir():
         return ()
     return tuple(place for place in sorted(folder.iterdir()) if (place / REPORT).is_file())
@@ -76,7 +76,7 @@ def _run(report: Node) -> CoveredRun:
 
 
 def _rows(reports: Sequence[Node], key: str, fields: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The rows of one list of every report, as the values of these fields."""
+    """Yield the rows of one list of every report, as the values of these fields."""
     for report in reports:
         for row in report.get(key, []).items():
             row.object(fields, None)

@@ -21,7 +21,7 @@ from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 
 
 def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
-    """Replays the scenario in a TOML file, or a packaged one by its file name.
+    """Replay the scenario in a TOML file, or a packaged one by its file name.
 
     run_dir: where to store a trace of each run that starts in the initial state, and of each violation.
     """
@@ -40,7 +40,7 @@ def run_scenario(file: str, run_dir: Path | None = None) -> ScenarioReport:
 
 
 def _store(folder: Path, model: Model, ident: str, run: RunReport, went: Played) -> tuple[str, ...]:
-    """Stores the whole run as one trace, and for each violated property the run up to the violation."""
+    """Store the whole run as one trace, and for each violated property the run up to the violation."""
     usual = config_values(resolve(Selection(run.variant, DEFAULT_SCOPE)).config)
     overrides = {key: value for key, value in config_values(went.config).items() if value != usual[key]}
     origin = TraceOrigin(run.variant, DEFAULT_SCOPE, overrides)

@@ -35,7 +35,7 @@ WALKS = 100_000
 
 
 def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationReport:
-    """Walk and report; UsageFault for unknown names."""
+    """Walk and report; raise UsageFault for unknown names."""
     selected = resolve(request.selection)
     model = load_whole_model()
     chosen = select_properties(model, request.properties)

@@ -31,7 +31,7 @@ VERDICTS: dict[str, TlcVerdict] = {
 
 
 def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
-    """Confirm traces or compare counts; EnvironmentFault without Java or tla2tools.jar."""
+    """Confirm traces or compare counts; raise EnvironmentFault without Java or tla2tools.jar."""
     if request.count:
         return _count(request, tlc.find_tools(request.jar), progress)
     if request.run is None:

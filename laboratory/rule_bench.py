@@ -75,7 +75,7 @@ class Base:
 
 @cache
 def bench() -> RuleBench:
-    """The bench of this process."""
+    """Return the bench of this process."""
     return RuleBench()
 
 

@@ -99,7 +99,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
 def _configurations(
     request: MutateRequest, progress: Progress
 ) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """The names of the configurations, of wider ones and of walked ones; all as expected without a change.
+    """Return the names of the configurations, of wider ones and of walked ones; all as expected without a change.
 
     The largest of the first come first; the smallest of the wider ones do.
     """
@@ -130,7 +130,7 @@ def _configurations(
 
 
 def _representative(cases: Sequence[str], size: Mapping[str, int]) -> list[str]:
-    """All that combine nothing; of each combination the largest, with a fault that was used least."""
+    """Return all single configurations, and the largest of each combination, with the fault used least so far."""
     combined: dict[str, list[str]] = {}
     for name in sorted(cases, key=lambda name: -size[name]):
         combined.setdefault(name.rpartition("/")[0] if name.count("/") > 1 else name, []).append(name)

@@ -133,7 +133,7 @@ def _survey_guard(bench: _GuardBench, report: GuardReport) -> GuardReport:
 
 
 def _unbroken(report: GuardReport, base: SearchOutcome, after: SearchOutcome) -> GuardReport:
-    """The report when no property broke, in a complete or an incomplete search."""
+    """Return the report when no property broke, in a complete or an incomplete search."""
     report = replace(report, distinct=after.distinct, generated=after.generated)
     if not after.complete:
         return replace(report, verdict="inconclusive", reason=after.reason)

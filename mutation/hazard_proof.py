@@ -59,7 +59,7 @@ class HazardProofs:
         return HazardByProof(last, outside(base, hazard.variant))
 
     def _tries(self, hazard: Hazard, base: Config) -> Iterator[tuple[Side, Mapping[str, Any]]]:
-        """The claims, with what changes in each."""
+        """Yield the claims, with what changes in each."""
         yield from ((side, hazard.knobs) for side in self.bench.sides)
         yield self._recovery(base.min_isr), hazard.knobs
         own = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}

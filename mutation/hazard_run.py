@@ -42,7 +42,7 @@ from elrcheck.traces.replay import Replayed, replay_finding
 
 
 def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Run the selected hazards and guards and return the report; UsageFault for unknown names."""
+    """Run the selected hazards and guards and return the report; raise UsageFault for unknown names."""
     started = time.perf_counter()
     model = load_whole_model()
     reject_file(request.run_dir)
@@ -105,7 +105,7 @@ class Pair:
 
 
 def sides(hazard: Hazard) -> Pair:
-    """The configurations without and with the change; they are equal if the change drops a guard."""
+    """Return the configurations without and with the change; they are equal if the change drops a guard."""
     scope = find_scope(hazard.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     layers = (find_variant(hazard.variant).knobs, scope.values, hazard.settings)
     base = build_config(Config, *layers)
@@ -114,7 +114,7 @@ def sides(hazard: Hazard) -> Pair:
 
 
 def demand_known(model: Model, hazard: Hazard) -> None:
-    """Raises UsageFault if a hazard names an unknown property, action or guard: it could show nothing."""
+    """Raise UsageFault if a hazard names an unknown property, action or guard: it could show nothing."""
     action, guard = hazard.guard or (None, None)
     guards = {fn.name: guard_names(fn) for fn in model.actions}
     properties = [fn.ident for fn in (*model.always, *model.leads_to)]
@@ -224,7 +224,7 @@ def _shortest(
 def _detected(
     model: Model, pair: Pair, ident: str, finding: Replayed, report: HazardReport, hazard: Hazard, run_dir: Path | None
 ) -> HazardReport:
-    """The report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""
+    """Return the report of a detected hazard. With a dropped guard it stores no trace: nothing could replay it."""
     name = None
     if run_dir is not None and hazard.guard is None:
         name = f"{hazard.id}-{ident}.trace.json"
@@ -244,7 +244,7 @@ def _detected(
 
 
 def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress) -> Iterator[HazardReport]:
-    """The reports, with what the proof makes of each hazard that breaks safety."""
+    """Yield the reports, with what the proof makes of each hazard that breaks safety."""
     from elrcheck.mutation.hazard_proof import HazardProofs
 
     proofs = HazardProofs()
@@ -265,7 +265,7 @@ def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progre
 def _verdict(
     hazards: Sequence[HazardReport], surveyed: SurveyReport | None, guards: Sequence[GuardReport]
 ) -> MutateVerdict:
-    """The verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
+    """Return the verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
     seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
     if "not_found" in seen or any(hazard.hole for hazard in hazards):
         return "not_found"

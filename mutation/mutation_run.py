@@ -82,7 +82,7 @@ def _named_limit(outcome: SearchOutcome) -> SearchOutcome:
 
 
 def unmutated(outcome: SearchOutcome) -> Unmutated:
-    """The report of the search without the change; seconds cover only the search itself."""
+    """Return the report of the search without the change; seconds cover only the search itself."""
     return Unmutated(
         complete=outcome.complete,
         distinct=outcome.distinct,
@@ -95,5 +95,5 @@ def unmutated(outcome: SearchOutcome) -> Unmutated:
 
 
 def dropped(model: Model, action: str, guard: str) -> Model:
-    """The model with this guard removed from the action."""
+    """Return the model with this guard removed from the action."""
     return replace(model, actions=tuple(without_guard(fn, guard) if fn.name == action else fn for fn in model.actions))

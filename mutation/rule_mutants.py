@@ -58,7 +58,7 @@ class RuleMutants:
         return callers(self.model)
 
     def of(self, function: str) -> tuple[Variation, ...]:
-        """The changes of one function, also those that do not fit the types."""
+        """Return the changes of one function, also those that do not fit the types."""
         if function not in self._of:
             self._of[function] = tuple(variations(self.fns[function].source, GHOSTS, BUDGETS))
         return self._of[function]
@@ -69,7 +69,7 @@ class RuleMutants:
         return tuple((function, one.name) for function in chosen for one in self.of(function))
 
     def choose(self, requested: Sequence[str]) -> tuple[str, ...]:
-        """Functions by name, ignoring case; UsageFault for one that is not part of the protocol."""
+        """Return functions by name, ignoring case; raise UsageFault for one that is not part of the protocol."""
         names = {name.lower(): name for name in self.functions}
         for word in requested:
             if word.lower() not in names:
@@ -85,7 +85,7 @@ class RuleMutants:
         return f"{fn.place.rpartition(':')[0]}:{variation.line}"
 
     def make(self, variation: Variation) -> ChangedModel | None:
-        """The model with the change; None if it does not fit the types."""
+        """Return the model with the change; None if it does not fit the types."""
         dependents = affected(self.model, variation.function, self._callers)
         try:
             model, plain = altered(self.model, variation.function, variation.tree, dependents)
@@ -95,6 +95,6 @@ class RuleMutants:
 
 
 def _chosen(fn: Fn) -> set[str]:
-    """The operators that a function calls through `decide`, which chooses one by the record it is given."""
+    """Return the operators that a function calls through `decide`, which chooses one by the record it is given."""
     called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
     return called & set(dispatch_of(decide).cases.values())

@@ -56,7 +56,7 @@ def write_trace(path: Path, behaviour: Behaviour[Label], state: Ty) -> None:
 
 
 def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
-    """The stored form of a behaviour."""
+    """Return the stored form of a behaviour."""
     origin, loop = behaviour.origin, behaviour.loop
     return {
         "schema": SCHEMA,
@@ -220,7 +220,7 @@ def _label(node: Node, signatures: Mapping[str, Sequence[Ty]]) -> Label:
 
 
 def _plain(node: Node) -> Any:
-    """A scalar, or a tuple of scalars."""
+    """Return a scalar, or a tuple of scalars."""
     raw = node.value
     if isinstance(raw, list) and all(v is None or isinstance(v, bool | int | str) for v in raw):
         return tuple(raw)

@@ -64,7 +64,7 @@ def package() -> str:
 
 
 def key(**parts: Any) -> str:
-    """The text of a question: its named parts as JSON, sorted, so that two questions have two texts."""
+    """Return the text of a question: its named parts as JSON, sorted, so that two questions have two texts."""
     return json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 

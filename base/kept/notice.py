@@ -43,7 +43,7 @@ class Notice:
 
 @functools.cache
 def notice() -> Notice:
-    """The notice of this process."""
+    """Return the notice of this process."""
     return Notice()
 
 

@@ -73,7 +73,7 @@ def allowed_values(kind: type) -> str:
 
 
 def check_value(kind: type, value: object) -> Any:
-    """Convert a TOML value to a field's type; ValueError when it does not fit."""
+    """Convert a TOML value to a field's type; raise ValueError when it does not fit."""
     if kind is bool and isinstance(value, bool):
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _BIG_INTEGER:
@@ -177,7 +177,7 @@ SIZES_HELP = "set `broker_count`, of which `spare_brokers` hold no replica at th
 
 
 def setting_of(pair: str) -> str:
-    """The field of Config that ``KEY=VALUE`` sets."""
+    """Return the field of Config that ``KEY=VALUE`` sets."""
     key = pair.partition("=")[0].strip()
     return KAFKA_NAMES.get(key, key)
 

@@ -17,7 +17,7 @@ _WIDTH = 100
 
 
 def table_text(path: str, record: Any, joint: str = "_") -> Iterator[str]:
-    """The lines of a dataclass: header, values, then the tables in it. joint: what joins words of a key."""
+    """Yield the lines of a dataclass: header, values, then the tables in it. joint: what joins words of a key."""
     yield f"[{path}]"
     tables: dict[str, Any] = {}
     for key, value in _entries(record, type(record), joint):
@@ -41,12 +41,12 @@ def natural(name: str) -> tuple[tuple[int, str], ...]:
 
 
 def text_value(value: str) -> str:
-    """A TOML basic string; JSON's escapes are a subset of TOML's, except that TOML also escapes DEL."""
+    """Return a TOML basic string; JSON's escapes are a subset of TOML's, except that TOML also escapes DEL."""
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007F")
 
 
 def _entries(record: Any, kind: Any, joint: str) -> Iterator[tuple[str, Any]]:
-    """The keys of a record with their values, without those that have their default, or None."""
+    """Yield the keys of a record with their values, without those that have their default, or None."""
     for part in fields_of(kind, joint):
         value = record[part.name] if isinstance(record, Mapping) else getattr(record, part.name)
         if part.inside is not None:

@@ -88,12 +88,12 @@ class RecordField:
 
 
 def stripped(node: Node) -> str:
-    """A text without the blanks around it."""
+    """Return a text without the blanks around it."""
     return node.text().strip()
 
 
 def prose(node: Node) -> str:
-    """A text that is not empty, without the blanks around it."""
+    """Return a text that is not empty, without the blanks around it."""
     return stripped(node) or node.bad("expected a text, not an empty one")
 
 
@@ -105,7 +105,7 @@ def text_or_texts(node: Node) -> tuple[str, ...]:
 
 
 def matching(form: str, what: str) -> NodeReader:
-    """Reads a text that a regular expression matches as a whole. what: such a text, for a message."""
+    """Read a text that a regular expression matches as a whole. what: such a text, for a message."""
     pattern = re.compile(form)
 
     def read(node: Node) -> str:
@@ -129,7 +129,7 @@ OneOrMore: TypeAlias = Annotated[tuple[str, ...], NodeReader(text_or_texts)]
 def read_record(
     node: Node, kind: type[R], given: Mapping[str, Any] | None = None, *, tag: str = "", others: Collection[str] = ()
 ) -> R:
-    """The record that a table holds; a UsageFault names the line and the key of what is wrong.
+    """Return the record of a table; a UsageFault names the line and the key of a mistake.
 
     given: fields that do not come from the table, which then may not hold them. tag: the key of the field
     that comes from `From.TAG`. others: keys of the table that are read elsewhere.
@@ -179,7 +179,7 @@ def _plan(kind: Any, joint: str, tag: str, given: frozenset[str]) -> _Plan:
 
 
 def _filled(node: Node, plan: _Plan, given: Mapping[str, Any]) -> Any:
-    """The record, of a table whose keys have been looked at."""
+    """Return the record of a table whose keys have been checked."""
     values, table = dict(given), node.value
     for key, part in plan.by_key:
         if key in table:
@@ -196,7 +196,7 @@ def _filled(node: Node, plan: _Plan, given: Mapping[str, Any]) -> Any:
 
 @functools.cache
 def fields_of(kind: Any, joint: str) -> tuple[RecordField, ...]:
-    """The fields of a dataclass, and what is said of each. joint: what joins the words of a key."""
+    """Return the fields of a dataclass with their notes. joint: what joins the words of a key."""
     hints = get_type_hints(kind, include_extras=True)
     return tuple(_field(part, hints[part.name], joint) for part in dataclasses.fields(kind))
 
@@ -222,7 +222,7 @@ def _field(part: dataclasses.Field[Any], hint: Any, joint: str) -> RecordField:
 
 
 def read_value(node: Node, hint: Any) -> Any:
-    """A value of a type; a UsageFault says what was expected."""
+    """Return a value of a type; a UsageFault says what was expected."""
     return _reader(hint)(node)
 
 
@@ -260,7 +260,7 @@ def _reader_of_class(kind: Any) -> ReadValue:
 
 
 def _reader_of_list(parts: tuple[Any, ...]) -> ReadValue:
-    """Lists of any length, since the types of this project have no others."""
+    """A list of any length, since the types of this project have no others."""
     if len(parts) != 2 or parts[1] is not Ellipsis:
         raise TypeError(f"no reader for a tuple of {parts}")
     tables = dataclasses.is_dataclass(parts[0])

@@ -57,7 +57,7 @@ class Job(Record, frozen=True):
     fresh: bool = False
 
     def selected(self) -> Selected:
-        """The configuration, without reading its scope again."""
+        """Return the configuration, without reading its scope again."""
         fields = config_fields(Config)
         config = build_config(Config, {key: check_value(fields[key], v) for key, v in self.config.items()})
         overrides = parse_overrides(Config, self.selection.overrides)

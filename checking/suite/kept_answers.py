@@ -74,7 +74,7 @@ def _unexplained(report: CheckReport, case: SuiteCase) -> bool:
 
 
 def _answer(number: int, case: SuiteCase, stored: KeptAnswer) -> JobAnswer | WalkAnswer | None:
-    """The answer as a process would give it; None if it is not one of such a configuration."""
+    """Return the answer as a process would give it; None if it is not one of such a configuration."""
     if case.walk is not None:
         walks = stored.walked
         return None if walks is None or stored.searched else WalkAnswer(number, walks.counts, walks.seconds)

@@ -78,7 +78,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
 
 
 def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
-    """Returns all entries of the baseline, and those to run."""
+    """Return all entries of the baseline, and those to run."""
     path, add = request.baseline, request.add
     baseline = read_baseline(path) if add is None or path.exists() else Baseline()
     if add is not None:
@@ -142,7 +142,7 @@ def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
 
 
 def check_request(entry: Entry, workers: int | None) -> CheckRequest:
-    """The request to `run_check` for an entry."""
+    """Return the request to `run_check` for an entry."""
     return CheckRequest(
         selection=entry.selection,
         properties=entry.properties,
@@ -200,7 +200,7 @@ def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> Ent
 
 
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:
-    """The verdict of the run. An update accepts every difference, but not an absolute word of --fail-on.
+    """Return the verdict of the run. An update accepts every difference, but not an absolute word of --fail-on.
 
     Nor does it accept what a suite does not explain: that belongs into the suite.
     """
@@ -216,7 +216,7 @@ def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: 
 
 
 def _write(path: Path, baseline: Baseline) -> bool:
-    """Writes the baseline; returns True if the file changed."""
+    """Write the baseline, and return True if the file changed."""
     text = baseline_text(baseline.entries, baseline.suites)
     if path.exists() and path.read_text(encoding="utf-8") == text:
         return False

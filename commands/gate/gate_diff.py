@@ -259,7 +259,7 @@ def _counts(expected: Expected, current: Expected) -> Iterator[Difference]:
 
 
 def _inconclusive(expected: Expected, current: Expected) -> Iterator[Difference]:
-    """The verdict of the run as a whole; an unknown proof obligation has a difference of its own."""
+    """Yield a difference if the run as a whole is inconclusive; an unknown proof obligation has its own."""
     if current.verdict == "inconclusive":
         was = expected.verdict
         yield Difference("verdict", "verdict", was, current.verdict, "inconclusive", was != current.verdict)

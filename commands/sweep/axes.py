@@ -30,12 +30,12 @@ class Axis(Record, frozen=True):
 
 
 def keys() -> tuple[str, ...]:
-    """All keys that an axis can have."""
+    """Return all keys that an axis can have."""
     return ("variant", "scope", *config_fields(Config))
 
 
 def parse_axis(text: str, option: str = "--sweep") -> Axis:
-    """Parses ``KEY=VALUES``; raises UsageFault naming the invalid part."""
+    """Parse ``KEY=VALUES``; raise UsageFault naming the invalid part."""
     where = f"{option} {text}"
     key, equals, values = text.partition("=")
     key = key.strip()
@@ -51,14 +51,14 @@ def parse_axis(text: str, option: str = "--sweep") -> Axis:
 
 
 def reject_unknown_key(key: str, where: str) -> None:
-    """Raises UsageFault with a suggestion unless the key is valid for an axis."""
+    """Raise UsageFault with a suggestion unless the key is valid for an axis."""
     allowed = keys()
     if key not in allowed:
         raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, allowed))
 
 
 def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
-    """Parses a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
+    """Parse a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
     parsed: list[str] = []
     for word in (part.strip() for part in text.split(",")):
         if not word:
@@ -71,7 +71,7 @@ def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
 
 
 def plain_value(key: str, value: str) -> Scalar:
-    """Converts a value for a report: a boolean, a number or a name."""
+    """Convert a value for a report: a boolean, a number or a name."""
     if key in ("variant", "scope"):
         return value
     parsed: Scalar = parse_value(config_fields(Config)[key], value)
@@ -79,7 +79,7 @@ def plain_value(key: str, value: str) -> Scalar:
 
 
 def _one(key: str, word: str, where: str) -> tuple[str, ...]:
-    """The values denoted by one word of a list."""
+    """Return the values denoted by one word of a list."""
     names = names_of(key)
     if names and any(ch in word for ch in "*?["):
         matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
@@ -118,7 +118,7 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
 
 
 def names_of(key: str) -> tuple[str, ...]:
-    """The names that a key accepts, for patterns and completion; empty for a number."""
+    """Return the names that a key accepts, for patterns and completion; empty for a number."""
     if key == "variant":
         return tuple(variant.name for variant in VARIANTS)
     if key == "scope":

@@ -84,7 +84,7 @@ def _values(node: Node, key: str) -> tuple[str, ...]:
 
 
 def _axes(node: Node) -> tuple[Axis, ...]:
-    """The keys of a table, each with its values."""
+    """Return the keys of a table, each with its values."""
     axes = []
     for key, part in node.fields():
         reject_unknown_key(key, part.where)
@@ -129,7 +129,7 @@ class _GridRules:
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> SweepGrid:
-    """Builds the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
+    """Build the grid of `--grid FILE` and `--sweep KEY=VALUES`, over a base selection.
 
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
@@ -160,7 +160,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
 
 
 def _reject_bad_base(base: Selection) -> None:
-    """Raises UsageFault for unknown names; each point checks whether its values are consistent."""
+    """Raise UsageFault for unknown names; each point checks whether its values are consistent."""
     find_variant(base.variant)
     find_scope(base.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     parse_overrides(Config, base.overrides)
@@ -182,7 +182,7 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
 
 
 def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
-    """Resolves a point of the grid; keeps a configuration that the model refuses, with the reason."""
+    """Resolve a point of the grid; keep a configuration that the model refuses, with the reason."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
     selection = Selection(values.get("variant", base.variant), values.get("scope", base.scope), (*fixed, *pairs))
@@ -196,7 +196,7 @@ def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequen
 
 
 def _reject_same(points: Sequence[Point]) -> tuple[Point, ...]:
-    """Refuses every point that is the same configuration as an earlier one."""
+    """Refuse every point that is the same configuration as an earlier one."""
     first: dict[tuple[str, str, str], int] = {}
     unique = []
     for point in points:

@@ -198,7 +198,7 @@ class Ledger:
 
     @staticmethod
     def place(number: int) -> str:
-        """The folder of a configuration's traces, inside the folder of the sweep."""
+        """Return the folder of a configuration's traces, inside the folder of the sweep."""
         return f"{number:04}"
 
     def settled(self, number: int) -> bool:

@@ -105,7 +105,7 @@ class SparkTasks:
 
 
 def _submit(session: SparkSession, packs: list[list[Job]]) -> list[JobAnswer]:
-    """Runs one Spark job with one partition per pack."""
+    """Run one Spark job with one partition per pack."""
     context = session.sparkContext
     context.addJobTag(TAG)  # of this thread
     bodies = [[(job.number, to_text(job)) for job in each] for each in packs]
@@ -115,7 +115,7 @@ def _submit(session: SparkSession, packs: list[list[Job]]) -> list[JobAnswer]:
 
 
 def check_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Runs in a Spark task: checks every configuration of its pack."""
+    """Check every configuration of a pack, in a Spark task."""
     import pyarrow as pa
 
     from elrcheck.base.progress import Silent

@@ -10,7 +10,7 @@ from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, S
 
 
 def row_of(point: Point, done: SweepAnswer | None) -> SweepRow:
-    """The row of one configuration; `done` is None if it has no answer."""
+    """Return the row of one configuration; `done` is None if it has no answer."""
     if point.selected is None:
         return _without_report(point, "skipped", point.refused, None)
     if done is None:

@@ -36,7 +36,7 @@ class ExplainQuestion:
 
 
 def run_explain(subject: Replayed, question: ExplainQuestion) -> ExplainReport:
-    """The answer; UsageFault for names and states that do not exist."""
+    """Return the answer; raise UsageFault for names and states that do not exist."""
     last = len(subject.states) - 1
     if question.at is not None and not 0 <= question.at <= last:
         raise UsageFault("no-state", f"there is no state {question.at}; the last one is {last}", where="--at")
@@ -114,7 +114,7 @@ def _chosen(subject: Replayed, question: ExplainQuestion) -> tuple[Fn, ...]:
 
 
 def _place(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> int:
-    """The state asked for, or the first one that any of the properties hits."""
+    """Return the state asked for, or the first one that any of the properties hits."""
     steps = [fn for fn in chosen if fn.is_step]
     if at == 0 and steps:
         why = f"{steps[0].ident} is a property of steps, and no step leads to state 0"
@@ -147,7 +147,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
 
 
 def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
-    """Every choice of the arguments, or the one that is given."""
+    """Return every choice of the arguments, or the one that is given."""
     label = parse_action(text, subject.model, subject.config.broker_count)
     name = label if isinstance(label, str) else label.action
     fn = next(fn for fn in subject.model.actions if fn.name == name)

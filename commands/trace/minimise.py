@@ -136,7 +136,7 @@ def _fewer_steps(replays: CountedReplays, run: Behaviour[Label]) -> Behaviour[La
 
 
 def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) -> Behaviour[Label] | None:
-    """The run without some piece of this size, from the end on, or None."""
+    """Return the run without some piece of this size, from the end on, or None."""
     for end in range(len(run.labels), 0, -size):
         if replays.number >= MOST_REPLAYS:
             return None
@@ -167,7 +167,7 @@ def _fewer_brokers(subject: Replayed, labels: Sequence[Label]) -> Iterator[tuple
 
 
 def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label | None:
-    """The step with renumbered brokers; None if it names a removed broker."""
+    """Return the step with renumbered brokers; None if it names a removed broker."""
     args: list[object] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty

@@ -16,7 +16,7 @@ FEW = 12
 
 
 def evaluate(subject: Replayed, expressions: Sequence[str], first: int, last: int) -> tuple[Evaluation, ...]:
-    """The values around steps `first` to `last`, the state before them included."""
+    """Return the values around steps `first` to `last`, the state before them included."""
     queries = [read_query(subject.model, text) for text in expressions]
     asker = Asker(subject.model, subject.config)
     return tuple(
@@ -25,7 +25,7 @@ def evaluate(subject: Replayed, expressions: Sequence[str], first: int, last: in
 
 
 def read_query(model: Model, text: str) -> Query:
-    """Parses the expression; UsageFault with the position of the error."""
+    """Parse the expression; raise UsageFault with the position of the error."""
     try:
         return compile_query(model, text)
     except QueryError as fault:

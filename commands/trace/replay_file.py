@@ -12,7 +12,7 @@ from elrcheck.traces.truth import violations
 
 
 def run_replay(path: Path, given: NamedSelection, form: Format | None = None) -> ReplayReport:
-    """Replay a recorded trace; UsageFault if the file is not a trace, NothingChecked if it has no state."""
+    """Replay a recorded trace; raise UsageFault if the file is not a trace, NothingChecked if it has no state."""
     loaded = read_recorded(path, given, form)
     replayed = replay(loaded.model, loaded.config, loaded.behaviour)
     rejected, recorded = replayed.rejection is not None, len(loaded.behaviour.states)

@@ -51,7 +51,7 @@ def show(
     save: Path | None = None,
     expressions: Sequence[str] = (),
 ) -> TraceReport:
-    """The report of a trace; violations are those of the whole trace, regardless of filters.
+    """Return the report of a trace; violations are those of the whole trace, regardless of filters.
 
     save: also store the trace there; expressions: modelling language, evaluated in every state shown.
     """
@@ -77,7 +77,7 @@ def show(
 
 
 def written(subject: Replayed, notation: str, filters: Filters) -> str:
-    """The trace in another notation, as text."""
+    """Return the trace in another notation, as text."""
     if notation in WHOLE:
         if filters != Filters():
             raise UsageFault(
@@ -99,7 +99,7 @@ def written(subject: Replayed, notation: str, filters: Filters) -> str:
 
 
 def narrowed(view: TraceView, filters: Filters) -> TraceView:
-    """Applies the filters to a trace. UsageFault for a glob that matches nothing."""
+    """Apply the filters to a trace. Raise UsageFault for a glob that matches nothing."""
     if filters == Filters():
         return view
     for word in (*filters.only, *filters.hide):
@@ -113,7 +113,7 @@ def narrowed(view: TraceView, filters: Filters) -> TraceView:
 
 
 def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:
-    """The leaves before the first step shown."""
+    """Return the leaves before the first step shown."""
     values = dict(view.initial)
     for step in view.steps[: steps[0].index - 1 if steps else 0]:
         values.update({change.path: change.new for change in step.changes})
@@ -121,7 +121,7 @@ def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:
 
 
 def _range(filters: Filters, steps: int) -> tuple[int, int]:
-    """The first and last step to show; (1, 0) for a trace without steps."""
+    """Return the first and last step to show; (1, 0) for a trace without steps."""
     first = 1 if filters.first is None else filters.first
     last = steps if filters.last is None else filters.last
     if filters.first is None and filters.last is None:
@@ -159,7 +159,7 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 
 
 def sample(given: NamedSelection, seed: int, depth: int) -> Replayed:
-    """A random walk in plain Python: each step changes something and stays within the budgets.
+    """Return a random walk in plain Python: each step changes something and stays within the budgets.
 
     The walk stops early where there is no such step.
     """

@@ -48,7 +48,7 @@ class SteppedTrace:
     # ------------------------------------------------------------------------- what is shown
 
     def show(self) -> None:
-        """Prints the last step, the properties that the state violates, and the menu."""
+        """Print the last step, the properties that the state violates, and the menu."""
         number = len(self.labels)
         self.write(f"\nstate {number}" + (f"  --repro {'/'.join(self.indices)}" if number else "") + "\n")
         if number:
@@ -76,7 +76,7 @@ class SteppedTrace:
     # ------------------------------------------------------------------------- what can be done
 
     def obey(self, line: str) -> bool:
-        """Executes one command line; returns False to quit. UsageFault for an invalid command."""
+        """Execute one command line, and return False to quit. Raise UsageFault for an invalid command."""
         word, _, rest = line.strip().partition(" ")
         rest = rest.strip()
         match word:

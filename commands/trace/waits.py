@@ -80,13 +80,13 @@ def cycle_of(subject: Replayed) -> Cycle:
 
 
 def _last(subject: Replayed) -> int:
-    """The last state of the cycle; the one after it, if there are steps in it, is its first again."""
+    """Return the last state of the cycle; the one after it, if there are steps in it, is its first again."""
     assert subject.loop is not None
     return max(subject.loop, len(subject.labels) - 1)
 
 
 def _since(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[Any]) -> int | None:
-    """The first state of a wait that never ends; None if every wait ends."""
+    """Return the first state of a wait that never ends; None if every wait ends."""
     since = None
     for number, state in enumerate(states):
         if plain.says(fn, state, args, "conclusion"):

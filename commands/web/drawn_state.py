@@ -156,7 +156,7 @@ def _own(state: State, b: int) -> list[Fact]:
 
 
 def _records(log: Sequence[Entry], old: Sequence[Entry], state: State, offsets: int) -> Iterator[DrawnRecord | None]:
-    """A place for each offset; where a record has gone and no other came, that one."""
+    """Yield the record at each offset; where a record has gone and no other came, that one."""
     for offset in range(offsets):
         now = log[offset] if offset < len(log) else None
         was = old[offset] if offset < len(old) else None
@@ -174,7 +174,7 @@ def _record(entry: Entry, offset: int, role: str, change: str = "") -> DrawnReco
 
 
 def _holders(state: State, offset: int, entry: Entry) -> str:
-    """The brokers whose logs have a committed record, whether they run or not."""
+    """Return the brokers whose logs have a committed record, whether they run or not."""
     logs = (broker.log for broker in state.broker)
     return text(frozenset(b for b, log in enumerate(logs) if offset < len(log) and log[offset] == entry))
 

@@ -63,7 +63,7 @@ class FollowedSpace:
         self.false_after = functools.lru_cache(20 * KEPT)(self._false_after)
 
     def follow(self, words: Sequence[str]) -> Path:
-        """Follow steps, each an index as in `--repro` or an action; UsageFault if one is not enabled."""
+        """Follow steps, each an index as in `--repro` or an action; raise UsageFault if one is not enabled."""
         if len(words) > MOST_STEPS:
             raise UsageFault("web-path", f"{len(words)} steps are too many", help=f"at most {MOST_STEPS}")
         states, labels, indices = [self.plain.initial()], list[Label](), list[int]()
@@ -76,14 +76,14 @@ class FollowedSpace:
         return Path(tuple(states), tuple(labels), tuple(indices))
 
     def word(self, label: Label) -> str:
-        """A step as a path names it; an index means another step once the model has another action."""
+        """Return a step as a path names it; an index means another step once the model has another action."""
         return spelled(self.actions[label.action], label.args).replace(", ", ",")
 
     def words(self, path: Path) -> tuple[str, ...]:
         return tuple(map(self.word, path.labels))
 
     def behaviour(self, path: Path, source: str = "") -> Behaviour[Label]:
-        """The path as every trace is stored."""
+        """Return the path as every trace is stored."""
         origin = TraceOrigin.of(self.selected, first_violated(self.plain, path.states), source)
         return Behaviour(origin, path.states, path.labels)
 
@@ -91,7 +91,7 @@ class FollowedSpace:
         return tuple(self.plain.successors(state))
 
     def _false_after(self, before: Any, state: Any) -> tuple[Fn, ...]:
-        """The properties that a state violates, or the step into it; before: None for the initial state."""
+        """Return the properties that a state violates, or the step into it; before: None for the initial state."""
         return tuple(
             fn
             for fn in self.model.always

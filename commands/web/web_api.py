@@ -73,7 +73,7 @@ class Explorer(PageAnswers):
         raise _unknown(path)
 
     def close(self) -> None:
-        """Ends a search that runs."""
+        """End a search that runs."""
         with self._search_lock:
             if self._search is not None:
                 self._search.cancel()
@@ -180,7 +180,7 @@ def _words(node: Node) -> tuple[str, ...]:
 
 
 def _named(entries: Iterable[Entry]) -> Iterable[Named]:
-    """Every entry, and after it its other names."""
+    """Return every entry, and after it its other names."""
     return (
         Named(str(name), str(entry.get("summary") or ""))
         for entry in entries

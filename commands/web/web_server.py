@@ -141,7 +141,7 @@ class TimelyReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Raises TimeoutError once the deadline has passed."""
+        """Raise TimeoutError once the deadline has passed."""
         left = self.deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError("the request took too long")
@@ -238,7 +238,7 @@ def as_text(data: object) -> str:
 
 
 def error_text(fault: ElrError) -> str:
-    """An error as the command line would print it, as JSON."""
+    """Return an error as the command line would print it, as JSON."""
     fields = {
         "code": fault.code,
         "message": fault.message,

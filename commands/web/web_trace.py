@@ -23,13 +23,13 @@ def packaged_scopes() -> tuple[str, ...]:
 
 
 def path_of_file(path: FilePath, given: NamedSelection) -> WebTrace:
-    """The trace in a file that the command line names."""
+    """Return the trace in a file that the command line names."""
     path = stored_traces(path)[0]
     return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), given)
 
 
 def path_of_text(text: str, name: str, given: NamedSelection) -> WebTrace:
-    """The part of a trace that the plain model follows, as a path of the explorer."""
+    """Return the part of a trace that the plain model follows, as a path of the explorer."""
     loaded = recorded_text(text, name, given)
     origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
     selection = origin.selection()

@@ -82,5 +82,5 @@ def _judged(space: FollowedSpace, fn: Fn, before: Any, state: Any) -> Judged:
 
 
 def first_sentence(doc: str) -> str:
-    """The first paragraph of a docstring on one line."""
+    """Return the first paragraph of a docstring on one line."""
     return " ".join(doc.strip().partition("\n\n")[0].split())

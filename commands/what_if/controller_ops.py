@@ -34,7 +34,7 @@ from elrcheck.model.state import Recovery, configured_min_isr
 
 
 def _of_broker(kind: Callable[[int], Event]) -> Callable[[Request, Node], OperationOutcome]:
-    """An event that names a broker and nothing else."""
+    """Return an event that names a broker and nothing else."""
     return deciding(lambda request, op: kind(request.ids.inside(op["broker"])))
 
 

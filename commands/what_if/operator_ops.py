@@ -29,7 +29,7 @@ def _elect_leaders(request: Request, op: Node) -> events.ElectLeadersEvent:
 
 
 def _reassign(request: Request, op: Node) -> OperationOutcome:
-    """The controller itself refuses a target with a broker that is not registered, as Kafka's does."""
+    """Decide a reassignment. A target with an unregistered broker is refused, as Kafka's controller does."""
     if any(broker.integer() not in request.ids for broker in op["target"].items()):
         refused = Error.INVALID_REPLICA_ASSIGNMENT.name
         return OperationOutcome(refused, subject(request), request.registration)

@@ -22,12 +22,12 @@ FIELDS: Mapping[str, Any] = {
 
 
 def operation_names() -> tuple[str, ...]:
-    """The operations that a question may name."""
+    """Return the operations that a question may name."""
     return tuple(operation.name for operation in OPERATIONS)
 
 
 def template(name: str, variant: str) -> dict[str, Any]:
-    """A question about this operation with every field that has no default, and those of the partition."""
+    """Return a question about this operation with every field that has no default, and those of the partition."""
     operation = next(operation for operation in OPERATIONS if operation.name == name)
     return {
         "variant": variant,

@@ -105,7 +105,7 @@ class Walker:
     def _step(
         self, columns: list[Ints], words: Words, walk: Words, step: int
     ) -> tuple[Ints, list[Ints], int, np.uint64]:
-        """Return the step of each walk (-1: none), the states after it, and the number and hash of all possible steps."""
+        """Return the step of each walk (-1: none), the states after it, number and hash of all possible steps."""
         count = len(walk)
         values = evaluate_columns(self.roots, columns, count)
         turn = mix_all(walk * np.uint64(self.steps + 1) + np.uint64(step + (self.seed << 32)))
