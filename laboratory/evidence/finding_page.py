@@ -94,7 +94,7 @@ class FindingPage:
             yield from paragraphs(f"`elrcheck audit PATH` flags {_quoted(self.flags)} in a metadata log.")
         if self.warnings:
             audit = "`elrcheck audit --bootstrap HOST:PORT`"
-            yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} on a live cluster that is one step away.")
+            yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} one step before.")
         if untried := [recipe for recipe in self.recipes if not recipe.seen]:
             yield from ("On brokers:", "", "```sh", *map(_reproduce, untried), "```", "")
         if finding.junit:
@@ -145,7 +145,7 @@ def _steps(every: Sequence[ByHand], releases: Sequence[str]) -> Iterator[str]:
     if not every:
         return
     yield from ("## Steps on a cluster", "")
-    yield from ("`$B` is HOST:PORT of a broker that is up, `$PID_0` the process of broker 0.", "")
+    yield from ("`$B`: HOST:PORT of a running broker; `$PID_0`: the process of broker 0.", "")
     for each in every:
         tried = f"Done on {spans(each.versions, releases)}." if each.versions else "Not tried on brokers."
         yield from paragraphs(f"**{each.title}.** {each.text} {tried}")

@@ -25,9 +25,8 @@ repairs ends with the switch of the feature.
 """
 SOME = "Not every repair was left out in every configuration: `left_out` in the data has those that were.\n"
 UNREGISTERED = """\
-P-9 in `unregister/stop` is F-21: a broker that stopped in order is unregistered and stays in the ELR. When it registers
-again it counts as stopped uncleanly, and is dropped though it has every record. With the repair it leaves the ELR with
-its registration, and only an operator's request has made the quorum smaller.
+P-9 in `unregister/stop` is F-21: a broker that stopped in order is unregistered and stays in the ELR; when it registers
+again it is dropped though it has every record. With the repair it leaves the ELR with its registration.
 """
 SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
