@@ -76,7 +76,7 @@ def audit(
     repaired: The cluster's build has the patch of this finding, such as F-28; signs that mean nothing then are
         not flagged.
     strict: Exit with 2 if a file is damaged, or records are missing.
-    workers: Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.
+    workers: Number of processes that judge; auto: one, unless there are four processors and 64 MiB of logs.
     engine: local: this machine; spark: the same on a cluster, from any storage that Spark reads.
     spark: Options of the engine `spark`.
     progress: Show progress on stderr.
@@ -142,7 +142,7 @@ def check_certificate(
     As `elrcheck prove --check-certificate` does.
 
     folder: A folder that `prove` has written.
-    solver: Then ask this solver again about everything that was proved, or is in the certificate.
+    solver: Also have this solver check everything that was proved, or is in the certificate.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
     progress: Show progress on stderr.
@@ -175,7 +175,7 @@ def prove(
     fresh: Prove again what an earlier run with the same rules has proved.
     assumed: Also cover unclean elections and recoveries, under this assumption on who wins.
     certificate: Write what was proved as SMT-LIB text into this folder.
-    solver: Then ask this solver again about everything that was proved, or is in the certificate.
+    solver: Also have this solver check everything that was proved, or is in the certificate.
     surviving: Where a lemma is not preserved, say which properties the others still prove.
     needed: Say of each lemma which obligation is open without it.
     progress: Show progress on stderr.
@@ -239,7 +239,7 @@ def risk(
     most: Combine up to this many events.
     seconds: Time for the searches; what is open then is undecided, never safe (seconds).
     workers: Number of threads for a search, or processes for a proof.
-    fresh: Search again what earlier runs have found.
+    fresh: Search again what earlier runs have answered.
     run_dir: Folder for traces.
     describe: Output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both, instead of the settings
         of one topic.

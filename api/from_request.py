@@ -13,7 +13,7 @@ from textwrap import fill
 from typing import Any, TypeVar
 
 from elrcheck.api.arguments import Spelling, check_value, spelling
-from elrcheck.base.option import Declared, expand, make, parameters_of, unwrap
+from elrcheck.base.option import Declared, make, parameters_of
 from elrcheck.base.progress import open_progress
 
 R = TypeVar("R")
@@ -51,12 +51,10 @@ def from_request(function: Callable[..., R]) -> Callable[..., R]:
 
     Its further parameters are options, too; `progress` becomes a flag.
     """
-    parts: list[tuple[str, Any, list[Keyword]]] = []
-    for parameter, hint in parameters_of(function):
-        default = MISSING if parameter.default is Parameter.empty else parameter.default
-        options = expand(parameter.name, hint, default, whole=True)
-        keywords = [Keyword(one, spelling(one)) for one in options if one.option.only in ("", "python")]
-        parts.append((parameter.name, unwrap(hint)[0], keywords))
+    parts = [
+        (name, kind, [Keyword(one, spelling(one)) for one in declared])
+        for name, kind, declared in parameters_of(function, "python")
+    ]
     signature = _signature([keyword for _, _, keywords in parts for keyword in keywords], function)
 
     @wraps(function)

@@ -57,7 +57,7 @@ class AuditRequest:
     workers: Annotated[
         int | None,
         Option(
-            "Processes that judge; auto: one, unless there are four processors and 64 MiB of logs.",
+            "Number of processes that judge; auto: one, unless there are four processors and 64 MiB of logs.",
             kind="workers",
             least=1,
             group="Engine",
@@ -106,7 +106,7 @@ class RiskRequest:
         ),
     ] = 20.0
     workers: Workers = None
-    fresh: Annotated[bool, Option("Search again what earlier runs have found.", group="Limits")] = False
+    fresh: Annotated[bool, Option("Search again what earlier runs have answered.", group="Limits")] = False
     run_dir: Annotated[Path | None, run_dir_option("Folder for traces.")] = None
     topics: Annotated[tuple[str, ...], Option("The topics that have these settings.", only="nowhere")] = ()
 
@@ -213,7 +213,8 @@ class ConformRequest:
         ),
     ] = None
     comparisons: Annotated[
-        int, Option("About how many answers to compare, for each release.", flags="--comparisons --steps", least=1)
+        int,
+        Option("Approximate number of answers to compare with each release.", flags="--comparisons --steps", least=1),
     ] = 100_000
     seconds: Annotated[
         float | None,
@@ -222,7 +223,7 @@ class ConformRequest:
     stop_at_first: Annotated[
         bool, Option("Stop at the first difference without an explanation.", group="Properties")
     ] = False
-    seed: Annotated[int, Option("What the random questions depend on.", least=0, most=2**64 - 1)] = 1
+    seed: Annotated[int, Option("Seed of the random questions.", least=0, most=2**64 - 1)] = 1
     record: Annotated[
         Path | None,
         Option("Keep in this file what was compared; `elrcheck show VARIANT` reads the packaged one.", kind="file"),

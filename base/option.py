@@ -165,10 +165,21 @@ def unwrap(hint: Any) -> tuple[Any, Option | None]:
     return kind, option
 
 
-def parameters_of(function: Callable[..., Any], names: Mapping[str, Any] | None = None) -> list[tuple[Parameter, Any]]:
-    """Return the parameters of a function, each with its type. names: what its annotations are written with."""
+def parameters_of(
+    function: Callable[..., Any], where: Literal["console", "python"], names: Mapping[str, Any] | None = None
+) -> list[tuple[str, Any, list[Declared]]]:
+    """Return the parameters of a function: the name, the type, and the options that each declares there.
+
+    names: what the annotations are written with, if they are not names of the function's module.
+    """
     hints = get_type_hints(function, localns=dict(names or {}), include_extras=True)
-    return [(parameter, hints[name]) for name, parameter in signature(function).parameters.items()]
+    parameters = []
+    for name, parameter in signature(function).parameters.items():
+        default = MISSING if parameter.default is Parameter.empty else parameter.default
+        options = expand(name, hints[name], default, whole=where == "python")
+        declared = [one for one in options if one.option.only in ("", where)]
+        parameters.append((name, unwrap(hints[name])[0], declared))
+    return parameters
 
 
 def make(kind: Callable[..., R], values: Mapping[str, Any]) -> R:

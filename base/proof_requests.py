@@ -22,7 +22,7 @@ ObligationTime: TypeAlias = Annotated[
     ),
 ]
 Solver: TypeAlias = Annotated[
-    ProofSolver | None, Option("Then ask this solver again about everything that was proved, or is in the certificate.")
+    ProofSolver | None, Option("Also have this solver check everything that was proved, or is in the certificate.")
 ]
 
 
@@ -104,7 +104,7 @@ class MutateRequest:
         ),
     ] = ()
     sample: Annotated[int | None, Option("With --rules: only N changes, drawn at random.", least=1)] = None
-    seed: Annotated[int, Option("With --sample: which ones.", least=0, most=2**64 - 1)] = 1
+    seed: Annotated[int, Option("With --sample: seed of the choice.", least=0, most=2**64 - 1)] = 1
     controller: Annotated[
         bool, Option("With --rules: also ask the proof of controller steps about what the suite does not catch.")
     ] = True
@@ -182,9 +182,9 @@ class GateRequest:
     fail_on: Annotated[tuple[GateFailOn, ...], fail_on_option("Fail", GATE_FAIL_ON)] = ("drift",)
     update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False
     add: Annotated[NewEntry | None, Option("Run this entry alone, and add it.", only="nowhere")] = None
-    kept: Annotated[
-        bool, Option("Believe what earlier runs have left in the store; by default everything is made anew.")
-    ] = False
+    kept: Annotated[bool, Option("Use answers that earlier runs stored; by default everything is computed again.")] = (
+        False
+    )
     workers: Workers = None
 
 

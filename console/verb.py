@@ -8,17 +8,17 @@ none and imports no request.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import MISSING, is_dataclass
+from dataclasses import is_dataclass
 from functools import cached_property
 from importlib import import_module
-from inspect import Parameter, getdoc
+from inspect import getdoc
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.option import Declared, expand, make, parameters_of, unwrap
+from elrcheck.base.option import Declared, make, parameters_of
 from elrcheck.console.click_options import click_parameter, values_of
 from elrcheck.console.help import CommandPage, Commands
 from elrcheck.console.output import Formats, Output
@@ -60,16 +60,10 @@ class FromFunction(click.Command):
         self.formats = formats
 
     @cached_property
-    def parameters(self) -> list[tuple[Parameter, Any, list[Declared]]]:
-        """The parameters of the function, each with its type and the options that it declares."""
+    def parameters(self) -> list[tuple[str, Any, list[Declared]]]:
+        """The parameters of the function: the name, the type, and the options that each declares."""
         names = vars(import_module(f"elrcheck.base.{self.requests}")) if self.requests else {}
-        parameters = []
-        for parameter, hint in parameters_of(self.function, names):
-            default = MISSING if parameter.default is Parameter.empty else parameter.default
-            options = expand(parameter.name, hint, default)
-            declared = [one for one in options if one.option.only in ("", "console")]
-            parameters.append((parameter, unwrap(hint)[0], declared))
-        return parameters
+        return parameters_of(self.function, "console", names)
 
     @cached_property
     def params(self) -> list[click.Parameter]:  # type: ignore[override]  # click assigns a list
@@ -80,14 +74,14 @@ class FromFunction(click.Command):
         """Call the function with what click parsed."""
         ctx = click.get_current_context()
         arguments: dict[str, Any] = {}
-        for parameter, kind, declared in self.parameters:
+        for name, kind, declared in self.parameters:
             values = values_of(declared, params)
             if kind is Shell:
-                arguments[parameter.name] = ctx.obj
+                arguments[name] = ctx.obj
             elif kind is Output and self.formats is not None:
-                arguments[parameter.name] = self.formats.output(ctx)
+                arguments[name] = self.formats.output(ctx)
             elif is_dataclass(kind):
-                arguments[parameter.name] = make(kind, values)  # type: ignore[arg-type]
+                arguments[name] = make(kind, values)  # type: ignore[arg-type]
             else:
                 arguments |= values
         return self.function(**arguments)

@@ -67,8 +67,8 @@ def junit(
     property: Annotated[
         str | None,
         Option(
-            "What the test states at its end; by default what TRACE is about, or the plainest property that FINDING"
-            " breaks.",
+            "Property that the test asserts at its end; by default the one that TRACE is about, or the plainest that"
+            " FINDING breaks.",
             metavar="P-1",
         ),
     ] = None,

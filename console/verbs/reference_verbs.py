@@ -24,7 +24,7 @@ def list_(
     shell: Shell,
     kind: Annotated[str, Option(metavar="|".join(KINDS), choices=KINDS, argument=True)],
     by_version: Annotated[
-        bool, Option("Of findings: what was shown in which release of Kafka, and what repeats it.")
+        bool, Option("Of findings: what was shown in which release of Kafka, and how to repeat it.")
     ] = False,
     form: Form = "text",
 ) -> ExitCode:
@@ -170,7 +170,7 @@ def what_if(
     template: Annotated[
         str | None,
         Option(
-            "Print a whole question about this operation to begin from; fence, if none is named.",
+            "Print a complete question about this operation to start from; about fence if none is named.",
             metavar="OP",
             bare="fence",
         ),
