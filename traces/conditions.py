@@ -18,8 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.evaluate import Env
 from elrcheck.lang.expr import (
     Call,
     ConfigField,
@@ -39,12 +38,11 @@ from elrcheck.lang.expr import (
     VectorGet,
 )
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, requires
-from elrcheck.lang.load import Model
-from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.tree import children
 from elrcheck.results.trace_reports import Clause, Looked
 from elrcheck.results.trace_view import Argument
-from elrcheck.traces.places import ALIAS, looked_at, place_of, source_text, value_text
+from elrcheck.traces.environments import Environments
+from elrcheck.traces.places import looked_at, source_text, value_text
 
 MEANS = "="
 """Prefix of an environment key: with the name of a local, the key of the expression it stands for."""
@@ -64,33 +62,23 @@ class Guards:
         return next((clause.name for clause in self.evaluated if not clause.value), None)
 
 
-class Conditions:
+class Conditions(Environments):
     """Evaluates conditions of one model under one configuration and records why they hold or fail."""
-
-    def __init__(self, model: Model, config: ModelConfig) -> None:
-        self.model = model
-        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
 
     def of_property(self, fn: Fn, states: Sequence[Any]) -> Clause:
         """Evaluate a property on a state, or on a step."""
-        lifted = tuple(self.evaluator.structure.lift(s, self.model.state_ty) for s in states)
-        return self._block(fn.body, {STATES: lifted, MEMO: {}}, 0)
+        return self._block(fn.body, self.env_of(states), 0)
 
     def of_wait(self, fn: Fn, state: Any, args: Sequence[Any]) -> tuple[Clause, Clause]:
         """Evaluate the premise and the conclusion of a `leads_to` property in a state."""
-        lift = self.evaluator.structure.lift
-        env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
-        env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
-        value, env = self._returned(fn.body, env)
+        value, env = self._returned(fn.body, self.env_of((state,), fn, args))
         assert isinstance(value, Record), f"{fn.name} returns LeadsTo(..)"
         parts = dict(zip(value.names, value.values, strict=True))
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 
     def of_action(self, fn: Fn, state: Any, args: Sequence[Any]) -> Guards:
         """Evaluate the guards of an action instance, up to the first one that refuses."""
-        lift = self.evaluator.structure.lift
-        env: Env = {STATES: (lift(state, self.model.state_ty),), MEMO: {}}
-        env |= {name: lift(value, ty) for (name, ty), value in zip(fn.params, args, strict=True)}
+        env = self.env_of((state,), fn, args)
         evaluated: list[Clause] = []
         block: Block = fn.body
         while not isinstance(block, Ret):
@@ -103,7 +91,7 @@ class Conditions:
         ev = self.evaluator
         match block:
             case Let(name=name, value=value, rest=rest):
-                meaning = {**self._alias(name, value, env), MEANS + name: value}
+                meaning = {**self.aliases([(name, value)], env), MEANS + name: value}
                 return rest, {**ev.bind(env, name, ev.ev(value, env)), **meaning}
             case Require(condition=condition, name=name, rest=rest):
                 evaluated.append(replace(self.clause(condition, env), name=name))
@@ -111,11 +99,6 @@ class Conditions:
             case If(condition=condition, then=then, orelse=orelse):
                 return (then if ev.ev(condition, env) else orelse), env
         raise AssertionError(block)
-
-    def _alias(self, name: str, value: Expression, env: Env) -> dict[str, str]:
-        """Return the place of the state that a local stands for, as which reports show it."""
-        place = place_of(self.evaluator, value, env)
-        return {} if place is None else {ALIAS + name: place}
 
     def _block(self, block: Block, env: Env, depth: int) -> Clause:
         value, env = self._returned(block, env)
@@ -201,10 +184,5 @@ class Conditions:
         return (Argument(e.variable.name.rstrip("_"), text),)
 
     def _call(self, e: Call, env: Env, depth: int) -> Clause:
-        fn = self.model.fns[e.function]
-        values = (self.evaluator.ev(argument, env) for argument in e.args)
-        args: Env = {p: v for (p, _), v in zip(fn.params, values, strict=True)}
-        for (param, _), argument in zip(fn.params, e.args, strict=True):
-            args |= self._alias(param, argument, env)
-        states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
-        return self._block(fn.body, {STATES: states, MEMO: {}, **args}, depth)
+        inside = self.env_of_call(e, env) | self.aliases_of_call(e, env)
+        return self._block(self.model.fns[e.function].body, inside, depth)

@@ -17,8 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.evaluate import Env
 from elrcheck.lang.expr import (
     AllBrokers,
     Arithmetic,
@@ -49,6 +48,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction, ModelConfig
 from elrcheck.lang.tree import children
 from elrcheck.lang.types import RSET
+from elrcheck.traces.environments import Environments
 from elrcheck.traces.places import ALIAS, place_of, source_text, unwrapped, value_text
 
 Pairs: TypeAlias = tuple[tuple[str, str], ...]
@@ -90,16 +90,8 @@ class _Position:
     lets: dict[str, Expression] = field(default_factory=dict)
 
 
-class _Finder:
+class _Finder(Environments):
     """Descends into the parts that decide a property."""
-
-    def __init__(self, model: Model, config: ModelConfig) -> None:
-        self.model = model
-        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
-
-    def env_of(self, states: Sequence[Any]) -> Env:
-        ty = self.model.state_ty
-        return {STATES: tuple(self.evaluator.structure.lift(s, ty) for s in states), MEMO: {}}
 
     def body(self, block: Block, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
         """Apply `follow` to the expression that a function's body returns."""
@@ -187,26 +179,17 @@ class _Finder:
         return self._values(e, at)
 
     def _call(self, e: Call, at: _Position, follow: Callable[[Expression, _Position], Pairs]) -> Pairs:
-        fn = self.model.fns[e.function]
-        aliases: dict[str, str] = {}
-        for (param, _), argument in zip(fn.params, e.args, strict=True):
-            place = place_of(self.evaluator, argument, at.env)
-            aliases |= {} if place is None else {ALIAS + param: place}
-
-        def env_in(env: Env) -> Env:
-            values = {p: self.evaluator.ev(a, env) for (p, _), a in zip(fn.params, e.args, strict=True)}
-            states = tuple(env[STATES][0 if moment == "now" else 1] for moment in e.states)
-            return {STATES: states, MEMO: {}, **values}
-
-        past = None if at.past is None else env_in(at.past)
-        return self.body(fn.body, _Position({**env_in(at.env), **aliases}, past, at.named), follow)
+        aliases = self.aliases_of_call(e, at.env)
+        past = None if at.past is None else self.env_of_call(e, at.past)
+        inside = _Position({**self.env_of_call(e, at.env), **aliases}, past, at.named)
+        return self.body(self.model.fns[e.function].body, inside, follow)
 
     def _let(self, at: _Position, name: str, value: Expression) -> _Position:
         def bound(env: Env) -> Env:
             return self.evaluator.bind(env, name, self.evaluator.ev(value, env))
 
-        past, place = None if at.past is None else bound(at.past), place_of(self.evaluator, value, at.env)
-        env = bound(at.env) | ({} if place is None else {ALIAS + name: place})
+        past = None if at.past is None else bound(at.past)
+        env = bound(at.env) | self.aliases([(name, value)], at.env)
         return replace(at, env=env, past=past, lets={**at.lets, name: value})
 
     def _inside(self, at: _Position, e: Quantifier, value: Any) -> _Position:

@@ -85,10 +85,10 @@ def kept_lowering(
             return _restored(entry.value, name, model, config, open_numbers or {})
         except (ValueError, LookupError, TypeError):
             store.refuse(name, "has a program that does not fit the model")
-    made = _lowered(model, config, properties, open_numbers)
-    made.name = name
-    store.put(name, _kept(made))
-    return made
+    lowered = _lowered(model, config, properties, open_numbers)
+    lowered.name = name
+    store.put(name, table_of(lowered))
+    return lowered
 
 
 def _lowered(
@@ -110,8 +110,7 @@ def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 
 
 def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]) -> str:
     """Return a digest of all that the result of lowering depends on; empty for a model that was changed in memory."""
-    known = all(model.fns.get(fn.name) is fn for fn in properties)
-    if not model.origin or not known:
+    if not model.origin or any(model.fns.get(fn.name) is not fn for fn in properties):
         return ""
     settings = [(part.name, repr(getattr(config, part.name))) for part in fields(config)]
     names = [fn.name for fn in properties]
@@ -122,7 +121,7 @@ def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numb
 # ---------------------------------------------------------------------------- to the file, and back
 
 
-def _kept(lowered: Lowered) -> KeptProgram:
+def table_of(lowered: Lowered) -> KeptProgram:
     program = lowered.program
     nodes = cone(
         [node for check in program.checks if (node := check.node) is not None]
@@ -130,8 +129,8 @@ def _kept(lowered: Lowered) -> KeptProgram:
     )
     place = {node.id: number for number, node in enumerate(nodes)}
 
-    def of(found: Mapping[int, Node]) -> tuple[tuple[int, int], ...]:
-        return tuple((key, place[node.id]) for key, node in found.items())
+    def places(nodes: Mapping[int, Node]) -> tuple[tuple[int, int], ...]:
+        return tuple((key, place[node.id]) for key, node in nodes.items())
 
     return KeptProgram(
         guards=tuple(guard_names(fn) for fn in lowered.model.actions),
@@ -145,9 +144,9 @@ def _kept(lowered: Lowered) -> KeptProgram:
                 one.action,
                 tuple(_written(arg) for arg in one.args),
                 tuple(place[node.id] for node in one.guards),
-                of(one.updates),
+                places(one.updates),
                 tuple(place[node.id] for node in one.within),
-                of(one.step_checks),
+                places(one.step_checks),
             )
             for one in program.instances
         ),
@@ -164,19 +163,19 @@ def _nodes(instance: Instance) -> list[Node]:
 
 
 def _restored(
-    kept: KeptProgram, name: str, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]
+    table: KeptProgram, name: str, model: Model, config: ModelConfig, open_numbers: Mapping[str, int]
 ) -> Lowered:
     """Return the program of a table; raise ValueError, LookupError or TypeError for a table that does not fit."""
     dag = Dag()
     nodes: list[Node] = []
-    for op, args, lo, hi, leaf in kept.nodes:
+    for op, args, lo, hi, leaf in table.nodes:
         nodes.append(dag.restore(op, tuple(nodes[arg] for arg in args), lo, hi, leaf))
     enums = {fn.name: fn.source.__globals__ for fn in model.actions}
     opened = parameters(config, open_numbers)
-    written = len(kept.leaves) - len(opened)
+    written = len(table.leaves) - len(opened)
     program = Program(
         dag=dag,
-        leaves=tuple(Leaf(path, lo, hi) for path, lo, hi in kept.leaves),
+        leaves=tuple(Leaf(path, lo, hi) for path, lo, hi in table.leaves),
         instances=tuple(
             Instance(
                 one.action,
@@ -186,20 +185,20 @@ def _restored(
                 tuple(nodes[place] for place in one.within),
                 {check: nodes[place] for check, place in one.steps},
             )
-            for one in kept.instances
+            for one in table.instances
         ),
         checks=tuple(
-            Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node]) for one in kept.checks
+            Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node]) for one in table.checks
         ),
-        init=(kept.init,),
-        parameters=tuple(range(written, len(kept.leaves))),
+        init=(table.init,),
+        parameters=tuple(range(written, len(table.leaves))),
     )
-    slots = slots_of(model, config, frozenset(kept.varying))
-    made = Lowered(model, config, program, slots, opened, _LoweredOnDemand(model, config, open_numbers))
-    made.name = name
-    for fn, names in zip(model.actions, kept.guards, strict=True):
+    slots = slots_of(model, config, frozenset(table.varying))
+    lowered = Lowered(model, config, program, slots, opened, _LoweredOnDemand(model, config, open_numbers))
+    lowered.name = name
+    for fn, names in zip(model.actions, table.guards, strict=True):
         fn.guards = names
-    return made
+    return lowered
 
 
 def _written(value: object) -> Written:

@@ -57,7 +57,7 @@ def test_a_kept_program_is_the_program(folder: Path, lowerings: list[object], op
     made, kept = again(**open_numbers), again(**open_numbers)
     assert len(lowerings) == 1
     assert made.name == kept.name != ""
-    assert kept_program._kept(kept) == kept_program._kept(made)
+    assert kept_program.table_of(kept) == kept_program.table_of(made)
     assert numbered_digest(kept.program) == numbered_digest(made.program)
     assert (kept.slots, kept.parameters, kept.config) == (made.slots, made.parameters, made.config)
     assert kept.program.leaves == made.program.leaves and kept.program.parameters == made.program.parameters
@@ -134,7 +134,7 @@ def test_a_table_that_does_not_fit_is_written_again(
     entry = store.get(made.name)
     assert entry is not None
     store.put(made.name, change(entry.value))
-    assert kept_program._kept(again()) == entry.value
+    assert kept_program.table_of(again()) == entry.value
     assert len(lowerings) == 2
     mended = store.get(made.name)
     assert mended is not None and mended.value == entry.value
