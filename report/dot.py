@@ -7,7 +7,7 @@ from elrcheck.results.trace_view import TraceView
 
 
 def dot(trace: TraceView) -> str:
-    """Renders the trace with one node per state, labelled with the changes of the step to it."""
+    """Render the trace with one node per state, labelled with the changes of the step to it."""
     lines = [
         "digraph trace {",
         "    rankdir=TB;",
@@ -26,5 +26,5 @@ def dot(trace: TraceView) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text within a quoted label, on one line and shown as it is."""
+    """Return a text within a quoted label, on one line and shown as it is."""
     return printable(text).replace("\\", "\\\\").replace('"', "'")

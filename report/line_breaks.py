@@ -18,7 +18,7 @@ GAP = 2
 
 
 def lines(text: str, width: int, hang: int | None = None) -> list[str]:
-    """The text in lines of at most `width`, the later ones indented by `hang`; None: as the first and two."""
+    """Return the text in lines of at most `width`, the later ones indented by `hang`; None: as the first and two."""
     if len(text) <= width or width < NARROWEST:
         return [text]
     indent = len(text) - len(text.lstrip())
@@ -37,7 +37,7 @@ def lines(text: str, width: int, hang: int | None = None) -> list[str]:
 
 
 def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
-    """A width for each column, at least its longest word; None if so much does not fit beside each other."""
+    """Return a width for each column, at least its longest word; None if so much does not fit beside each other."""
     columns = list(zip(*rows, strict=True))
     natural = [max(map(len, cells)) for cells in columns]
     least = [max(len(word) for cell in cells for word in [*cell.split(), ""]) for cells in columns]
@@ -54,7 +54,7 @@ def column_widths(rows: Sequence[Sequence[str]], width: int) -> list[int] | None
 
 
 def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """The rows of a table below each other, for a terminal too narrow for its columns."""
+    """Return the rows of a table below each other, for a terminal too narrow for its columns."""
     texts = []
     for row in rows:
         filled = [(name, cell) for name, cell in zip(head, row, strict=True) if cell]
@@ -65,7 +65,7 @@ def stacked(head: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> l
 
 
 def _parts(text: str) -> list[str]:
-    """The words, each with the blanks after it; blanks at the start belong to the first one."""
+    """Return the words, each with the blanks after it; blanks at the start belong to the first one."""
     parts: list[str] = []
     rest = text
     while rest:

@@ -55,12 +55,12 @@ class Loss(Record, frozen=True):
 
 
 def records(text: str) -> tuple[str, ...]:
-    """The records of a log as the trace prints it, `[r1@1(all) r2@2(1)]`."""
+    """Return the records of a log as the trace prints it, `[r1@1(all) r2@2(1)]`."""
     return tuple(text.removeprefix("[").removesuffix("]").split())
 
 
 def name(record: str) -> str:
-    """The short name of a record: `r1` of `r1@1(all)`."""
+    """Return the short name of a record: `r1` of `r1@1(all)`."""
     return record.partition("@")[0]
 
 
@@ -98,7 +98,7 @@ def notes(trace: TraceView) -> tuple[StepNotes, ...]:
 
 
 def loss(trace: TraceView) -> Loss | None:
-    """The first committed record that no log has after the last step, or that the leader lacks."""
+    """Return the first committed record that no log has after the last step, or that the leader lacks."""
     last = dict(trace.initial)
     for step in trace.steps:
         last |= {change.path: change.new for change in step.changes}
@@ -123,7 +123,7 @@ def _loss(trace: TraceView, record: str, leader: str | None, last: Mapping[str, 
 
 
 def _logs(leaves: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """The log of each broker."""
+    """Return the log of each broker."""
     return {match[1]: records(text) for path, text in leaves.items() if (match := _LOG.fullmatch(path))}
 
 
@@ -137,7 +137,7 @@ def _gained(old: str, new: str) -> tuple[str, ...]:
 
 
 def _leader_of(step: Step) -> str:
-    """The broker whose high watermark the step raised: it committed the records."""
+    """Return the broker whose high watermark the step raised: it committed the records."""
     for change in step.changes:
         match = _WATERMARK.fullmatch(change.path)
         if match and change.old.isdigit() and change.new.isdigit() and int(change.new) > int(change.old):

@@ -18,7 +18,7 @@ _ENTITIES = {"#": "#35;", ";": "#59;", "<": "#lt;", ">": "#gt;"}
 
 
 def mermaid(trace: TraceView, brokers: int) -> str:
-    """Renders the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
+    """Render the diagram, without a code fence.  brokers: number of lanes, including idle brokers."""
     lines = ["sequenceDiagram", f"    participant {CONTROLLER}"]
     lines += [f"    participant B{b} as broker {b}" for b in range(brokers)]
     for step, step_notes in zip(trace.steps, notes(trace), strict=True):
@@ -36,7 +36,7 @@ def mermaid(trace: TraceView, brokers: int) -> str:
 
 
 def _notes(step: Step, step_notes: StepNotes) -> list[tuple[str, str]]:
-    """The notes below a step, each with the place it stands over."""
+    """Return the notes below a step, each with the place it stands over."""
     at: dict[str, list[str]] = {}
     for change in step_notes.logs:
         at.setdefault(change.broker, []).append(f"log: {_log(change.before)} → {_log(change.after)}")
@@ -69,13 +69,13 @@ def _name(place: str) -> str:
 
 
 def place_of(step: Step) -> str:
-    """Where a step happens that is no message."""
+    """Return where a step happens that is no message."""
     arguments = {a.name: a.value for a in step.arguments}
     return next((arguments[name] for name in PLACES if name in arguments), CONTROLLER)
 
 
 def important(step: Step) -> tuple[str, ...]:
-    """The important changes of a step: the partition's state."""
+    """Return the important changes of a step: the partition's state."""
     return tuple(
         f"{c.path.removeprefix('partition.')}: {c.old} → {c.new}"
         for c in step.changes
@@ -84,5 +84,5 @@ def important(step: Step) -> tuple[str, ...]:
 
 
 def safe(text: str) -> str:
-    """Escapes text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
+    """Escape text so that Mermaid shows it literally: `#` and `;` would end it, `<` would begin a tag."""
     return "".join(_ENTITIES.get(char, char) for char in printable(text))

@@ -8,14 +8,14 @@ from elrcheck.results.trace_view import TraceView
 
 
 def sentence(result: PropertyReport) -> str:
-    """What the counterexample shows: the record that is lost, or else what is false; empty without one."""
+    """Return what the counterexample shows: the lost record, or else what is false; empty without one."""
     if result.verdict != "violated" or result.counterexample is None:
         return ""
     return lost(result.counterexample) or _false(result, result.counterexample)
 
 
 def lost(trace: TraceView) -> str:
-    """The loss that a trace ends with, in a sentence; empty if it ends with none."""
+    """Return the loss that a trace ends with, in a sentence; empty if it ends with none."""
     missing = loss(trace)
     if missing is None:
         return ""
@@ -32,7 +32,7 @@ def lost(trace: TraceView) -> str:
 
 
 def shortest(report: CheckReport) -> PropertyReport | None:
-    """The violated property with the shortest counterexample; None if every property holds."""
+    """Return the violated property with the shortest counterexample; None if every property holds."""
     violations = [each for each in report.properties if each.verdict == "violated" and each.counterexample]
     return min(violations, key=lambda each: (each.depth is None, each.depth or 0), default=None)
 

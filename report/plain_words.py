@@ -13,12 +13,12 @@ LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 
 
 def several(number: int, one: str, more: str = "", shown: str = "") -> str:
-    """1 guard, 2 guards; more: the plural, if an s is not enough; shown: the number as a page writes it."""
+    """Return a number and its noun. more: the plural, if an s is not enough; shown: the number as a page writes it."""
     return f"{shown or number} {one if number == 1 else more or f'{one}s'}"
 
 
 def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
-    """How old an answer is that was not computed now. now: by default the present."""
+    """Return how old an answer is that was not computed now. now: by default the present."""
     if kept is None:
         return None
     seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(kept.when)).total_seconds()
@@ -26,7 +26,7 @@ def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
 
 
 def from_store_of(parts: Sequence[Kept]) -> str | None:
-    """How many answers were not computed now, and how old the oldest is."""
+    """Return how many answers were not computed now, and how old the oldest is."""
     oldest = from_store(Kept.oldest(parts))
     if oldest is None or len(parts) < 2:
         return oldest
@@ -34,7 +34,7 @@ def from_store_of(parts: Sequence[Kept]) -> str | None:
 
 
 def _age(seconds: float) -> str:
-    """About how long ago; empty for a time that is still to come, by this machine's clock."""
+    """Return about how long ago; empty for a time in the future, by this machine's clock."""
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= size:
             return f"of {several(int(seconds // size), unit)} ago"
@@ -42,5 +42,5 @@ def _age(seconds: float) -> str:
 
 
 def unbound(guard: str) -> str:
-    """A guard as it is about any broker: `b is running` tells only those who know the source."""
+    """Return a guard as it is about any broker: `b is running` tells only those who know the source."""
     return re.sub(rf"\b[{''.join(LETTERS)}]\b", lambda match: LETTERS[match[0]], guard)

@@ -44,7 +44,7 @@ NARROWER: Mapping[tuple[type[Any], str], Schema] = {
 
 
 def report_schemas() -> dict[str, Schema]:
-    """File name -> schema, of every report."""
+    """Return file name -> schema, of every report."""
     return {
         file_name(identifier(kind)): document(kind, f"The result of `elrcheck {described.command} --format json`")
         for kind, described in KINDS.items()
@@ -52,24 +52,24 @@ def report_schemas() -> dict[str, Schema]:
 
 
 def file_name(schema: str) -> str:
-    """`elrcheck.report/1` is described in `elrcheck.report-1.schema.json`."""
+    """Return the file of a schema: `elrcheck.report/1` is in `elrcheck.report-1.schema.json`."""
     return schema.replace("/", "-") + ".schema.json"
 
 
 def identifier(kind: type[Any]) -> str:
-    """What the field `schema` of a report says."""
+    """Return the name of the schema of a report."""
     return str(kind.__struct_config__.tag)
 
 
 def document(kind: type[Any], title: str) -> Schema:
-    """The schema of a whole document."""
+    """Return the schema of a whole document."""
     defs: dict[str, Schema] = {}
     body = _object(kind, defs, frozenset(KINDS) - {kind})
     return {"$schema": DIALECT, "title": title, **body, **({"$defs": defs} if defs else {})}
 
 
 def array_of(kind: type[Any]) -> Schema:
-    """The schema of a list of objects of a type, each described in place."""
+    """Return the schema of a list of objects of a type, each described in place."""
     return {"type": "array", "items": _object(kind, {}, frozenset())}
 
 
@@ -94,7 +94,7 @@ def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any
 
 
 def _schema(hint: Any, defs: dict[str, Schema], others: frozenset[type[Any]] = frozenset()) -> Schema:
-    """The schema of a value; objects become entries of `defs`, other documents are referred to."""
+    """Return the schema of a value; objects become entries of `defs`, other documents are referred to."""
     if hint in _SCALARS:
         return {"type": _SCALARS[hint], **({"minimum": 0} if hint in (int, float) else {})}
     if hint is Any:

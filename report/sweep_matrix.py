@@ -52,7 +52,7 @@ class SweepMatrix(Record, frozen=True):
 
 
 def matrices(report: SweepReport) -> tuple[SweepMatrix, ...]:
-    """All facets, in the order of the grid."""
+    """Return all facets, in the order of the grid."""
     values = {key: _values(report, key) for key in report.keys}
     varied = [key for key in report.keys if len(values[key]) > 1] or [report.keys[0]]
     down, across, facets = varied[0], varied[1] if len(varied) > 1 else None, varied[2:]
@@ -79,7 +79,7 @@ def matrices(report: SweepReport) -> tuple[SweepMatrix, ...]:
 
 
 def _values(report: SweepReport, key: str) -> list[Scalar]:
-    """The values of a key: those of its axis in their order, then others by first occurrence."""
+    """Return the values of a key: those of its axis in their order, then others by first occurrence."""
     axis = [value for axis in report.axes if axis.key == key for value in axis.values]
     used = [row.settings[key] for row in sorted(report.rows, key=lambda row: row.number)]
     return list(dict.fromkeys([*(value for value in axis if value in used), *used]))
@@ -92,7 +92,7 @@ def _cell(row: SweepRow | None) -> MatrixCell | None:
 
 
 def detail(row: SweepRow) -> str:
-    """The detail to show next to the verdict."""
+    """Return the detail to show next to the verdict."""
     match row.verdict:
         case "violated":
             depth = "" if row.depth is None else f" at depth {row.depth}"
@@ -103,13 +103,13 @@ def detail(row: SweepRow) -> str:
 
 
 def summary(report: SweepReport) -> str:
-    """The number of configurations per verdict, in one line."""
+    """Return the number of configurations per verdict, in one line."""
     counts = (f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict))
     return f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}"
 
 
 def smallest(report: SweepReport) -> str | None:
-    """Describes the smallest violating configuration; None if there is none."""
+    """Describe the smallest violating configuration; None if there is none."""
     first = report.rows[0]
     if first.verdict != "violated":
         return None
@@ -120,7 +120,7 @@ def smallest(report: SweepReport) -> str | None:
 
 
 def sweep_markdown(report: SweepReport) -> str:
-    """Renders a summary, a legend, and one table per facet."""
+    """Render a summary, a legend, and one table per facet."""
     lines = ["# elrcheck sweep", "", f"{report.verdict}. {summary(report)}.", ""]
     first = smallest(report)
     if first is not None:

@@ -33,18 +33,18 @@ COLUMNS = (
 
 
 def columns(report: SweepReport) -> tuple[str, ...]:
-    """The names of the columns, in order."""
+    """Return the names of the columns, in order."""
     return (*NUMBERED, *_varied(report), *COLUMNS)
 
 
 def records(report: SweepReport) -> list[dict[str, Any]]:
-    """The rows as column -> value, with lists as lists and missing values as None."""
+    """Return the rows as column -> value, with lists as lists and missing values as None."""
     varied = _varied(report)
     return [_record(row, varied) for row in report.rows]
 
 
 def to_csv(report: SweepReport) -> str:
-    """Renders CSV as in RFC 4180, with a header, but with plain newlines."""
+    """Render CSV as in RFC 4180, with a header, but with plain newlines."""
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, columns(report), lineterminator="\n")
     writer.writeheader()
@@ -53,7 +53,7 @@ def to_csv(report: SweepReport) -> str:
 
 
 def to_parquet(report: SweepReport) -> bytes:
-    """The bytes of a Parquet file; column types do not depend on missing values."""
+    """Return the bytes of a Parquet file; column types do not depend on missing values."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
 

@@ -108,7 +108,7 @@ def _numeric(rows: Sequence[Sequence[Cell]]) -> set[int]:
 
 
 def open_console(stream: TextIO, color: Color = "auto") -> Console:
-    """A rich console on `stream` that honours --color, NO_COLOR and FORCE_COLOR."""
+    """Return a rich console on `stream` that honours --color, NO_COLOR and FORCE_COLOR."""
     from rich.console import Console
 
     class Piped(Console):

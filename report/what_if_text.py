@@ -12,7 +12,7 @@ GRANTED = "NONE"
 
 
 def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
-    """The lines of one answer. before: partition and brokers of the question, with its defaults."""
+    """Return the lines of one answer. before: partition and brokers of the question, with its defaults."""
     fields = [f"{key}={_shown(value)}" for key, value in op.items() if key != "type"]
     decided = "done" if answer["error"] == GRANTED else f"refused, {answer['error']}"
     lines = [f"{' '.join([str(op['type']), *fields])}: {decided}"]
@@ -21,7 +21,7 @@ def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mappi
 
 
 def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[str]:
-    """What the answer has otherwise: the name, the value before and after."""
+    """Yield what the answer changes: the name, the value before and after."""
     old, new = before["partition"] or {}, answer["partition"] or {}
     for key, now in new.items():
         if key not in old:

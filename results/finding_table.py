@@ -48,12 +48,12 @@ class FindingRow(Record, frozen=True):
     """One or more for each level and release, in this order."""
 
     def words(self, level: Level, kafka: str) -> str:
-        """The cells of one level and release in a few words."""
+        """Return the cells of one level and release in a few words."""
         words = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
         return ", ".join(dict.fromkeys(words))
 
     def lines(self) -> tuple[TableLine, ...]:
-        """Equal cells of several releases together, level by level."""
+        """Return equal cells of several releases together, level by level."""
         together: dict[tuple[Level, str, str], list[str]] = {}
         for level in LEVELS:
             for cell in self.cells:

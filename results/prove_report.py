@@ -257,7 +257,7 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
 
 
 def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:
-    """The report with the second answers. If the solvers contradict each other, nothing is shown."""
+    """Return the report with the second answers. If the solvers contradict each other, nothing is shown."""
     verdict = "inconclusive" if second.refuted and report.verdict == "proved" else report.verdict
     return replace(report, verdict=verdict, second=second)
 
@@ -286,7 +286,7 @@ class ScriptReport(Record, frozen=True):
 
     @property
     def subject(self) -> str:
-        """The phase, or the action with its arguments."""
+        """Return the phase, or the action with its arguments."""
         if not self.action:
             return self.file.split(".")[0]
         return f"{self.action}({', '.join(f'{name}={value}' for name, value in self.arguments.items())})"
@@ -328,7 +328,7 @@ def certificate_verdict(
 
 
 def second_solver(report: CertificateReport) -> SecondSolver:
-    """The same answers as a part of the report of the proof."""
+    """Return the same answers as a part of the report of the proof."""
     assert report.solver is not None
     return SecondSolver(
         report.solver,

@@ -136,7 +136,7 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
 
     @property
     def control_shows_it(self) -> bool:
-        """The control should not show the finding; if it does, the run proves nothing."""
+        """Return the control should not show the finding; if it does, the run proves nothing."""
         return self.control is not None and self.control.outcome in SHOWN
 
     @property

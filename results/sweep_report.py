@@ -113,7 +113,7 @@ class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
 
 
 def in_order(rows: Iterable[SweepRow]) -> tuple[SweepRow, ...]:
-    """Sorts the rows, the smallest violating configuration first."""
+    """Sort the rows, the smallest violating configuration first."""
     return tuple(sorted(rows, key=_place))
 
 

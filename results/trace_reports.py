@@ -240,7 +240,7 @@ class FairStep(Record, frozen=True):
 
     @property
     def how(self) -> str:
-        """How the cycle satisfies the assumption, in words."""
+        """Return how the cycle satisfies the assumption, in words."""
         if self.taken is not None:
             return f"taken, step {self.taken}"
         if not self.settled:

@@ -55,7 +55,7 @@ class Step(Record, frozen=True):
 
     @property
     def label(self) -> str:
-        """The action, written as a call."""
+        """Return the action, written as a call."""
         return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
 
 

@@ -18,7 +18,7 @@ _NAMED = 20
 
 
 def to_github(document: Document, workspace: Path = Path()) -> str:
-    """Renders the commands, and a last line that the log shows verbatim.
+    """Render the commands, and a last line that the log shows verbatim.
 
     workspace: the folder with the job's repository.
     """
@@ -56,10 +56,10 @@ def _undecided(idents: list[str]) -> str:
 
 
 def message(text: str) -> str:
-    """Escapes text as the message of a workflow command."""
+    """Escape text as the message of a workflow command."""
     return text.rstrip("\n").replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def value(text: str) -> str:
-    """Escapes text as the value of a property of a workflow command."""
+    """Escape text as the value of a property of a workflow command."""
     return message(text).replace(":", "%3A").replace(",", "%2C")

@@ -16,7 +16,7 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def to_junit(document: Document) -> str:
-    """Renders the document, with a final newline."""
+    """Render the document, with a final newline."""
     root = ET.Element("testsuites", name=f"elrcheck {document.command}")
     totals = [0, 0, 0]
     for suite in document.sheet.suites:
@@ -70,5 +70,5 @@ def _case(suite: Suite, case: Case) -> ET.Element:
 
 
 def legal(text: str) -> str:
-    """Removes the characters that XML 1.0 cannot represent."""
+    """Replace the characters that XML 1.0 cannot represent."""
     return _FORBIDDEN.sub("\ufffd", text)

@@ -15,7 +15,7 @@ _SHOWN = 200
 
 
 def to_markdown(document: Document) -> str:
-    """Renders the document, with a final newline."""
+    """Render the document, with a final newline."""
     lines = [f"# elrcheck {document.command}: {document.verdict}", "", escape(document.sheet.summary), ""]
     lines += [f"> {escape(note)}" for note in document.sheet.notes]
     for suite in document.sheet.suites:
@@ -58,7 +58,7 @@ def _failure(case: Case, brokers: int) -> Iterator[str]:
 
 
 def _fenced(language: str, text: str) -> Iterator[str]:
-    """A code block whose fence is longer than any fence inside it."""
+    """Yield a code block whose fence is longer than any fence inside it."""
     longest = max((len(marks) for marks in re.findall(r"`{3,}", text)), default=2)
     fence = "`" * max(3, longest + 1)
     yield f"{fence}{language}"
@@ -76,5 +76,5 @@ def _table(head: tuple[str, ...], rows: tuple[tuple[str, ...], ...]) -> Iterator
 
 
 def escape(text: str) -> str:
-    """Escapes text as one line without Markdown syntax."""
+    """Escape text as one line without Markdown syntax."""
     return re.sub(r"([\\`*_\[\]<>|&~])", r"\\\1", " ".join(text.splitlines()))

@@ -25,7 +25,7 @@ Node = dict[str, Any]
 
 
 def to_sarif(document: Document) -> str:
-    """Renders the log file, with a final newline."""
+    """Render the log file, with a final newline."""
     failed = [(s, c) for s in document.sheet.suites for c in s.cases if c.outcome == "failed"]
     rules: dict[str, Case] = {}
     for _, case in failed:
@@ -140,7 +140,7 @@ def _location(place: str) -> Node:
 
 
 def _inside(file: str, byte: int, about: str) -> Node:
-    """A place in a binary file: a byte, and what stands there."""
+    """Return a place in a binary file: a byte, and what stands there."""
     located = file.startswith("/") or "://" in file
     uri = ("file://" if file.startswith("/") else "") + _uri(file) if located else _uri(file)
     artifact = {"uri": uri} if located else {"uri": uri, "uriBaseId": ROOT}
@@ -151,12 +151,12 @@ def _inside(file: str, byte: int, about: str) -> Node:
 
 
 def _uri(file: str) -> str:
-    """A relative reference or a `file` URI, escaped as in RFC 3986."""
+    """Return a relative reference or a `file` URI, escaped as in RFC 3986."""
     from urllib.parse import quote
 
     return quote(file.replace("\\", "/"), safe="/:" if "://" in file else "/", errors="backslashreplace")
 
 
 def _message(text: str) -> Node:
-    """A message; escapes braces (placeholders, SARIF 3.11.5) and ``[..](..)`` (links, 3.11.6)."""
+    """Return a message; escapes braces (placeholders, SARIF 3.11.5) and ``[..](..)`` (links, 3.11.6)."""
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "] (")}

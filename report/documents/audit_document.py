@@ -28,7 +28,7 @@ STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow",
 
 
 def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only flags, damage and the verdict, above 0 every flag."""
+    """Yield the blocks of the report. detail: below 0 only flags, damage and the verdict, above 0 every flag."""
     rules: dict[str, list[AuditFlag]] = {}
     for flag in sorted(report.flags, key=lambda flag: WORST_FIRST.index(flag.severity)):
         rules.setdefault(flag.rule, []).append(flag)
@@ -62,7 +62,7 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
 
 
 def repair_in_words(repair: AuditRepair) -> str:
-    """What `--repaired` leaves out."""
+    """Return what `--repaired` leaves out."""
     if not repair.left_out:
         return f"repaired: {repair.finding}; a build with its patch leaves no sign of it, so all are flagged"
     verb = "is" if len(repair.left_out) == 1 else "are"
@@ -135,7 +135,7 @@ LEVELS: Mapping[Severity, CaseLevel] = {"critical": "error", "high": "error", "m
 
 
 def audit_sheet(report: AuditReport) -> Sheet:
-    """A suite for each log."""
+    """Return a suite for each log."""
     judged = f"{several(report.partitions, 'partition')}, {several(len(report.flags), 'flag')}"
     damage = several(len(report.damage), "damaged place")
     summary = f"{several(report.records, 'record')}, {judged}, {damage}, {report.seconds:.1f} s"

@@ -10,7 +10,7 @@ from elrcheck.results.finding_table import LEVELS, FindingTable
 
 
 def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
-    """Prints a whole entry; omits a doc that only repeats the summary."""
+    """Yield a whole entry; omits a doc that only repeats the summary."""
     for key, value in entry.items():
         if key == "doc" and value == entry.get("summary"):
             continue
@@ -21,7 +21,7 @@ def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _lines(value: Any) -> list[str]:
-    """A catalogue value as lines: one per member of a list or mapping."""
+    """Return a catalogue value as lines: one per member of a list or mapping."""
     if isinstance(value, dict):
         return [f"{key}: {_word(inner)}" if _word(inner) else key for key, inner in value.items()] or ["none"]
     if isinstance(value, list):
@@ -30,7 +30,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _word(value: Any) -> str:
-    """A JSON scalar in the notation of a scope file."""
+    """Return a JSON scalar in the notation of a scope file."""
     if value is None:
         return "none"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -54,7 +54,7 @@ def check_blocks(report: CheckReport, detail: int = 0) -> Iterator[Block]:
 
 
 def violations_blocks(violated: Sequence[PropertyReport], report: CheckReport, detail: int) -> Iterator[Block]:
-    """The shortest counterexample whole, unless -q; the others in a line each, unless -v."""
+    """Yield the shortest counterexample whole, unless -q; the others in a line each, unless -v."""
     violations = sorted(violated, key=lambda violation: (violation.depth is None, violation.depth))
     whole = 0 if detail < 0 else len(violations) if detail > 0 else 1
     for violation in violations[:whole]:
@@ -73,14 +73,14 @@ def _headline(violation: PropertyReport, report: CheckReport) -> str:
 
 
 def _place(violation: PropertyReport, report: CheckReport) -> str | None:
-    """The path of the stored trace."""
+    """Return the path of the stored trace."""
     if violation.trace is None:
         return None
     return f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
 
 
 def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int = 0) -> Iterator[Block]:
-    """Prints the block of one violated property, including its trace."""
+    """Yield the block of one violated property, including its trace."""
     yield Headline("fail", _headline(violation, report))
     yield Labelled("means", sentence(violation).translate(PLAIN))
     yield Labelled("conjunct", violation.conjunct)
@@ -117,7 +117,7 @@ def _properties(report: CheckReport) -> Iterator[Block]:
 
 
 def _actions(report: CheckReport, detail: int) -> Iterator[Block]:
-    """Those that fired; with -v every one. What the budgets leave out is below the verdict, in words."""
+    """Yield the actions that fired; with -v every one. What the budgets leave out is below the verdict."""
     yield Table(
         ("action", "fired", "new states", ""),
         [
@@ -166,7 +166,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
 
 
 def _extent(extent: Extent) -> Iterator[Block]:
-    """What was tried and what was not: a verdict is about nothing else."""
+    """Yield what was tried and what was not: a verdict is about nothing else."""
     yield Labelled("tried", ", ".join(extent.tried) or "no disturbance at all")
     yield Labelled("not tried", ", ".join(extent.not_tried))
     for outside in extent.findings[:MOST_FINDINGS]:
@@ -239,7 +239,7 @@ def check_sheet(report: CheckReport) -> Sheet:
 
 
 def _idle_cases(report: CheckReport) -> list[Case]:
-    """Cases for actions that never fire, if `--fail-on` makes them failures."""
+    """Return cases for actions that never fire, if `--fail-on` makes them failures."""
     return [
         Case(name, f"{name} fires", "failed", "never fires", f"{name} never fires (--fail-on {failure.word})")
         for failure in report.failures
@@ -249,7 +249,7 @@ def _idle_cases(report: CheckReport) -> list[Case]:
 
 
 def check_notes(report: CheckReport) -> tuple[str, ...]:
-    """Reasons why a search is less conclusive than it seems."""
+    """Return reasons why a search is less conclusive than it seems."""
     search, notes = report.search, []
     if report.vacuous is not None:
         notes.append(f"vacuous: {report.vacuous}")
@@ -260,7 +260,7 @@ def check_notes(report: CheckReport) -> tuple[str, ...]:
 
 
 def property_case(result: PropertyReport, report: CheckReport) -> Case:
-    """The case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
+    """Return the case of one property. An unreached witness or an undecided property fails only by `--fail-on`."""
     outcome = _PROPERTY.get(result.verdict, "undecided")
     if any(result.id in failure.subjects for failure in report.failures):
         outcome = "failed"

@@ -17,7 +17,10 @@ from elrcheck.results.conform_report import ConformReport, DisagreementReport, V
 
 
 def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only unexplained differences and the verdict, above 0 the explained ones in full."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only unexplained differences and the verdict, above 0 the explained ones in full.
+    """
     for group in report.disagreements:
         if not group.explained or detail > 0:
             yield from disagreement_blocks(group)
@@ -48,7 +51,7 @@ def conform_blocks(report: ConformReport, detail: int = 0) -> Iterator[Block]:
 
 
 def disagreement_blocks(group: DisagreementReport) -> Iterator[Block]:
-    """One group of differences with its shortest example, field by field."""
+    """Yield one group of differences with its shortest example, field by field."""
     example = group.example
     times = "once" if group.count == 1 else f"{grouped(group.count)} times"
     title = "" if not group.explained else f": {group.what}"
@@ -94,7 +97,7 @@ def _spaces(report: ConformReport) -> Iterator[Block]:
 
 
 def conform_sheet(report: ConformReport) -> Sheet:
-    """A suite for each version. Explained differences pass; they are cases, so that a change is noticed."""
+    """Return a suite for each version. Explained differences pass; they are cases, so that a change is noticed."""
     suites = tuple(_suite(version, report) for version in report.versions)
     summary = (
         f"Kafka {report.kafka}: {report.compared} comparisons,"

@@ -23,7 +23,10 @@ _MARK = {"proved": ".", "refuted": "F", "unknown": "?"}
 
 
 def controller_blocks(report: ControllerReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only counterexamples and the verdict, above 0 every counterexample."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only counterexamples and the verdict, above 0 every counterexample.
+    """
     for variant in report.variants:
         if len(report.variants) > 1:
             yield Line(variant.variant, style="bold")

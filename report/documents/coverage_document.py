@@ -10,7 +10,7 @@ from elrcheck.results.coverage_report import CoverageReport
 
 
 def coverage_blocks(report: CoverageReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only what is not covered, above 0 also the runs and every guard."""
+    """Yield the blocks. detail: below 0 only what is not covered, above 0 also the runs and every guard."""
     if detail > 0:
         yield Table(
             ("run", "variant", "scope", ""),

@@ -22,7 +22,10 @@ CHOICES = 3
 
 
 def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only the deciding part, above 0 also all other parts and the state."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only the deciding part, above 0 also all other parts and the state.
+    """
     actions = [one for one in report.explained if not one.id]
     for one in report.explained:
         if report.cycle is not None:
@@ -57,7 +60,7 @@ def _property(explained: Explained, at: int, detail: int) -> Iterator[Block]:
 
 
 def _wait(explained: Explained, detail: int) -> Iterator[Block]:
-    """Prints the goal in each state of the cycle; groups states where it is false for the same reasons."""
+    """Yield the goal in each state of the cycle; groups states where it is false for the same reasons."""
     wait, instance = explained.wait, f" for {explained.witness}" if explained.witness else ""
     if wait is None:
         yield Headline("holds", f"{explained.id} {explained.name}: every wait ends in this behaviour")
@@ -79,7 +82,7 @@ def _wait(explained: Explained, detail: int) -> Iterator[Block]:
 
 
 def _cycle(cycle: Cycle, detail: int) -> Iterator[Block]:
-    """Prints each fairness assumption and how the cycle satisfies it, one row per action and reason."""
+    """Yield each fairness assumption and how the cycle satisfies it, one row per action and reason."""
     rows: dict[tuple[str, str], list[str]] = {}
     for step in cycle.steps:
         if detail > 0 or cycle.stops or not step.never:
@@ -115,7 +118,7 @@ def _action(explained: Explained, detail: int) -> Iterator[Block]:
 
 
 def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
-    """Prints one row per guard, with the choices of arguments that it refuses."""
+    """Yield one row per guard, with the choices of arguments that it refuses."""
     groups: dict[str, list[str]] = {}
     for one in actions:
         arguments = ", ".join(f"{a.name}={a.value}" for a in one.arguments) or "-"
@@ -129,7 +132,7 @@ def _choices(actions: Sequence[Explained]) -> Iterator[Block]:
 
 
 def _clause(clause: Clause, detail: int, depth: int, expected: bool) -> Iterator[Block]:
-    """Prints a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
+    """Yield a clause, and below it its deciding parts. Omits uninformative parts unless detail > 0."""
     pad = " " * (10 + 5 * depth)
     word = "yes" if clause.value else "no"
     witness = ", ".join(f"{a.name}={a.value}" for a in clause.witness)

@@ -23,7 +23,7 @@ def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block
 
 
 def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
-    """Prints the new states per depth, and the growth factor from the depth before."""
+    """Yield the new states per depth, and the growth factor from the depth before."""
     grown = ["", *(Number(f"{after / before:.2f}") for before, after in itertools.pairwise(levels))]
     yield Table(
         ("depth", "new states", "growth"), [(depth, states, grown[depth]) for depth, states in enumerate(levels)]
@@ -31,7 +31,7 @@ def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
 
 
 def projected(guess: Projection | None) -> str | None:
-    """The projected size of an incomplete search, clearly marked as an estimate."""
+    """Return the projected size of an incomplete search, clearly marked as an estimate."""
     if guess is None:
         return None
     size = f"{grouped(guess.states)} states in {guess.levels} levels"

@@ -17,7 +17,7 @@ COUNTS_SHOWN = 8
 
 
 def gate_blocks(report: GateReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only entries that differ; above 0 all differences."""
+    """Yield the blocks of the report. detail: below 0 only entries that differ; above 0 all differences."""
     for entry in report.entries:
         if entry.differences or detail >= 0:
             yield from _entry(entry, report, detail)
@@ -29,7 +29,7 @@ def gate_blocks(report: GateReport, detail: int = 0) -> Iterator[Block]:
 
 
 def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
-    """A notice: the old names are accepted by this release only."""
+    """Yield a notice: the old names are accepted by this release only."""
     if entry.renamed and report.verdict != "updated":
         number = len(entry.renamed)
         have = "has a new name" if number == 1 else "have new names"
@@ -40,21 +40,11 @@ def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
 
 def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Block]:
     check = entry.check
-    where = f"{check.variant}, {check.scope}; {entry.place}"
     if not entry.differences:
         proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
         yield Headline(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}")
         return
-    number = len(entry.differences)
-    word = entry.verdict if report.verdict != "updated" else "updated"
-    yield Headline(word, f"{entry.name}: {differences(number)}  ({where})")
-    listed, left = _shown(entry.differences, detail)
-    yield Table(
-        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
-    )
-    if left:
-        yield Line(f"      and {left} more counts (-v shows them)")
-        yield Line()
+    yield from _differing(entry, f"{check.variant}, {check.scope}; {entry.place}", report, detail)
     yield from _findings(entry, detail)
 
 
@@ -65,15 +55,7 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
         searched = several(len(runs), "configuration")
         yield Headline(suite.verdict, f"{suite.name}: {searched}, {states} states")
         return
-    word = suite.verdict if report.verdict != "updated" else "updated"
-    yield Headline(word, f"{suite.name}: {differences(len(suite.differences))}  ({suite.place})")
-    listed, left = _shown(suite.differences, detail)
-    yield Table(
-        ("what", "expected", "found", ""), [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
-    )
-    if left:
-        yield Line(f"      and {left} more counts (-v shows them)")
-        yield Line()
+    yield from _differing(suite, suite.place, report, detail)
     subjects = {one.subject for one in suite.differences if one.kind != "count"}
     for run in runs:
         if run.name in subjects:
@@ -81,8 +63,15 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
     yield Labelled("run", suite.suite.run_dir)
 
 
-def differences(number: int) -> str:
-    return f"{number} difference{'' if number == 1 else 's'}"
+def _differing(part: EntryReport | GatedSuite, where: str, report: GateReport, detail: int) -> Iterator[Block]:
+    word = part.verdict if report.verdict != "updated" else "updated"
+    yield Headline(word, f"{part.name}: {several(len(part.differences), 'difference')}  ({where})")
+    listed, left = _shown(part.differences, detail)
+    rows = [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
+    yield Table(("what", "expected", "found", ""), rows)
+    if left:
+        yield Line(f"      and {left} more counts (-v shows them)")
+        yield Line()
 
 
 def _remark(one: Difference, report: GateReport) -> str:
@@ -92,7 +81,7 @@ def _remark(one: Difference, report: GateReport) -> str:
 
 
 def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
-    """Returns the differences to show, and the number of counts left out (those of actions first)."""
+    """Return the differences to show, and the number of counts left out (those of actions first)."""
     if detail > 0:
         return list(every), 0
     counts = [one for one in every if one.kind == "count"]
@@ -102,7 +91,7 @@ def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference]
 
 
 def _findings(entry: EntryReport, detail: int) -> Iterator[Block]:
-    """Prints the trace of each differing violation, and the step of each differing refuted obligation."""
+    """Yield the trace of each differing violation, and the step of each differing refuted obligation."""
     subjects = {one.subject for one in entry.differences if one.kind in ("violated", "proof", "new")}
     every = detail > 0 or "entry" in subjects
     violated = [result for result in entry.check.properties if result.verdict == "violated"]
@@ -130,7 +119,7 @@ def _verdict(report: GateReport) -> Iterator[Block]:
 
 
 def gate_summary(report: GateReport) -> str:
-    """One-line summary: how many entries differ from the baseline."""
+    """Return in one line how many entries differ from the baseline."""
     number, of = sum(bool(entry.differences) for entry in report.parts), len(report.parts)
     took = f"{report.seconds:.1f} s"
     if report.verdict == "updated":
@@ -174,7 +163,7 @@ def _entry_suite(entry: EntryReport) -> Suite:
 
 
 def _gated(entry: GatedSuite) -> Suite:
-    """One case for each configuration, and one for each that is missing."""
+    """Return one case for each configuration, and one for each that is missing."""
     runs = {run.name: run for run in entry.suite.runs}
     missing = [one for one in entry.differences if one.subject not in runs]
     cases = [
@@ -194,7 +183,7 @@ def _configuration(entry: GatedSuite, name: str, differing: Sequence[Difference]
         id=name,
         name=name,
         outcome="failed" if fails else "undecided" if undecided else "passed",
-        verdict=lines[0] if fails else plain.verdict if plain is not None else differences(len(differing)),
+        verdict=lines[0] if fails else plain.verdict if plain is not None else several(len(differing), "difference"),
         message="; ".join(lines) if fails or undecided else "",
         text="\n".join([*lines, *([] if run is None else [run.command])]) if differing else "",
         place=entry.place,
@@ -234,7 +223,7 @@ def _property(entry: EntryReport, result: PropertyReport, difference: Difference
 
 
 def _others(entry: EntryReport) -> list[Case]:
-    """Cases for a missing property, a new entry and an inconclusive run."""
+    """Return cases for a missing property, a new entry and an inconclusive run."""
     properties = {result.id for result in entry.check.properties}
     grouped = {kind for kind, _ in _GROUPS}
     rest = [d for d in entry.differences if d.kind not in (*grouped, "proof") and d.subject not in properties]
@@ -268,7 +257,7 @@ def _group(entry: EntryReport, name: str, differing: Sequence[Difference]) -> Ca
         id=name,
         name=name,
         outcome="failed" if fails else "passed",
-        verdict=differences(len(differing)) if differing else "same",
+        verdict=several(len(differing), "difference") if differing else "same",
         message=lines[0] + more if fails else "",
         text="".join(f"{line}\n" for line in lines),
         place=entry.place,
@@ -277,7 +266,7 @@ def _group(entry: EntryReport, name: str, differing: Sequence[Difference]) -> Ca
 
 
 def _proof(entry: EntryReport) -> list[Case]:
-    """One case per differing obligation, or a single case if none differs."""
+    """Return one case per differing obligation, or a single case if none differs."""
     if entry.proof is None and not any(one.kind == "proof" for one in entry.differences):
         return []
     obligations = {} if entry.proof is None else _obligations(entry)

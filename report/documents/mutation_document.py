@@ -27,7 +27,10 @@ _NUMBERS = ("depth", "states", "seconds")
 
 
 def mutate_blocks(report: MutateReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only undetected hazards, above 0 every trace; a single finding shows its trace."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only undetected hazards, above 0 every trace; a single finding shows its trace.
+    """
     single = len(report.hazards) + len(report.guards) == 1
     for hazard in report.hazards:
         if detail > 0 or single:
@@ -85,7 +88,7 @@ _QUIET = ("found", "counted", "undefined", "equivalent")
 
 
 def _rules(report: MutateReport, detail: int) -> Iterator[Block]:
-    """Changes that nothing tells apart; with -v all of them."""
+    """Yield the changes that nothing tells apart; with -v all of them."""
     listed = [rule for rule in report.rules if detail > 0 or rule.verdict not in _QUIET or rule.hole]
     yield Table(
         ("change", "at", "verdict", "by", "depth", ""),

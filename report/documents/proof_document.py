@@ -79,7 +79,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
 
 
 def claim(report: ProveReport) -> str:
-    """How much of the model the verdict is about."""
+    """Return how much of the model the verdict is about."""
     covered = report.coverage
     if report.verdict != "proved":
         verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
@@ -101,7 +101,7 @@ def claim(report: ProveReport) -> str:
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
-    """What bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
+    """Return what bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
     records = several(covered.log_slots, "record")
     parts = [several(covered.brokers, "broker"), f"at most {records} ever committed"]
     if not config.get("late_fetches"):
@@ -112,12 +112,12 @@ def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
 
 
 def given(report: ProveReport) -> str:
-    """What the verdict depends on, beside the rules; it stands in every headline."""
+    """Return what the verdict depends on, beside the rules; it stands in every headline."""
     return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
 
 
 def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
-    """What the claim covers: the sizes, and the one value of each knob that matters."""
+    """Yield what the claim covers: the sizes, and the one value of each knob that matters."""
     if covered is None:
         return
     replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
@@ -153,7 +153,7 @@ def _possible(possible: PossibleReport | None) -> Iterator[Block]:
 
 
 def _surviving(surviving: Surviving) -> Iterator[Block]:
-    """The properties that the lemmas which every step preserves prove, and those that they do not."""
+    """Yield the properties that the surviving lemmas prove, and those that they do not."""
     yield Table(
         ("dropped", "action"),
         [(one.lemma, f"{one.action or 'Init'}{' (unknown)' * one.unknown}") for one in surviving.dropped],
@@ -297,6 +297,6 @@ def obligation_case(obligation: ObligationReport) -> Case:
 
 
 def _skipped_case(skipped: Skipped) -> Case:
-    """The case of what the proof does not cover: a property, an action, or arguments of one."""
+    """Return the case of what the proof does not cover: a property, an action, or arguments of one."""
     ident = skipped.name if skipped.id in ("action", "arguments") else skipped.id
     return Case(ident, skipped.name, "undecided", "not covered", skipped.reason)

@@ -24,7 +24,10 @@ from elrcheck.results.reproduce_report import (
 
 
 def reproduction_blocks(report: ReproduceReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only results and the verdict, above 0 also the steps of the control."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only results and the verdict, above 0 also the steps of the control.
+    """
     if detail >= 0:
         yield Line(f"{report.finding}/{report.order} on Kafka {report.kafka}: {report.title}")
         yield from _steps(report.steps)
@@ -47,7 +50,7 @@ def reproduction_blocks(report: ReproduceReport, detail: int = 0) -> Iterator[Bl
 
 
 def side_in_words(side: ReproduceReport | ControlReport) -> str:
-    """What came of one side, in one line; an excerpt of a log follows on more."""
+    """Return the outcome of one side in one line; an excerpt of a log follows on more."""
     counts = f"{side.left} of {side.acknowledged} acknowledged records can be read"
     why = f": {side.message}" if side.message else ""
     words: dict[ReproduceOutcome, str] = {
@@ -63,7 +66,7 @@ def side_in_words(side: ReproduceReport | ControlReport) -> str:
 
 
 def rate_in_words(repeated: RepeatedRuns) -> str:
-    """How often the finding shows, and what its runs lost."""
+    """Return how often the finding shows, and what its runs lost."""
     share = f"{repeated.shown} of {repeated.ended} runs"
     interval = f"{100 * repeated.low:.0f} % to {100 * repeated.high:.0f} % with a confidence of 95 %"
     lost = [run.acknowledged - (run.left or 0) for run in repeated.runs if run.outcome == "lost"]
@@ -76,7 +79,7 @@ def rate_in_words(repeated: RepeatedRuns) -> str:
 
 
 def patch_in_words(report: ReproduceReport) -> str:
-    """Which patch Kafka had, empty for none."""
+    """Return which patch Kafka had; empty for none."""
     changed = ", ".join(path.rpartition("/")[2] for path in report.patched)
     return f"Kafka had the patch of {report.finding}, which changes {changed}" if changed else ""
 

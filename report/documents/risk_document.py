@@ -28,7 +28,7 @@ MOST_NAMED = 12
 
 
 def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only the verdict and what is lost, above 0 every story."""
+    """Yield the blocks of the report. detail: below 0 only the verdict and what is lost, above 0 every story."""
     for number, part in enumerate(report.parts):
         if number:
             yield Line()
@@ -53,7 +53,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
 
 
 def settings_in_words(settings: RiskSettings) -> str:
-    """The settings of a group, as a title."""
+    """Return the settings of a group, as a title."""
     unclean = "on" if settings.unclean_leader_election_enable else "off"
     elr = "on" if settings.elr else "off"
     which = ", partition 0" if settings.first_partition else ""
@@ -64,7 +64,7 @@ def settings_in_words(settings: RiskSettings) -> str:
 
 
 def verdict_in_words(report: RiskReport) -> str:
-    """What the verdict says of the topic, in a few words."""
+    """Return the verdict about the topic in a few words."""
     if report.verdict == "safe":
         return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
     if report.verdict == "inconclusive":
@@ -73,7 +73,7 @@ def verdict_in_words(report: RiskReport) -> str:
 
 
 def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
-    """What is safe, and how far that was searched."""
+    """Return what is safe, and how far that was searched."""
     reach = part.safe_up_to[outcome]
     never = "nothing is lost" if outcome == "lost" else "a leader comes back"
     plural = "event" if reach.events == 1 else "events"
@@ -85,19 +85,19 @@ def reach_in_words(part: RiskPart, outcome: RiskOutcome) -> str:
 
 
 def _from_the_first(part: RiskPart, outcome: RiskOutcome) -> str:
-    """Why no number of events is known to be safe."""
+    """Return why no number of events is known to be safe."""
     if any(one.outcome == outcome and sum(one.events.values()) == 1 for one in part.answers):
         return "a single event can be enough"
     return "not even every single event is decided"
 
 
 def up_to(most: int) -> str:
-    """How many events are combined."""
+    """Return the number of events that are combined."""
     return "1 event" if most == 1 else f"up to {most} events"
 
 
 def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
-    """Why it happens."""
+    """Return the causes of an answer in a sentence."""
     reasons = []
     for cause in answer.causes:
         page = f" ({cause.page})" if pages and cause.page else ""
@@ -155,7 +155,7 @@ def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
 
 
 def _wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
-    """A labelled text, of which every further line is indented."""
+    """Yield a labelled text, of which every further line is indented."""
     if not text:
         return
     lines = textwrap.wrap(text, WIDTH - INDENT - hanging, break_long_words=False, break_on_hyphens=False)

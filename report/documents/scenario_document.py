@@ -17,7 +17,7 @@ _WORD = {"as_expected": "ok", "unexpected": "fail", "pending": "pending"}
 
 
 def scenario_blocks(report: ScenarioReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only the verdicts."""
+    """Yield the blocks of the report. detail: below 0 only the verdicts."""
     yield Line(f"{report.id}  {report.title}", style="bold")
     yield Line(f"source  {report.source}")
     if report.about and detail >= 0:
@@ -69,7 +69,7 @@ def _stories(runs: tuple[RunReport, ...], detail: int) -> Iterator[Block]:
 
 
 def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
-    """The number of initial steps that two stories have in common."""
+    """Return the number of initial steps that two stories have in common."""
     number = 0
     for one, other in zip(a, b, strict=False):
         if one != other:
@@ -79,7 +79,7 @@ def _same(a: tuple[StoryReport, ...], b: tuple[StoryReport, ...]) -> int:
 
 
 def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
-    """Lines about a run besides its verdict."""
+    """Return lines about a run besides its verdict."""
     lines = [_wrong(one) for one in run.mismatches]
     unnamed = [f"{key}={value}" for key, value in run.knobs.items() if f"{key}=" not in run.label]
     lines += [f"with {' '.join(unnamed)}"] if unnamed else []

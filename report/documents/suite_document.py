@@ -22,7 +22,10 @@ from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 
 
 def suite_blocks(report: SuiteReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only what is not as expected, above 0 a row for each configuration."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only what is not as expected, above 0 a row for each configuration.
+    """
     if detail > 0:
         yield from _runs(report)
     if detail >= 0:
@@ -52,7 +55,7 @@ def _runs(report: SuiteReport) -> Iterator[Block]:
 
 
 def _explanations(report: SuiteReport) -> Iterator[Block]:
-    """Each explanation once, with its properties and the number of configurations."""
+    """Yield each explanation once, with its properties and the number of configurations."""
     rows: dict[tuple[str, str], tuple[dict[str, None], set[str]]] = {}
     for run in report.runs:
         for one in run.violations:

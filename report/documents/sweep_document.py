@@ -11,7 +11,10 @@ from elrcheck.results.trace_view import Scalar
 
 
 def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only violated rows, above 0 also all violated properties of each row."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only violated rows, above 0 also all violated properties of each row.
+    """
     rows = report.rows if detail >= 0 else [row for row in report.rows if row.verdict == "violated"]
     yield Table(
         ("no.", *report.keys, "verdict", "property", "depth", "states", "diameter", "s", ""),
@@ -34,19 +37,19 @@ def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
 
 
 def shown(value: Scalar) -> str:
-    """A setting in the notation of `--set`."""
+    """Return a setting in the notation of `--set`."""
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def named(row: SweepRow, keys: tuple[str, ...]) -> str:
-    """Names a configuration by the settings that the grid varies."""
+    """Return a configuration by the settings that the grid varies."""
     return ", ".join(f"{key}={shown(row.settings[key])}" for key in keys)
 
 
 def _properties(row: SweepRow, detail: int) -> str:
-    """The property with the shortest trace and the number of others; all of them with -v."""
+    """Return the property with the shortest trace and the number of others; all of them with -v."""
     if row.property is None:
         return ""
     others = [ident for ident in row.violated if ident != row.property]

@@ -14,7 +14,10 @@ LEAVES = 6
 
 
 def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only the verdict, above 0 the accepted steps and every candidate."""
+    """Yield the blocks of the report.
+
+    detail: below 0 only the verdict, above 0 the accepted steps and every candidate.
+    """
     if detail > 0:
         yield from trace_blocks(report.trace)
         yield Line()
@@ -56,7 +59,7 @@ def _rejection(rejection: Rejection, detail: int) -> Iterator[Block]:
 
 
 def _grouped(refused: Sequence[Candidate]) -> list[tuple[str, str, str]]:
-    """One row per action and guard; spells out a single choice of arguments."""
+    """Return one row per action and guard; spells out a single choice of arguments."""
     groups: dict[tuple[str, str], list[Candidate]] = {}
     for one in refused:
         groups.setdefault((one.action, one.guard or ""), []).append(one)
@@ -90,7 +93,7 @@ def hit_in_words(hit: Hit) -> str:
 
 
 def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]:
-    """detail: below 0 only the violated properties, above 0 also the initial state."""
+    """Yield the blocks of the report. detail: below 0 only the violated properties, above 0 also the initial state."""
     if detail >= 0:
         yield from trace_blocks(report.trace, initial=detail > 0, notes=_evaluated(report, detail > 0))
         yield Line()
@@ -156,7 +159,7 @@ def _after(report: TraceDiffReport) -> str:
 def trace_blocks(
     trace: TraceView, *, initial: bool = False, notes: Mapping[int, Sequence[str]] | None = None
 ) -> Iterator[Block]:
-    """Prints the steps of a trace, each with its changes. notes: step number -> lines to print after it."""
+    """Yield the steps of a trace, each with its changes. notes: step number -> lines to print after it."""
     notes = notes or {}
     if initial:
         for path, value in trace.initial.items():
@@ -183,7 +186,7 @@ def _step(step: Step) -> Iterator[Block]:
 
 
 def replay_sheet(report: ReplayReport) -> Sheet:
-    """One suite for the model, one case for the file."""
+    """Return one suite for the model, one case for the file."""
     origin, rejection = report.origin, report.rejection
     followed = f"the model accepts {report.accepted} of {report.states} states"
     message = "" if rejection is None else f"step {rejection.step}: {rejection.reason}"

@@ -121,7 +121,7 @@ def gate_card(report: GateReport) -> Card:
 
 
 def _new_violation(report: GateReport) -> list[str]:
-    """What the shortest counterexample to a property that should hold shows, in a sentence."""
+    """Return a sentence about the shortest counterexample to a property that should hold."""
     violations = [
         (each.depth or 0, f"{part.name}: {sentence(each)}")
         for part in report.parts
@@ -188,7 +188,7 @@ def _figure(number: int, label: str, tone: str) -> Figure:
 
 
 def _counted(words: Counter[str], tones: dict[str, str]) -> tuple[Figure, ...]:
-    """The counts, what failed first."""
+    """Return the counts, what failed first."""
     order = ("failed", "undecided", "", "passed")
     tone = {word: tones.get(word, "") for word in words}
     ordered: Iterable[str] = sorted(words, key=lambda word: order.index(tone[word]))

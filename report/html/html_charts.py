@@ -47,7 +47,7 @@ class Bar(Record, frozen=True):
 
 
 def growth(levels: Sequence[int]) -> Growth | None:
-    """New states per depth; None if nothing was explored."""
+    """Return the new states per depth as columns; None if nothing was explored."""
     most = max(levels, default=0)
     if most == 0:
         return None
@@ -69,7 +69,7 @@ def growth(levels: Sequence[int]) -> Growth | None:
 
 
 def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
-    """The actions by number of new states, most first; those that never fired last."""
+    """Return the actions by number of new states, most first; those that never fired last."""
     most = max((action.new_states for action in actions), default=0)
     bars = [
         Bar(
@@ -87,7 +87,7 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
 
 
 def variables(reports: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
-    """The number of values of each variable, most first."""
+    """Return the number of values of each variable, most first."""
     most = max((variable.distinct for variable in reports), default=0)
     bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in reports]
     return tuple(sorted(bars, key=lambda bar: (-bar.value, bar.name)))

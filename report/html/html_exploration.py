@@ -35,7 +35,7 @@ def exploration_parts(report: ExploreReport, document: Document) -> Iterable[Pag
 
 
 def not_drawn(graph: SmallGraph | None, complete: bool, distinct: int, stopped_by: str | None) -> str:
-    """Why there is no picture and what to do about it; empty if there is one or none was requested."""
+    """Return why there is no picture and what to do about it; empty if there is one or none was requested."""
     if graph is not None:
         return ""
     if distinct > MOST_STATES:

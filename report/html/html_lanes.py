@@ -121,7 +121,7 @@ def _said(flag: AuditFlag) -> str:
 
 
 def _marks(steps: Sequence[AuditStep], flags: Sequence[AuditFlag], number: int) -> str:
-    """The flags raised at this record, or after it and before the next one of the partition."""
+    """Return the flags raised at this record, or after it and before the next one of the partition."""
     start = steps[number].offset if number else 0
     end = steps[number + 1].offset if number + 1 < len(steps) else None
     here = [n for n, f in enumerate(flags, 1) if start <= f.offset and (end is None or f.offset < end)]
@@ -136,7 +136,7 @@ def _brokers(steps: Sequence[AuditStep]) -> list[int]:
 
 
 def _role(step: AuditStep, broker: int) -> tuple[str, str]:
-    """What the broker is for the partition: a class and a letter."""
+    """Return the role of the broker for the partition: a class and a letter."""
     if not step.exists:
         return "", ""
     if broker not in step.replicas and (broker in step.elr or broker in step.isr):

@@ -20,7 +20,7 @@ class ProofMatrix(Record, frozen=True):
 
 
 def matrix(report: ProveReport) -> ProofMatrix | None:
-    """Builds the matrix; None if the proof has no cells."""
+    """Return the matrix; None if the proof has no cells."""
     if not report.cells:
         return None
     lemmas = tuple(dict.fromkeys(cell.lemma for cell in report.cells))

@@ -103,12 +103,12 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
 
 
 def _word(text: str) -> str:
-    """Encodes text for use in an id, injectively."""
+    """Encode text for use in an id, injectively."""
     return "".join(c if c.isascii() and (c.isalnum() or c == "-") else f"_{ord(c):x}" for c in text)
 
 
 def _broken(message: str, report: CheckReport, ident: str) -> str:
-    """The message of a case; built here for an expected violation, for which the gate has no message."""
+    """Return the message of a case; built here for an expected violation, for which the gate has no message."""
     if message:
         return message
     result = next(one for one in report.properties if one.id == ident)
@@ -162,7 +162,7 @@ def prove_parts(report: ProveReport, document: Document) -> Iterable[PagePart]:
 
 
 def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
-    """Returns the cases to show in a table, and the number of passed ones left out."""
+    """Return the cases to show in a table, and the number of passed ones left out."""
     if len(cases) <= SHOWN:
         return cases, 0
     listed = tuple(case for case in cases if case.outcome != "passed")

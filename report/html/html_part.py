@@ -66,7 +66,7 @@ class PagePart(Record, frozen=True):
 
     @property
     def cases_by_need(self) -> tuple[tuple[str, bool, tuple[Case, ...]], ...]:
-        """A word, whether it is open, and its cases: what failed, what is undecided, what passed.
+        """Return a word, whether it is open, and its cases: what failed, what is undecided, what passed.
 
         Only the first that there is needs a look.
         """

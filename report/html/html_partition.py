@@ -24,7 +24,7 @@ TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known"
 
 
 def partition_picture(picture: DrawnPartition) -> str:
-    """The picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
+    """Return the picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
     return _template().render(picture=picture, marks=MARKS, said=SAID, changes=CHANGES, tones=TONES)
 
 

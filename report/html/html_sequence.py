@@ -95,17 +95,17 @@ class Diagram(Record, frozen=True):
 
     @property
     def shrinks(self) -> bool:
-        """A little too wide to stand beside the state, and still readable when it fits."""
+        """Return a little too wide to stand beside the state, and still readable when it fits."""
         return SHRINKS[0] < self.width <= SHRINKS[1]
 
 
 def _ends(step: Step) -> tuple[str, str | None]:
-    """Where the row of a step starts, and where its arrow leads if it is a message."""
+    """Return where the row of a step starts, and where its arrow leads if it is a message."""
     return (place_of(step), None) if step.talk is None else (step.talk.sender, step.talk.receiver)
 
 
 def diagram(view: TraceView, brokers: int) -> Diagram:
-    """Lays out the diagram: lanes for the controller, all brokers, and any other broker named in a step."""
+    """Lay out the diagram: lanes for the controller, all brokers, and any other broker named in a step."""
     names = [CONTROLLER, *(str(b) for b in range(brokers))]
     ends = [_ends(step) for step in view.steps]
     for pair in ends:
@@ -134,7 +134,7 @@ def diagram(view: TraceView, brokers: int) -> Diagram:
 
 
 def _texts(step: Step, step_notes: StepNotes) -> list[tuple[str, str]]:
-    """What stands beside a step as text, each with its tone."""
+    """Return the texts beside a step, each with its tone."""
     texts = [(text, "") for text in important(step)]
     for word, records in (("committed", step_notes.committed), ("acknowledged", step_notes.acknowledged)):
         if records:
@@ -145,7 +145,7 @@ def _texts(step: Step, step_notes: StepNotes) -> list[tuple[str, str]]:
 
 
 def _log_line(change: LogChange, x: float, y: float) -> LogLine:
-    """Both logs in a line; a committed record that is gone keeps its place, as a lost box."""
+    """Return both logs in a line; a committed record that is gone keeps its place, as a lost box."""
     label = f"log of {change.broker}:"
     words, boxes = [(x, label)], list[Box]()
     x += CHAR * (len(label) + 1)

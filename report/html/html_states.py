@@ -75,7 +75,7 @@ class LegendKey(Record, frozen=True):
 
     @property
     def length(self) -> int:
-        """Characters."""
+        """Return the number of characters."""
         return len(self.name) + 2 + len(", ".join(self.actions))
 
 
@@ -96,7 +96,7 @@ class Picture(Record, frozen=True):
 
 
 def picture(graph: SmallGraph, alone: bool = False) -> Picture:
-    """Lays out the graph. alone: for a separate file, which includes the legend and state descriptions."""
+    """Lay out the graph. alone: for a separate file, which includes the legend and state descriptions."""
     depths = [state.depth for state in graph.states]
     across = layered(depths, [(step.source, step.target) for step in graph.steps])
     way = min(graph.paths, key=lambda path: (len(path.states), path.property), default=None)
@@ -177,7 +177,7 @@ def _box(
 
 
 def _description(number: int, state: DrawnState, leads: Sequence[str]) -> tuple[str, ...]:
-    """Describes a state, in lines."""
+    """Describe a state, in lines."""
     lines = [f"State {number}, depth {state.depth}" + (", the initial one" if state.parent is None else "")]
     if state.violates:
         lines.append(f"✗ violates {', '.join(state.violates)}")
@@ -199,7 +199,7 @@ def _near(steps: Sequence[DrawnStep]) -> dict[int, set[int]]:
 
 
 def _styles(steps: Sequence[DrawnStep]) -> dict[str, int]:
-    """Assigns a pattern to each kind, the most frequent first; rare kinds share one."""
+    """Assign a pattern to each kind, the most frequent first; rare kinds share one."""
     counted = sorted(Counter(step.kind for step in steps).items(), key=lambda item: (-item[1], item[0]))
     alone = KINDS if len(counted) <= KINDS else KINDS - 1
     return {kind: place if place < alone else OTHER_STYLES[OTHERS] for place, (kind, _) in enumerate(counted)}
@@ -260,7 +260,7 @@ Point = tuple[float, float]
 
 
 def _curve(start: Point, end: Point) -> tuple[Point, Point, Point, Point]:
-    """The four control points of a cubic curve from the edge of one circle to the edge of another."""
+    """Return the four control points of a cubic curve from the edge of one circle to the edge of another."""
     (x1, y1), (x2, y2) = start, end
     if start == end:  # a self-loop on the right
         return (x1 + 10, y1 - 10), (x1 + 34, y1 - 18), (x1 + 34, y1 + 18), (x1 + 11, y1 + 11)

@@ -94,7 +94,7 @@ def trace_block(
     found: bool = True,
     plain: str = "",
 ) -> TraceBlock:
-    """Builds the block of a trace. place: path of the stored trace."""
+    """Return the block of a trace. place: path of the stored trace."""
     states = len(view.steps) + 1
     hit = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
     quiet = {
@@ -120,7 +120,7 @@ def trace_block(
 
 
 def groups(view: TraceView) -> tuple[LeafTable, ...]:
-    """The leaves of the state as tables, in the order of the model."""
+    """Return the leaves of the state as tables, in the order of the model."""
     moved = {change.path for step in view.steps for change in step.changes}
     last = {change.path: change.new for step in view.steps for change in step.changes}
     was = {change.path: change.old for step in view.steps[-1:] for change in step.changes}
@@ -133,7 +133,7 @@ def groups(view: TraceView) -> tuple[LeafTable, ...]:
 
 
 def _every_leaf(view: TraceView) -> dict[str, str]:
-    """The leaves of the first state, plus those that only later steps mention."""
+    """Return the leaves of the first state, plus those that only later steps mention."""
     leaves = dict(view.initial)
     for step in view.steps:
         for change in step.changes:
@@ -142,7 +142,7 @@ def _every_leaf(view: TraceView) -> dict[str, str]:
 
 
 def _split(path: str) -> tuple[str, str, str]:
-    """The table, row and column of a leaf; the column is empty in a table with a single column."""
+    """Return the table, row and column of a leaf; the column is empty in a table with a single column."""
     match = _INDEXED.fullmatch(path)
     if match is not None:
         return match[1], match[3] or "value", match[2]
@@ -163,7 +163,7 @@ def _truth(truth: Truth, states: int) -> TruthRow:
 
 
 def _data(view: TraceView) -> dict[str, Any]:
-    """The data of the stepper, which only computes the values after a number of steps."""
+    """Return the data of the stepper, which only computes the values after a number of steps."""
     return {
         "initial": _every_leaf(view),
         "steps": [

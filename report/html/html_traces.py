@@ -37,7 +37,7 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]
 
 
 def _refusal(rejection: Rejection) -> tuple[Grid, ...]:
-    """Why no action leads to the recorded state, action by action."""
+    """Return why no action leads to the recorded state, action by action."""
     name = f"Step {rejection.step}" if rejection.step else "The first state"
     recorded = f", recorded as {rejection.recorded}" if rejection.recorded else ""
     changed = tuple((change.path, change.old, change.new) for change in rejection.changed)
@@ -122,7 +122,7 @@ def _state(report: ExplainReport) -> tuple[Grid, ...]:
 
 
 def _fairness(cycle: Cycle | None) -> tuple[Grid, ...]:
-    """How the cycle of a lasso satisfies each fairness assumption."""
+    """Return how the cycle of a lasso satisfies each fairness assumption."""
     if cycle is None:
         return ()
     what = f"states {cycle.loop} to {cycle.last} repeat"

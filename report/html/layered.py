@@ -17,7 +17,7 @@ MOVES = 12
 
 
 def layered(depths: Sequence[int], joined: Sequence[tuple[int, int]]) -> tuple[float, ...]:
-    """The horizontal position of each node, in units of the minimum distance; the smallest is 0.
+    """Return the horizontal position of each node, in units of the minimum distance; the smallest is 0.
 
     depths: layer of each node. joined: edges; only those between neighbouring layers matter.
     """
@@ -68,7 +68,7 @@ def _mean(values: Sequence[float], without: float) -> float:
 
 
 def crossings(layers: Sequence[Sequence[int]], near: Near) -> int:
-    """The number of pairs of edges between neighbouring layers that cross."""
+    """Return the number of pairs of edges between neighbouring layers that cross."""
     total = 0
     for upper, lower in itertools.pairwise(layers):
         place = {node: at for at, node in enumerate(lower)}
@@ -83,7 +83,7 @@ def crossings(layers: Sequence[Sequence[int]], near: Near) -> int:
 
 
 def _settle(layer: Sequence[int], places: dict[int, float], near: Near) -> None:
-    """Moves each node towards the mean of its neighbours, keeping the order and a distance of at least 1."""
+    """Move each node towards the mean of its neighbours, keeping the order and a distance of at least 1."""
     means = [_mean([places[n] for side in near[node] for n in side], places[node]) for node in layer]
     right = list(means)
     for at in range(1, len(right)):

@@ -20,7 +20,7 @@ MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 
 def whole_page(template: str, **contents: Any) -> str:
-    """A page in the style of all pages: one style sheet, one script, no network access."""
+    """Return a page in the style of all pages: one style sheet, one script, no network access."""
     style, script = ("\n" + "".join(map(source, names)) for names in (STYLES, SCRIPTS))
     hashes = {"style_hash": _hash(style), "script_hash": _hash(script)}
     return environment().get_template(template).render(style=style, script=script, marks=MARKS, **hashes, **contents)
@@ -44,5 +44,5 @@ def source(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """The hash by which a policy names the content between a pair of tags."""
+    """Return the hash by which a policy names the content between a pair of tags."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -178,7 +178,7 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
 
     @property
     def parts(self) -> tuple[RiskPart, ...]:
-        """The answers of every group of settings."""
+        """Return the answers of every group of settings."""
         return (self.first, *self.others)
 
     @property
