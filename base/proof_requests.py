@@ -68,7 +68,7 @@ class ControllerRequest:
     selection: Selection = field(default_factory=Selection)
     all_variants: AllVariants = False
     brokers: Brokers = None
-    rules: Annotated[tuple[str, ...], Option("Prove only these rules, by id, name or glob.")] = ()
+    rules: Annotated[tuple[str, ...], Option("Prove only these rules, by id, name or glob")] = ()
     workers: Workers = None
     timeout: ObligationTime = None
 

@@ -7,27 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.option import Option
+from elrcheck.base.option import Option, options_of
 from elrcheck.console.output import LOCATED_CASES, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.proof_requests import GateRequest, NewEntry
-
-CONFIGURATION = (
-    "variant",
-    "scope",
-    "overrides",
-    "properties",
-    "liveness",
-    "max_depth",
-    "max_states",
-    "proof",
-    "teeth",
-    "controller",
-)
-"""Options that define an entry which is one configuration."""
 
 
 @verb(requests="proof_requests", formats=LOCATED_CASES)
@@ -39,10 +25,11 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     """
     from elrcheck.commands.gate.gate import run_gate
 
+    of_an_entry = [one.name for one in options_of(type(entry)) if one.name != "name"]
     if not entry.name:
-        reject_given((*CONFIGURATION, "suite"), "--add")
+        reject_given(of_an_entry, "--add")
     if entry.suite:
-        reject_given(CONFIGURATION, "an entry that is no suite")
+        reject_given([name for name in of_an_entry if name != "suite"], "an entry that is no suite")
     request = replace(request, add=entry if entry.name else None)
     return shell.run(lambda progress: run_gate(request, progress), output)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.base.option import Option
+from elrcheck.base.option import Option, options_of
 from elrcheck.console.output import CASES, LOCATED_CASES, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import on_command_line, reject_given, verb
@@ -16,18 +16,6 @@ if TYPE_CHECKING:
     from elrcheck.base.proof_requests import AllVariants, Brokers, MutateRequest, ProveRequest
 
 BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "assumed")
-OF_A_PROOF = (
-    "variant",
-    "scope",
-    "overrides",
-    "properties",
-    "controller",
-    "certificate",
-    "surviving",
-    "needed",
-    "assumed",
-)
-"""Options of `prove` that say what to prove; `--check-certificate` proves nothing."""
 
 
 @verb(requests="proof_requests", formats=LOCATED_CASES)
@@ -57,7 +45,9 @@ def prove(
     if check_certificate is not None:
         from elrcheck.proving.check_certificate import run_check_certificate
 
-        reject_given(OF_A_PROOF, "a proof, and --check-certificate makes none")
+        of_both = {one.name for one in options_of(CertificateRequest)} | {"fresh"}
+        of_a_proof = [one.name for one in options_of(type(request)) if one.name not in of_both]
+        reject_given((*of_a_proof, "controller"), "a proof, and --check-certificate makes none")
         certificate = CertificateRequest(check_certificate, request.solver, request.workers, request.timeout)
         return shell.run(lambda progress: run_check_certificate(certificate, progress), output)
     if not controller:
