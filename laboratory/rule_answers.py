@@ -15,9 +15,9 @@ from types import CodeType, FrameType
 from typing import Any
 
 from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRelease, packaged_releases
-from elrcheck.kafka.conformance.broker.broker_subject import BrokerDisagreement
+from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
-from elrcheck.kafka.conformance.subject import Agreement, Disagreement
 from elrcheck.laboratory.rule_task import RULE_FAULTS, ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config

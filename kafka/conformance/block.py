@@ -12,16 +12,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.kafka.conformance.broker.broker_subject import BROKER
+from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.broker.broker_walks import broker_walk
+from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.builder_subject import BUILDER
-from elrcheck.kafka.conformance.controller_subject import CONTROLLER, Walk
+from elrcheck.kafka.conformance.controller_part import CONTROLLER, Walk
 from elrcheck.kafka.conformance.event_space import event_spaces
 from elrcheck.kafka.conformance.isr_order import ORDER, permuted
+from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement, KafkaPart, Oracle, Outcome, key_of
 from elrcheck.kafka.conformance.question_space import Space, shuffled
 from elrcheck.kafka.conformance.random_cases import random_builder_question, random_single, random_walk
-from elrcheck.kafka.conformance.subject import Agreement, Disagreement, Oracle, Outcome, Subject, key_of
 from elrcheck.kafka.controller_steps import Setup, Step, SwitchElr
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
@@ -29,7 +29,7 @@ from elrcheck.model.config import Config
 Kind: TypeAlias = Literal[
     "builder space", "event space", "random builder", "random events", "walks", "ISR order", "broker walks"
 ]
-SUBJECTS: dict[Kind, Subject[Any, Any]] = {
+PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "builder space": BUILDER,
     "event space": CONTROLLER,
     "random builder": BUILDER,
@@ -50,15 +50,15 @@ class Block:
     space: int = 0
 
     @property
-    def subject(self) -> Subject[Any, Any]:
-        return SUBJECTS[self.kind]
+    def part(self) -> KafkaPart[Any, Any]:
+        return PARTS[self.kind]
 
 
 @dataclass(slots=True)
 class Group:
     """Differences of one class or one signature: how many there are, and the one that is easiest to read."""
 
-    subject: Subject[Any, Any]
+    part: KafkaPart[Any, Any]
     explained: bool
     count: int
     example: Disagreement
@@ -66,21 +66,21 @@ class Group:
 
 @dataclass(slots=True)
 class VersionResult:
-    """The outcomes of one version. compared: by subject; groups: by the id of the class or by the signature."""
+    """The outcomes of one version. compared: by part; groups: by the id of the class or by the signature."""
 
     version: str
     compared: Counter[str] = field(default_factory=Counter)
     unheld: int = 0
     groups: dict[str, Group] = field(default_factory=dict)
 
-    def note(self, subject: Subject[Any, Any], outcome: Outcome) -> None:
+    def note(self, part: KafkaPart[Any, Any], outcome: Outcome) -> None:
         """Count an outcome; of the differences of a group keep the one that is easiest to read."""
         if outcome is Agreement.UNHELD:
             self.unheld += 1
             return
-        self.compared[subject.name] += 1
+        self.compared[part.name] += 1
         if not isinstance(outcome, Agreement):
-            self._add(key_of(outcome), Group(subject, outcome.known is not None, 1, outcome))
+            self._add(key_of(outcome), Group(part, outcome.known is not None, 1, outcome))
 
     def merge(self, other: VersionResult) -> None:
         """Add the outcomes of another block for the same version."""
@@ -105,15 +105,15 @@ class VersionResult:
 
 def ask_block(config: Config, seed: int, block: Block, oracles: Sequence[Oracle]) -> list[VersionResult]:
     """Put a block to the model once and to each version of Kafka."""
-    subject = block.subject
+    part = block.part
     questions = list(_questions(config, seed, block))
-    expected = [subject.expect(config, question) for question in questions]
+    expected = [part.expect(config, question) for question in questions]
     results = []
     for oracle in oracles:
         result = VersionResult(oracle.version)
-        for question, model, answer in zip(questions, expected, subject.ask(oracle, questions), strict=True):
-            for outcome in subject.compare(config, question, answer, model):
-                result.note(subject, outcome)
+        for question, model, answer in zip(questions, expected, part.ask(oracle, questions), strict=True):
+            for outcome in part.compare(config, question, answer, model):
+                result.note(part, outcome)
         results.append(result)
     return results
 
@@ -134,7 +134,7 @@ def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
         space = spaces[block.space]
         points = (space.at(point) for point in shuffled(space.size, seed, block.start, block.stop))
         possible = (point for point in points if point is not None and askable(config.elr_enabled, point))
-        return possible if block.subject is BUILDER else map(_walk_of, possible)
+        return possible if block.part is BUILDER else map(_walk_of, possible)
     # The same events whose answers are compared with the model's are asked in either order.
     kind = "random events" if block.kind == "ISR order" else block.kind
     choices = (random.Random(f"{seed}/{kind}/{number}") for number in range(block.start, block.stop))

@@ -16,7 +16,7 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import ComparisonsDone, Progress
 from elrcheck.base.runner.runner import each
 from elrcheck.kafka.conformance.block import Block, VersionResult, ask_block
-from elrcheck.kafka.conformance.subject import Oracle
+from elrcheck.kafka.conformance.kafka_part import Oracle
 from elrcheck.model.config import Config
 
 Opener: TypeAlias = Callable[[str], AbstractContextManager[Oracle]]

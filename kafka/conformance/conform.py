@@ -15,8 +15,8 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.runner.worker import useful_workers
-from elrcheck.kafka.conformance.block import SUBJECTS, Group, VersionResult, spaces_of
-from elrcheck.kafka.conformance.broker.broker_subject import BROKER
+from elrcheck.kafka.conformance.block import PARTS, Group, VersionResult, spaces_of
+from elrcheck.kafka.conformance.broker.broker_part import BROKER
 from elrcheck.kafka.conformance.broker.broker_walks import DEPTH, SHORT_WALKS
 from elrcheck.kafka.conformance.comparison import Opener, Team, VersionRun, compare_team, opened
 from elrcheck.kafka.conformance.example_text import example_of
@@ -75,7 +75,7 @@ def shrink(result: VersionResult, team: Team, opener: Opener, source: str, stop:
     groups = sorted(result.groups.values(), key=lambda group: (group.explained, -group.count))
     for group in groups[:SHOWN]:
         if not stop():
-            group.example = group.subject.shrunk(team.config, group.example, opened(opener, source))
+            group.example = group.part.shrunk(team.config, group.example, opened(opener, source))
 
 
 def conform_report(
@@ -125,7 +125,7 @@ def version_report(variant: str, result: VersionResult, spaces: tuple[SpaceRepor
 
 def _spaces(run: VersionRun) -> Iterator[SpaceReport]:
     """Return the finite sets of questions that were asked, whole or in part."""
-    for kind in SUBJECTS:
+    for kind in PARTS:
         for number, space in enumerate(spaces_of(kind)):
             if asked := run.asked[kind, number]:
                 yield SpaceReport(space.name, space.size, asked)
@@ -164,7 +164,7 @@ def _group_report(version: str, key: str, group: Group, variant: str, command: s
         class_=key,
         explained=group.explained,
         count=group.count,
-        what=known.what if known else f"{group.subject.kafka} and the model differ",
+        what=known.what if known else f"{group.part.kafka} and the model differ",
         why=known.why if known else None,
         source=known.source if known else None,
         example=example_of(group.example, command, variant),

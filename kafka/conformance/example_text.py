@@ -9,10 +9,10 @@ import msgspec
 
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
-from elrcheck.kafka.conformance.broker.broker_subject import BrokerDisagreement
+from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.kafka_part import Disagreement
 from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement
 from elrcheck.kafka.conformance.projections import text_of
-from elrcheck.kafka.conformance.subject import Disagreement
 from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.results.conform_report import ExampleReport, FieldPair
 

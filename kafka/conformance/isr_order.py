@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from elrcheck.kafka.conformance.controller_subject import Walk, partition_in
+from elrcheck.kafka.conformance.controller_part import Walk, partition_in
+from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
 from elrcheck.kafka.conformance.model_side import Unheld, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import partition_differences
-from elrcheck.kafka.conformance.subject import Agreement, KnownClass, Outcome, Subject
 from elrcheck.kafka.controller_steps import StepAnswer
 from elrcheck.kafka.kafka_oracle import ControllerOracle
 from elrcheck.kafka.partition_questions import KafkaPartition
@@ -37,7 +37,7 @@ class OrderDisagreement(StepDisagreement):
         return "the order of the ISR matters"
 
 
-class OrderSubject(Subject[Walk, BothAnswers]):
+class OrderPart(KafkaPart[Walk, BothAnswers]):
     """Walks of one event."""
 
     name = "ISR order"
@@ -71,7 +71,7 @@ class OrderSubject(Subject[Walk, BothAnswers]):
         yield OrderDisagreement(setup, steps, before, setup.brokers, turned, now, error, after, tuple(differences))
 
 
-ORDER = OrderSubject()
+ORDER = OrderPart()
 
 
 def permuted(walk: Walk) -> Walk:

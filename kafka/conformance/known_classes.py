@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from elrcheck.kafka.conformance.kafka_part import KnownClass
 from elrcheck.kafka.conformance.model_side import Situation
 from elrcheck.kafka.conformance.projections import partition_differences
-from elrcheck.kafka.conformance.subject import KnownClass
 from elrcheck.kafka.controller_steps import KafkaBroker, Register, Setup, Step, StepAnswer, Unregister
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.state import Partition

@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from elrcheck.base.kafka_requests import ConformLevel
-from elrcheck.kafka.conformance.block import SUBJECTS, Block, Kind, askable, spaces_of
-from elrcheck.kafka.conformance.builder_subject import BUILDER
+from elrcheck.kafka.conformance.block import PARTS, Block, Kind, askable, spaces_of
+from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.question_space import shuffled
 
 SHARES: dict[Kind, float] = {
@@ -45,7 +45,7 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
     shares = {
         kind: share
         for kind, share in SHARES.items()
-        if level is None or (SUBJECTS[kind] is BUILDER) == (level == "builder")
+        if level is None or (PARTS[kind] is BUILDER) == (level == "builder")
     }
     whole = sum(shares.values())
     numbers = {kind: comparisons * share / whole for kind, share in shares.items()}

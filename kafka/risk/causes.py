@@ -28,7 +28,7 @@ Prevents = Callable[[Mapping[str, Any], Events, str], bool | None]
 
 
 @dataclass(frozen=True)
-class Repair:
+class RepairedRule:
     """A rule or a setting with another value. finding: its id, empty for a setting; text: the cause in words.
 
     designed: KIP-966 says so itself, of as many unclean shutdowns as min.insync.replicas.
@@ -40,13 +40,13 @@ class Repair:
     designed: bool = False
 
 
-def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repair, ...]:
+def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[RepairedRule, ...]:
     """Return every repair that changes something under these settings: settings first, then findings."""
     config, settings = group.config, group.settings
     changes = []
     if settings.unclean_leader_election_enable:
         changes.append(
-            Repair(
+            RepairedRule(
                 {"unclean_leader_election_enable": False},
                 text="unclean.leader.election.enable=true allows it: a replica that lacks records may be elected",
             )
@@ -54,10 +54,10 @@ def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repair, 
     for finding in findings:
         knobs = repair_of(finding)
         if any(getattr(config, name) != value for name, value in knobs.items()):
-            changes.append(Repair(knobs, finding.id, finding.title))
+            changes.append(RepairedRule(knobs, finding.id, finding.title))
     if settings.elr:
         changes.append(
-            Repair(
+            RepairedRule(
                 {"last_known_leader": LastKnownLeader.NEVER},
                 designed=True,
                 text="not a bug: as many unclean shutdowns as min.insync.replicas empty ISR and ELR, and the last"
@@ -66,13 +66,13 @@ def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repair, 
         )
     if not settings.elr:
         changes.append(
-            Repair(
+            RepairedRule(
                 {"elr_enabled": True},
                 text="ELR is off: without it nothing protects what only the last member of the ISR has",
             )
         )
         changes.append(
-            Repair(
+            RepairedRule(
                 {"elr_enabled": True, "last_known_leader": LastKnownLeader.NEVER},
                 designed=True,
                 text="not a bug: ELR is off, so nothing protects what only the last member of the ISR has. Nor"
@@ -96,12 +96,12 @@ def repair_of(finding: Finding) -> dict[str, Any]:
     return {}
 
 
-def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[Repair, ...]:
+def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[RepairedRule, ...]:
     """Return the findings without a repair whose step is in the trace of a partition that stays without a leader."""
     titles = {finding.id: finding.title for finding in findings}
     steps = list(pairwise(states))
     happened = [name for name, happens in BY_STEP.items() if any(happens(*step) for step in steps)]
-    return tuple(Repair({}, name, titles[name]) for name in happened)
+    return tuple(RepairedRule({}, name, titles[name]) for name in happened)
 
 
 def _on_without_leader(before: State, after: State) -> bool:
@@ -159,8 +159,8 @@ def candidates(
     config: Config,
     labels: Sequence[Label],
     ident: str,
-    repairs: Sequence[Repair],
-) -> list[Repair]:
+    repairs: Sequence[RepairedRule],
+) -> list[RepairedRule]:
     """Return the repairs that make the trace impossible, or end it without the violation."""
     return [repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)]
 
@@ -177,8 +177,8 @@ def _happens(plain: PlainModel, labels: Sequence[Label], ident: str) -> bool:
 
 
 def causes_of(
-    suspects: Sequence[Repair], events: Events, ident: str, prevents: Prevents
-) -> tuple[tuple[Repair, bool], ...]:
+    suspects: Sequence[RepairedRule], events: Events, ident: str, prevents: Prevents
+) -> tuple[tuple[RepairedRule, bool], ...]:
     """Return the causes among the candidates, each with whether a search has confirmed it."""
     undecided = []
     for repair in suspects:

@@ -44,7 +44,7 @@ SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
 
 
 @dataclass
-class DescribedTopic:
+class TopicDescription:
     """A topic as it is described. factors: partition -> number of its replicas."""
 
     name: str
@@ -60,7 +60,7 @@ class Described:
     unread: lines that were not understood, each with its number and why.
     """
 
-    topics: tuple[DescribedTopic, ...]
+    topics: tuple[TopicDescription, ...]
     cluster: Mapping[str, str]
     unread: tuple[str, ...]
 
@@ -124,7 +124,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
     return tuple(TopicSettings(*key, tuple(names)) for key, names in groups.items()), tuple(problems)
 
 
-def _setting(topic: DescribedTopic, cluster: Mapping[str, str], name: str, default: str) -> str:
+def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
     return topic.configs.get(name, cluster.get(name, default))
 
 
@@ -144,7 +144,7 @@ class _Reader:
     """Reads line after line, and remembers whose settings follow."""
 
     def __init__(self) -> None:
-        self.topics: dict[str, DescribedTopic] = {}
+        self.topics: dict[str, TopicDescription] = {}
         self.cluster: dict[str, str] = {}
         self._into: dict[str, str] | None = None
 
@@ -169,8 +169,8 @@ class _Reader:
         else:
             raise NotUnderstood("not a line of kafka-topics or kafka-configs --describe")
 
-    def _named(self, name: str) -> DescribedTopic:
-        return self.topics.setdefault(name, DescribedTopic(name))
+    def _named(self, name: str) -> TopicDescription:
+        return self.topics.setdefault(name, TopicDescription(name))
 
     def _topic(self, fields: Mapping[str, str]) -> None:
         name = fields["Topic"]

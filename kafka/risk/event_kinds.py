@@ -13,7 +13,7 @@ Events: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class EventKind:
+class RiskEvent:
     """An event. budget: of `Config`, which bounds it, and by which `EVENTS` names it; words: what happens."""
 
     name: str
@@ -21,25 +21,25 @@ class EventKind:
     words: str
 
 
-KINDS: tuple[EventKind, ...] = (
-    EventKind("stop", "clean_stops", "a broker stops in an orderly way, and starts again"),
-    EventKind("kill", "kills", "a broker process is killed; its log is intact, since the system lives on"),
-    EventKind("crash", "crashes", "a machine crashes, and any part of the log that was not flushed is gone"),
-    EventKind("fence", "fences", "a broker is paused or cut off for longer than its session, and fenced"),
-    EventKind("shrink", "shrinks", "followers fall behind, and the leader shrinks the ISR"),
-    EventKind("reassign", "reassignments", "an operator reassigns the partition, and may cancel that"),
-    EventKind("elect", "elections", "an operator, or balancing, elects the preferred leader"),
-    EventKind("elect_unclean", "unclean_elections", "an operator asks for an unclean election"),
-    EventKind("set_min_isr", "min_isr_changes", "an operator changes min.insync.replicas"),
-    EventKind("switch_elr", "feature_changes", "an operator switches eligible.leader.replicas.version"),
-    EventKind("unregister", "unregistrations", "an operator unregisters a broker that is down"),
-    EventKind("move_directory", "directory_changes", "a replica is assigned to another log directory"),
-    EventKind("fail_directory", "directory_failures", "a log directory fails while its broker runs"),
-    EventKind("lose_directory", "directory_losses", "a log directory is lost while its broker is down"),
+KINDS: tuple[RiskEvent, ...] = (
+    RiskEvent("stop", "clean_stops", "a broker stops in an orderly way, and starts again"),
+    RiskEvent("kill", "kills", "a broker process is killed; its log is intact, since the system lives on"),
+    RiskEvent("crash", "crashes", "a machine crashes, and any part of the log that was not flushed is gone"),
+    RiskEvent("fence", "fences", "a broker is paused or cut off for longer than its session, and fenced"),
+    RiskEvent("shrink", "shrinks", "followers fall behind, and the leader shrinks the ISR"),
+    RiskEvent("reassign", "reassignments", "an operator reassigns the partition, and may cancel that"),
+    RiskEvent("elect", "elections", "an operator, or balancing, elects the preferred leader"),
+    RiskEvent("elect_unclean", "unclean_elections", "an operator asks for an unclean election"),
+    RiskEvent("set_min_isr", "min_isr_changes", "an operator changes min.insync.replicas"),
+    RiskEvent("switch_elr", "feature_changes", "an operator switches eligible.leader.replicas.version"),
+    RiskEvent("unregister", "unregistrations", "an operator unregisters a broker that is down"),
+    RiskEvent("move_directory", "directory_changes", "a replica is assigned to another log directory"),
+    RiskEvent("fail_directory", "directory_failures", "a log directory fails while its broker runs"),
+    RiskEvent("lose_directory", "directory_losses", "a log directory is lost while its broker is down"),
 )
 """The order is that of reports."""
 
-BY_NAME: Mapping[str, EventKind] = {kind.name: kind for kind in KINDS}
+BY_NAME: Mapping[str, RiskEvent] = {kind.name: kind for kind in KINDS}
 UNCLEAN = ("kill", "crash")
 """Events after which a broker registers without a clean-shutdown file."""
 LOSING = ("crash", "fail_directory", "lose_directory")

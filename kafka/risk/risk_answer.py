@@ -9,7 +9,7 @@ from pathlib import Path
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.catalogue.select import resolve
-from elrcheck.kafka.risk.causes import Repair, candidates, causes_of, expected, recognised, repairs, unclean
+from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import RiskSearch
 from elrcheck.kafka.risk.settings_group import SettingsGroup
@@ -52,7 +52,7 @@ class Answerer:
         self, smallest: Sequence[tuple[RiskOutcome, Events]], ways: Mapping[RiskOutcome, str]
     ) -> tuple[RiskAnswer, ...]:
         """Explain each set: unexpected outcomes first, losses before outages, small sets before large ones."""
-        suspects: dict[tuple[RiskOutcome, Events], list[Repair]] = {}
+        suspects: dict[tuple[RiskOutcome, Events], list[RepairedRule]] = {}
         for outcome, events in smallest:
             ident = ways[outcome]
             labels, states = self.search.trace(events, ident)
@@ -68,7 +68,7 @@ class Answerer:
         ]
         return tuple(sorted(answers, key=lambda answer: (answer.expected, answer.outcome != "lost")))
 
-    def _shared(self, suspects: Mapping[tuple[RiskOutcome, Events], Sequence[Repair]]) -> dict[str, list[str]]:
+    def _shared(self, suspects: Mapping[tuple[RiskOutcome, Events], Sequence[RepairedRule]]) -> dict[str, list[str]]:
         """Return the events of all searches with one repair, by its knobs, so that they share a kernel."""
         events_of: dict[str, set[str]] = defaultdict(set)
         for (_, events), suspected in suspects.items():
@@ -91,7 +91,7 @@ class Answerer:
         outcome: RiskOutcome,
         events: Events,
         ident: str,
-        suspected: Sequence[Repair],
+        suspected: Sequence[RepairedRule],
         shared: Mapping[str, Sequence[str]],
     ) -> RiskAnswer:
         labels, states = self.search.trace(events, ident)
@@ -126,7 +126,7 @@ class Answerer:
             trace=self._stored(events, ident, states, labels),
         )
 
-    def _cause(self, repair: Repair, sure: bool) -> RiskCause:
+    def _cause(self, repair: RepairedRule, sure: bool) -> RiskCause:
         if not repair.finding:
             return RiskCause("setting", repair.text, confirmed=sure)
         page = f"docs/findings/{repair.finding}.md"

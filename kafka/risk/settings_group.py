@@ -12,7 +12,7 @@ from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.evidence.searched import RELEASED
 from elrcheck.catalogue.select import of_release, release_numbers, resolve
-from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, EventKind, Events, budgets_of
+from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
 from elrcheck.results.risk.risk_report import RiskSettings
@@ -33,7 +33,7 @@ class SettingsGroup:
     """One group of settings in Kafka's words. kinds: the events that its release knows."""
 
     settings: RiskSettings
-    kinds: tuple[EventKind, ...]
+    kinds: tuple[RiskEvent, ...]
     topics: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -159,7 +159,7 @@ def group_of(request: RiskRequest) -> SettingsGroup:
     return SettingsGroup(settings, _kinds(request, settings), request.topics, tuple(notes))
 
 
-def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[EventKind, ...]:
+def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[RiskEvent, ...]:
     """Return the events of the request, or every one that can happen."""
     for name in request.events:
         if name not in BY_NAME:

@@ -15,11 +15,11 @@ from typing import Any
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.kafka.answer_file import SUFFIX, Answers, read_answers
-from elrcheck.kafka.conformance.broker.broker_subject import BROKER
-from elrcheck.kafka.conformance.builder_subject import BUILDER
-from elrcheck.kafka.conformance.controller_subject import CONTROLLER
+from elrcheck.kafka.conformance.broker.broker_part import BROKER
+from elrcheck.kafka.conformance.builder_part import BUILDER
+from elrcheck.kafka.conformance.controller_part import CONTROLLER
+from elrcheck.kafka.conformance.kafka_part import KafkaPart, Outcome
 from elrcheck.kafka.conformance.kafka_source import config_of, variant_of
-from elrcheck.kafka.conformance.subject import Outcome, Subject
 from elrcheck.model.config import Config
 
 PACKAGED = "packaged"
@@ -29,14 +29,14 @@ PACKAGED = "packaged"
 class AnsweredCase:
     """One question or one walk with Kafka's answers."""
 
-    subject: Subject[Any, Any]
+    part: KafkaPart[Any, Any]
     question: Any
     answer: Any
 
     def outcomes(self, config: Config) -> Iterator[Outcome]:
         """Compare the answers with the model's."""
-        expected = self.subject.expect(config, self.question)
-        return self.subject.compare(config, self.question, self.answer, expected)
+        expected = self.part.expect(config, self.question)
+        return self.part.compare(config, self.question, self.answer, expected)
 
 
 @dataclass(frozen=True)

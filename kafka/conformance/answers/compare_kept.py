@@ -32,7 +32,7 @@ def compare_answers(request: ConformRequest, progress: Progress) -> ConformRepor
             results.append((release, result))
             for number, case in enumerate(release.cases()):
                 for outcome in case.outcomes(release.config):
-                    result.note(case.subject, outcome)
+                    result.note(case.part, outcome)
                 seconds = time.monotonic() - started
                 if number % OFTEN == 0:
                     progress.tell(_so_far([result for _, result in results], seconds))

@@ -26,7 +26,7 @@ from elrcheck.kafka.broker_steps import (
     Metadata,
 )
 from elrcheck.kafka.conformance.broker.broker_model import answer_of, begin, decide
-from elrcheck.kafka.conformance.broker.broker_subject import BROKER, BROKER_CLASSES
+from elrcheck.kafka.conformance.broker.broker_part import BROKER, BROKER_CLASSES
 from elrcheck.kafka.conformance.broker.broker_walks import ACTIVE, possible, random_walk
 from elrcheck.kafka.conformance.broker.broker_walks import ALL as EVERYBODY
 from elrcheck.kafka.conformance.comparison import Team

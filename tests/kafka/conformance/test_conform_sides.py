@@ -15,11 +15,12 @@ from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.catalogue.select import release_numbers
 from elrcheck.commands.what_if.ask import answer
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
+from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
-from elrcheck.kafka.conformance.builder_subject import BUILDER
-from elrcheck.kafka.conformance.controller_subject import CONTROLLER
+from elrcheck.kafka.conformance.controller_part import CONTROLLER
 from elrcheck.kafka.conformance.event_space import event_spaces
 from elrcheck.kafka.conformance.example_text import example_of
+from elrcheck.kafka.conformance.kafka_part import Agreement
 from elrcheck.kafka.conformance.kafka_source import teams_of, variant_of
 from elrcheck.kafka.conformance.known_classes import CLASSES, BuilderDisagreement, StepDisagreement, class_of
 from elrcheck.kafka.conformance.model_side import Unheld, built, decide_step, partition_of, situation_of
@@ -28,7 +29,6 @@ from elrcheck.kafka.conformance.projections import PROJECTIONS, builder_differen
 from elrcheck.kafka.conformance.question_space import shuffled
 from elrcheck.kafka.conformance.random_cases import random_partition, random_walk
 from elrcheck.kafka.conformance.recorded.conform_record import reject_unrecordable
-from elrcheck.kafka.conformance.subject import Agreement
 from elrcheck.kafka.controller_steps import (
     AlterPartition,
     Fence,

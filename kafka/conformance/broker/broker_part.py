@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent, FollowerFetch, LookForLag, Metadata
 from elrcheck.kafka.conformance.broker.broker_model import Held, answer_of, applied, begin, decide, log_like
-from elrcheck.kafka.conformance.subject import Agreement, KnownClass, Outcome, Subject
+from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
 from elrcheck.kafka.kafka_oracle import BrokerOracle
 from elrcheck.model.broker.isr_proposals import proposal
 from elrcheck.model.broker.logs import EpochEnd, truncation_point
@@ -45,7 +45,7 @@ class BrokerDisagreement:
         return (len(self.events),)
 
 
-class BrokerSubject(Subject[BrokerWalk, Sequence[BrokerAnswer]]):
+class BrokerPart(KafkaPart[BrokerWalk, Sequence[BrokerAnswer]]):
     """Walks of one broker from the start of its process."""
 
     name = "broker"
@@ -82,7 +82,7 @@ class BrokerSubject(Subject[BrokerWalk, Sequence[BrokerAnswer]]):
             yield (*events[:at], *events[at + 1 :])
 
 
-BROKER = BrokerSubject()
+BROKER = BrokerPart()
 
 
 def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:

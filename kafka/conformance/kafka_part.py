@@ -1,6 +1,6 @@
 """A part of Kafka that is compared with the model, and what a comparison finds.
 
-There are four: `builder_subject`, `controller_subject`, `isr_order` and `broker.broker_subject`. Each says how Kafka is
+There are four: `builder_part`, `controller_part`, `isr_order` and `broker.broker_part`. Each says how Kafka is
 asked, what the model expects, how an answer is compared with that, and which questions are a little smaller.
 """
 
@@ -21,7 +21,7 @@ MOST_ROUNDS = 60
 
 
 class Oracle(Protocol):
-    """Kafka's classes of one version; what else an oracle answers, its subject knows."""
+    """Kafka's classes of one version; what else an oracle answers, its part knows."""
 
     @property
     def version(self) -> str:
@@ -77,7 +77,7 @@ def key_of(disagreement: Disagreement) -> str:
     return disagreement.signature if known is None else known.id
 
 
-class Subject(ABC, Generic[Q, A]):
+class KafkaPart(ABC, Generic[Q, A]):
     """A part of Kafka. name: under which its answers are counted; kafka: how a report calls it."""
 
     name: ClassVar[str]

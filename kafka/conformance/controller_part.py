@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from elrcheck.kafka.conformance.builder_subject import plainer_partitions
+from elrcheck.kafka.conformance.builder_part import plainer_partitions
+from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, Outcome
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
 from elrcheck.kafka.conformance.model_side import Situation, Unheld, decide_step, partition_of, situation_of
 from elrcheck.kafka.conformance.projections import directory_of, step_differences
-from elrcheck.kafka.conformance.subject import Agreement, Outcome, Subject
 from elrcheck.kafka.controller_steps import KafkaBroker, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import ControllerOracle
 from elrcheck.kafka.partition_questions import UNASSIGNED, KafkaPartition
@@ -26,7 +26,7 @@ ModelWalk: TypeAlias = tuple[tuple[str, Situation], ...]
 """For each step the model's error and what it knows afterwards."""
 
 
-class ControllerSubject(Subject[Walk, Sequence[StepAnswer]]):
+class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
     """Walks of events from a setup."""
 
     name = "controller"
@@ -90,7 +90,7 @@ class ControllerSubject(Subject[Walk, Sequence[StepAnswer]]):
             yield plainer, steps
 
 
-CONTROLLER = ControllerSubject()
+CONTROLLER = ControllerPart()
 
 
 def partition_in(registered: Setup | StepAnswer) -> KafkaPartition:

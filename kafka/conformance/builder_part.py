@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, Outcome
 from elrcheck.kafka.conformance.known_classes import BuilderDisagreement
 from elrcheck.kafka.conformance.model_side import Unheld, built
 from elrcheck.kafka.conformance.projections import builder_differences
-from elrcheck.kafka.conformance.subject import Agreement, Outcome, Subject
 from elrcheck.kafka.kafka_oracle import ControllerOracle
 from elrcheck.kafka.partition_questions import NO_LEADER, BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 from elrcheck.model.state import Partition
 
 
-class BuilderSubject(Subject[BuilderQuestion, BuilderAnswer]):
+class BuilderPart(KafkaPart[BuilderQuestion, BuilderAnswer]):
     """Questions to the change builder."""
 
     name = "builder"
@@ -63,7 +63,7 @@ class BuilderSubject(Subject[BuilderQuestion, BuilderAnswer]):
             yield replace(q, partition=replace(q.partition, leader=q.partition.isr[0]))
 
 
-BUILDER = BuilderSubject()
+BUILDER = BuilderPart()
 
 
 def plainer_partitions(p: KafkaPartition) -> Iterator[KafkaPartition]:
