@@ -58,7 +58,7 @@ def follow(path: Path) -> None:
 def judge(path: Path) -> None:
     (log,) = logs_of([path])
     audited = LogAudit(log)
-    audited.history.take = None
+    audited.history.apply_run = None
     audited.known.is_sound = lambda *_: False  # type: ignore[method-assign]
     for _ in audited.run(read_log(log)):
         pass

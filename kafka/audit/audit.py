@@ -21,17 +21,17 @@ from elrcheck.kafka.log.log_files import MetadataLog, logs_of, read_log, size_of
 from elrcheck.results.audit_report import AuditReport, AuditTimeline
 
 SECONDS = 0.5
-"""Between two looks at the clock's progress."""
+"""Between two reports of progress."""
 STEPS = 256
 """Between two looks at the clock."""
 WORTH_PROCESSES = 1 << 26
-"""Bytes of logs from which on several processes are of use, if their number is left open."""
+"""Size of logs in bytes from which several processes are used, if their number is left open."""
 MANY_PROCESSORS = 4
 """With at least this many CPUs, one process reads and the others judge."""
 
 
 def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
-    """Audit every log that the paths make, or a cluster; raises UsageFault if there is nothing to read.
+    """Audit every log that the paths make, or a cluster; raise UsageFault if there is nothing to read.
 
     After an interruption the report has what was read until then.
     """
@@ -55,22 +55,22 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
         else:
             findings = _by_one(logs, repairs, meter, interrupted)
         if not interrupted():
-            for found, keys in worst_partitions(findings):
-                timelines += timelines_of(found, keys, read_log(found.log, interrupted))
+            for of_log, keys in worst_partitions(findings):
+                timelines += timelines_of(of_log, keys, read_log(of_log.log, interrupted))
         stopped = interrupted()
     return report_of(findings, timelines, started, strict=request.strict, interrupted=stopped, repairs=repairs)
 
 
-def _workers(asked: int | None, size: int) -> int:
-    """Each process learns by itself what it need not judge again, so that two are no faster than one."""
-    if asked is not None:
-        return asked
+def _workers(requested: int | None, size: int) -> int:
+    """Return the number of processes. Each learns by itself what is harmless, so two are no faster than one."""
+    if requested is not None:
+        return requested
     processors = os.cpu_count() or 1
     return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
 
 
 def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:
-    """What this process finds in the logs, one after the other."""
+    """Return what this process finds in the logs, one after the other."""
     findings: list[LogFindings] = []
     for number, log in enumerate(logs, 1):
         meter.log(number, log)
@@ -89,7 +89,7 @@ def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interr
 def _by_processes(
     logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _Meter, interrupted: Interrupts
 ) -> list[LogFindings]:
-    """What several processes find, each in its share of the partitions."""
+    """Return what several processes find, each in its share of the partitions."""
     from elrcheck.kafka.audit.audit_crew import Crew
 
     findings: list[LogFindings] = []
@@ -119,14 +119,14 @@ def _local(path: Path | str) -> Path:
 
 
 class _Meter:
-    """Says how far the audit is, at most twice a second."""
+    """Reports how far the audit is, at most twice a second."""
 
     def __init__(self, logs: Sequence[MetadataLog], progress: Progress, started: float) -> None:
         self.count = len(logs)
         self.records = self.flags = 0
         """Of the logs before."""
         self.progress = progress
-        self.started = self.said = started
+        self.started = self.reported_at = started
         self.before: dict[str, int] = {}
         """Bytes of the files that are read before each."""
         self.total = 0
@@ -141,8 +141,8 @@ class _Meter:
 
     def end(self, findings: Sequence[LogFindings]) -> None:
         """These logs have been read."""
-        self.records = sum(found.read.records for found in findings)
-        self.flags = sum(len(found.flags) for found in findings)
+        self.records = sum(each.read.records for each in findings)
+        self.flags = sum(len(each.flags) for each in findings)
 
     def read(self, last: Applied | LogEntry | RecordRun, records: int, flags: int) -> None:
         """Of this log, so far."""
@@ -150,9 +150,9 @@ class _Meter:
         if self.steps % STEPS:
             return
         now = time.monotonic()
-        if now - self.said < SECONDS:
+        if now - self.reported_at < SECONDS:
             return
-        self.said = now
+        self.reported_at = now
         share = (self.before[last.path] + last.position) / max(self.total, 1)
         done = RecordsDone(self.records + records, share, self.flags + flags, now - self.started)
         self.progress.tell(done)

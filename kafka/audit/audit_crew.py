@@ -55,7 +55,7 @@ class Crew:
     def audit(
         self, log: MetadataLog, items: Iterable[Item], interrupted: Callable[[], bool], read: Callable[[Item], None]
     ) -> LogFindings:
-        """What is found in a log. read: told of each item; once interrupted, what was read is judged."""
+        """Return the findings of a log. read: called with each item; an interruption ends only the reading."""
         self._tell((log, self.repairs))
         whole = LogAudit(log, self.repairs)
         shared = Share(EVERY, self.count)
@@ -89,35 +89,35 @@ class Crew:
         self._tell(waiting)
 
     def _tell(self, what: object) -> None:
-        told = pickle.dumps(what, protocol=pickle.HIGHEST_PROTOCOL)
+        message = pickle.dumps(what, protocol=pickle.HIGHEST_PROTOCOL)
         for number, worker in enumerate(self.workers):
             try:
-                worker.pipe.send_bytes(told)
+                worker.pipe.send_bytes(message)
             except OSError as fault:
                 raise _ended() from fault
-            while self._heard(number, 0.0):
+            while self._received_from(number, 0.0):
                 pass
 
     def _answer(self, number: int) -> LogFindings:
         while self._answers[number] is None:
-            self._heard(number, None)
+            self._received_from(number, None)
         answer, self._answers[number] = self._answers[number], None
         assert answer is not None
         return answer
 
-    def _heard(self, number: int, seconds: float | None) -> bool:
-        """Take what a process has said, if there is anything."""
+    def _received_from(self, number: int, seconds: float | None) -> bool:
+        """Receive a message of a process; return whether there was one."""
         pipe = self.workers[number].pipe
         try:
             if not pipe.poll(seconds):
                 return False
-            said = pickle.loads(pipe.recv_bytes())
+            message = pickle.loads(pipe.recv_bytes())
         except (EOFError, OSError) as fault:
             raise _ended() from fault
-        if isinstance(said, int):
-            self._flags[number] = said
+        if isinstance(message, int):
+            self._flags[number] = message
         else:
-            self._answers[number] = said
+            self._answers[number] = message
         return True
 
 
@@ -134,25 +134,25 @@ def _serve(pipe: Connection, number: int, count: int) -> None:
     raised = 0
     while (message := messages.get()) is not None:
         audit = LogAudit(*pickle.loads(message))
-        for _ in audit.run(Share(number, count).of(_told(pipe, messages, audit.flags.raised, raised))):
+        for _ in audit.run(Share(number, count).of(_items(pipe, messages, audit.flags.raised, raised))):
             pass
         raised += len(audit.flags.raised)
         pipe.send_bytes(pickle.dumps(audit.findings()))
 
 
-def _told(
+def _items(
     pipe: Connection, messages: queue.Queue[bytes | None], flags: Sequence[object], raised: int
 ) -> Iterator[Item]:
     """The items of a log, as they arrive; after each message the number of flags goes back."""
-    said = raised
+    sent = raised
     while (message := messages.get()) is not None:
         items = pickle.loads(message)
         if items is None:
             return
         yield from items
-        if said != raised + len(flags):
-            said = raised + len(flags)
-            pipe.send_bytes(pickle.dumps(said))
+        if sent != raised + len(flags):
+            sent = raised + len(flags)
+            pipe.send_bytes(pickle.dumps(sent))
     raise OSError
 
 

@@ -1,4 +1,4 @@
-"""Which event of the controller wrote a record: the model decides about every event that could have.
+"""The event of the controller that wrote a record: the model decides about every one that could have.
 
 `decide` takes what the controller knew and returns the partition afterwards. A record is explained if some
 event, in some release that may have written it, results in exactly the partition that the record leads to:
@@ -52,7 +52,7 @@ from elrcheck.model.state import Partition, Settings
 
 @dataclass(frozen=True, slots=True)
 class RecordQuestion:
-    """What a record did, with numbers for brokers. before: None for a new partition.
+    """The effect of a record, with numbers for brokers. before: None for a new partition.
 
     brokers: as they are when the record is written. start: as they were before its batch, and partition: the
     partition then, from which all records of one event are built. zero: how many replicas the topic's
@@ -72,7 +72,7 @@ class RecordQuestion:
 
 
 class Explanation(NamedTuple):
-    """Which event explains a record.
+    """The event that explains a record.
 
     event: in words; None if no event does. nearest: the event whose result is most like the record. differs: the
     fields that differ from it, as (name, value in the record, value by the rule).

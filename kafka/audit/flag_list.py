@@ -20,7 +20,7 @@ from elrcheck.results.audit_report import AuditFlag
 
 
 class RecordPlace(NamedTuple):
-    """Where a record stands, and when it was written."""
+    """The place of a record, and the time at which it was written."""
 
     path: str
     offset: int

@@ -10,7 +10,7 @@ from elrcheck.model.state import Directory, Registration
 
 
 class KnownBroker(NamedTuple):
-    """What the controller knows of a broker that a partition names."""
+    """A broker that a partition names, as the controller knows it."""
 
     registered: bool = False
     fenced: bool = True

@@ -93,13 +93,13 @@ class RecordCheck:
         base = NOTHING if before is None else before
         first = self.first.get(changed.key)
         numbers = BrokerNumbers(b for each in (before, after, first) if each is not None for b in each.shape.brokers)
-        known = before or after
+        stored = before or after
         count = len(numbers.ids) + 1
         topic = state.name_of(changed.key)
-        now = start = (*known_brokers(numbers.ids, state.brokers, known), STRANGER)
+        now = start = (*known_brokers(numbers.ids, state.brokers, stored), STRANGER)
         settings = before_it = settings_of(state.min_isr, topic, state.elr_enabled, count)
         if self.news or state is not self._state:
-            start = (*known_brokers(numbers.ids, self.brokers, known), STRANGER)
+            start = (*known_brokers(numbers.ids, self.brokers, stored), STRANGER)
             before_it = settings_of(self.min_isr, topic, self.elr, count)
         question = RecordQuestion(
             before=None if before is None else numbers.of(before, base),

@@ -1,4 +1,4 @@
-"""What the audit flags: the rule, the finding it is a sign of, how bad it is, and what to do now.
+"""The rules of the audit: the finding that each is a sign of, its severity, and the remedy.
 
 `P-*` are properties of the model (`judged.py`); the other rules recognise a state or an event in which a
 finding begins (`hazard_signs.py`), or from which it is one step away (`next_step.py`, of a cluster that
@@ -47,8 +47,8 @@ WAIT_FOR_IT = (
     " have are lost. Do not delete or reassign other replicas before, and do not switch"
     " eligible.leader.replicas.version off."
 )
-NOBODY_IS_WAITED_FOR = (
-    "Without the feature nobody becomes leader by itself. Start the replicas, the last known leader first,"
+NO_CANDIDATE = (
+    "Without the feature no replica becomes leader by itself. Start the replicas, the last known leader first,"
     " and choose it with kafka-leader-election.sh --election-type UNCLEAN; records that it does not have are"
     " lost."
 )
@@ -178,7 +178,7 @@ _RULES = (
     Rule("cancelled-with-few", "high", FEW_COPIES, "F-61"),
     Rule("no-candidate", "high", GIVE_IT_A_LEADER),
     Rule("last-known-only", "medium", WAIT_FOR_IT, "F-57", True),
-    Rule("switched-off-without-leader", "high", NOBODY_IS_WAITED_FOR, "F-57", True),
+    Rule("switched-off-without-leader", "high", NO_CANDIDATE, "F-57", True),
     Rule("last-known-outside-replicas", "high", NO_STRANGER, "F-62", True),
     Rule("stored-none", "medium", NO_BROKER, "F-59"),
     Rule("unexplained-record", "low", UNEXPLAINED),

@@ -25,7 +25,7 @@ from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.findings import LogFindings
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.dump_text import read_dump_text
-from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, decoded
+from elrcheck.kafka.log.entries import Item, RecordRun, decoded, ended
 from elrcheck.kafka.log.log_files import LogPart, MetadataLog, PartItem, Reached, in_one
 from elrcheck.kafka.log.segments import StoredBatch, read_pieces
 from elrcheck.kafka.log.shares import EVERY, name_in, shares_of
@@ -221,13 +221,7 @@ class _Waiting:
 def _with_ends(items: Iterable[Placed]) -> Iterator[PartItem]:
     """Yield the items, the last record of each batch marked as such, whichever of its records these are."""
     for _, group in groupby(items, key=lambda placed: placed.piece):
-        batch = [placed.item for placed in group]
-        for number in range(len(batch) - 1, -1, -1):
-            item = batch[number]
-            if isinstance(item, LogEntry | RecordRun):
-                batch[number] = item._replace(ends_batch=True)
-                break
-        yield from batch
+        yield from ended([placed.item for placed in group])
 
 
 # ---------------------------------------------------------------------------- dumps

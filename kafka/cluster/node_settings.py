@@ -38,7 +38,7 @@ log4j.appender.out.layout.ConversionPattern=%d{HH:mm:ss,SSS} %p %c - %m%n
 
 @dataclass(frozen=True)
 class ClusterShape:
-    """What a cluster is made of.
+    """The nodes of a cluster, and their settings.
 
     controller, broker: further properties; log_dirs: of each broker; debug: loggers that say more.
     """
@@ -53,7 +53,7 @@ class ClusterShape:
 
 @dataclass(frozen=True)
 class ClusterLayout:
-    """Where the nodes of a cluster have their files and their ports; the first port is the controller's."""
+    """The files and the ports of the nodes of a cluster; the first port is the controller's."""
 
     folder: Path
     shape: ClusterShape

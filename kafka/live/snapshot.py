@@ -1,4 +1,4 @@
-"""What a cluster that runs says of itself, as the state that the records of its metadata log add up to.
+"""A running cluster as its brokers describe it, in the form of the state after its metadata log.
 
 The answers become records, which a `ClusterState` applies like those of a log. Brokers do not tell everything
 that the log has: not the epoch of a partition, nor that a broker is shutting down.

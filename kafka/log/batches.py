@@ -32,7 +32,7 @@ MOST_PLAIN = 1 << 14
 
 
 class BatchFault(NamedTuple):
-    """What is wrong in a batch whose checksum is true. offset: the one at which it starts."""
+    """Damage in a batch whose checksum is right. offset: the one at which it starts."""
 
     offset: int
     message: str
@@ -71,7 +71,7 @@ class BatchHeader:
         return bool(self.attributes & CONTROL)
 
     def is_possible(self) -> bool:
-        """Nothing in the header contradicts itself."""
+        """Return whether nothing in the header contradicts itself."""
         return (
             self.base_offset >= 0
             and self.size >= HEADER.size
@@ -82,7 +82,7 @@ class BatchHeader:
 
 
 def head_of(data: bytes, at: int = 0) -> BatchHeader | None:
-    """The header that starts there; None if the bytes are too few."""
+    """Return the header that starts there; None if the bytes are too few."""
     if len(data) - at < HEADER.size:
         return None
     base, length, epoch, magic, checksum, attributes, last, first_time, _, _, _, _, count = HEADER.unpack_from(data, at)
@@ -152,7 +152,7 @@ def _zigzag(number: int) -> bytes:
 
 
 def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...], tuple[BatchFault, ...]]:
-    """The records of a whole batch in order of their offsets, and what is wrong in it.
+    """Return the records of a whole batch in order of their offsets, and what is wrong in it.
 
     Each offset of a batch has one record, and they are stored in order.
     """
@@ -161,7 +161,7 @@ def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...]
         name = CODECS.get(codec, f"codec {codec}")
         message = f"the batch is compressed ({name}), which Kafka does not do in its metadata log"
         return (), (BatchFault(head.base_offset, message),)
-    found: dict[int, StoredRecord] = {}
+    records: dict[int, StoredRecord] = {}
     faults: list[BatchFault] = []
     at, last = HEADER.size, head.base_offset - 1
     for number in range(head.count):
@@ -169,36 +169,36 @@ def records_of(head: BatchHeader, data: bytes) -> tuple[tuple[StoredRecord, ...]
             record, at = _record(head, data, at)
         except Malformed as fault:
             faults.append(BatchFault(last + 1, f"record {number} of the batch cannot be read: {fault}"))
-            return _in_order(head, found, faults, last + 1)
+            return _in_order(head, records, faults, last + 1)
         offset = record.offset
-        if offset in found:
+        if offset in records:
             faults.append(BatchFault(offset, f"offset {offset} again in its batch; not read"))
             continue
         if offset < last:
             faults.append(BatchFault(offset, f"offset {offset} stands behind {last} in its batch"))
-        found[offset] = record
+        records[offset] = record
         last = max(last, offset)
     if at != len(data):
         message = f"{len(data) - at} bytes behind the last record of the batch"
         faults.append(BatchFault(last + 1, message))
-        return _in_order(head, found, faults, last + 1)
-    return _in_order(head, found, faults, head.next_offset)
+        return _in_order(head, records, faults, last + 1)
+    return _in_order(head, records, faults, head.next_offset)
 
 
 def _in_order(
-    head: BatchHeader, found: dict[int, StoredRecord], faults: list[BatchFault], end: int
+    head: BatchHeader, records: dict[int, StoredRecord], faults: list[BatchFault], end: int
 ) -> tuple[tuple[StoredRecord, ...], tuple[BatchFault, ...]]:
-    """The records, and the faults with those offsets below `end` that have no record."""
-    if len(found) < end - head.base_offset:
-        there = [head.base_offset - 1, *sorted(found), end]
+    """Return the records, and the faults with one for each gap in the offsets below `end`."""
+    if len(records) < end - head.base_offset:
+        there = [head.base_offset - 1, *sorted(records), end]
         faults += [
             BatchFault(one + 1, f"offsets {one + 1} to {other - 1} are missing in their batch")
             for one, other in pairwise(there)
             if other > one + 1
         ]
     if faults:
-        return tuple(found[offset] for offset in sorted(found)), tuple(sorted(faults))
-    return tuple(found.values()), ()
+        return tuple(records[offset] for offset in sorted(records)), tuple(sorted(faults))
+    return tuple(records.values()), ()
 
 
 def _record(head: BatchHeader, data: bytes, at: int) -> tuple[StoredRecord, int]:

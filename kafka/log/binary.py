@@ -1,6 +1,6 @@
 """Numbers, strings and identifiers as Kafka writes them into records: a reader takes bytes and a position.
 
-Every reader returns the value and the position behind it. What does not fit raises Malformed.
+Every reader returns the value and the position behind it, and raises Malformed for anything else.
 """
 
 from __future__ import annotations
@@ -19,45 +19,39 @@ class Malformed(Exception):
 
 
 def unsigned_varint(data: bytes, at: int) -> tuple[int, int]:
-    """An unsigned varint of at most 32 bits (ByteUtils.readUnsignedVarint)."""
+    """Read an unsigned varint of at most 32 bits (ByteUtils.readUnsignedVarint)."""
     if at < len(data) and (byte := data[at]) < 0x80:  # most numbers have one byte
         return byte, at + 1
-    total = shift = 0
-    while True:
-        if at >= len(data):
-            raise Malformed("ends within a number")
-        byte = data[at]
-        at += 1
-        total |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            if total >> 32:
-                raise Malformed("a number of more than 32 bits")
-            return total, at
-        shift += 7
-        if shift > 28:
-            raise Malformed("a number of more than five bytes")
+    total, at = _long_varint(data, at, 5)
+    if total >> 32:
+        raise Malformed("a number of more than 32 bits")
+    return total, at
 
 
 def varlong(data: bytes, at: int) -> tuple[int, int]:
-    """A signed varint in zigzag order, of at most 64 bits (ByteUtils.readVarint, readVarlong)."""
+    """Read a signed varint in zigzag order, of at most 64 bits (ByteUtils.readVarint, readVarlong)."""
     if at < len(data) and (byte := data[at]) < 0x80:
         return (byte >> 1) ^ -(byte & 1), at + 1
-    total = shift = 0
-    while True:
+    total, at = _long_varint(data, at, 10)
+    return (total >> 1) ^ -(total & 1), at
+
+
+def _long_varint(data: bytes, at: int, most: int) -> tuple[int, int]:
+    """Read seven bits from each byte, the lowest first. most: bytes that the number may have."""
+    total = 0
+    for place in range(most):
         if at >= len(data):
             raise Malformed("ends within a number")
         byte = data[at]
         at += 1
-        total |= (byte & 0x7F) << shift
+        total |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
-            return (total >> 1) ^ -(total & 1), at
-        shift += 7
-        if shift > 63:
-            raise Malformed("a number of more than ten bytes")
+            return total, at
+    raise Malformed(f"a number of more than {'five' if most == 5 else 'ten'} bytes")
 
 
 def part(data: bytes, at: int, length: int) -> tuple[bytes, int]:
-    """That many bytes."""
+    """Return that many bytes."""
     end = at + length
     if length < 0 or end > len(data):
         raise Malformed(f"{length} bytes expected, {len(data) - at} left")
@@ -65,7 +59,7 @@ def part(data: bytes, at: int, length: int) -> tuple[bytes, int]:
 
 
 def fixed(code: str) -> Reader:
-    """The reader of one number with a code of the module struct, such as "i" for an int32."""
+    """Return the reader of one number with a code of the module struct, such as "i" for an int32."""
     packed = struct.Struct(f">{code}")
     unpack, size = packed.unpack_from, packed.size
 
@@ -78,7 +72,7 @@ def fixed(code: str) -> Reader:
 
 
 def uuid(data: bytes, at: int) -> tuple[str, int]:
-    """An identifier as Kafka prints it, Base64 of 22 letters (Uuid.toString)."""
+    """Read an identifier as Kafka prints it, Base64 of 22 letters (Uuid.toString)."""
     raw, at = part(data, at, 16)
     return _printed(raw), at
 
@@ -89,7 +83,7 @@ def _printed(raw: bytes) -> str:
 
 
 def compact_string(data: bytes, at: int) -> tuple[str | None, int]:
-    """A string behind its length plus one; 0 is null."""
+    """Read a string behind its length plus one; 0 is null."""
     length, at = unsigned_varint(data, at)
     if length == 0:
         return None, at
@@ -101,7 +95,7 @@ def compact_string(data: bytes, at: int) -> tuple[str | None, int]:
 
 
 def compact_array(element: Reader) -> Reader:
-    """The reader of an array, as a tuple, behind its length plus one; 0 is null."""
+    """Return the reader of an array, as a tuple, behind its length plus one; 0 is null."""
 
     def read(data: bytes, at: int) -> tuple[tuple[Any, ...] | None, int]:
         count, at = unsigned_varint(data, at)
@@ -109,17 +103,17 @@ def compact_array(element: Reader) -> Reader:
             return None, at
         if count - 1 > len(data) - at:  # an element has at least one byte
             raise Malformed(f"an array of {count - 1} elements in {len(data) - at} bytes")
-        found = []
+        values = []
         for _ in range(count - 1):
             value, at = element(data, at)
-            found.append(value)
-        return tuple(found), at
+            values.append(value)
+        return tuple(values), at
 
     return read
 
 
 def compact_ids(data: bytes, at: int) -> tuple[tuple[int, ...] | None, int]:
-    """An array of int32, in one step."""
+    """Read an array of int32 in one step."""
     count, at = unsigned_varint(data, at)
     if count == 0:
         return None, at
@@ -130,7 +124,7 @@ def compact_ids(data: bytes, at: int) -> tuple[tuple[int, ...] | None, int]:
 
 
 def required(reader: Reader) -> Reader:
-    """The same reader, for a field that is never null."""
+    """Return the same reader for a field that is never null."""
 
     def read(data: bytes, at: int) -> tuple[Any, int]:
         value, end = reader(data, at)

@@ -1,7 +1,7 @@
 """The cluster that the records of a metadata log add up to: topics, partitions, brokers, features, settings.
 
 Each record changes it as Kafka's own image does (PartitionRegistration.merge, BrokerRegistration.cloneWith,
-ReplicationControlManager.replay); no rule decides anything. Only min.insync.replicas is kept of the settings.
+ReplicationControlManager.replay); no rule decides anything. Of the settings only min.insync.replicas is stored.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class StoredBroker:
 
 
 class PartitionChanged(NamedTuple):
-    """What a record did to a partition: None where there was, or is, no such partition."""
+    """A partition before and after a record: None where it did not exist, or does not."""
 
     key: PartitionKey
     before: StoredPartition | None
@@ -98,20 +98,20 @@ class ClusterState:
         return self.features.get(ELR_FEATURE, 0) > 0
 
     def name_of(self, key: PartitionKey) -> str:
-        """The name of its topic, or the id if no record names it."""
+        """Return the name of its topic, or the id if no record names it."""
         name = self.topics.get(key.topic_id)
         return self._removed.get(key.topic_id, key.topic_id) if name is None else name
 
     def keys_of(self, topic: str) -> Iterator[PartitionKey]:
-        """The partitions of the topic with that name, in order."""
+        """Yield the partitions of the topic with that name, in order."""
         yield from sorted(self.keys_in(self._id_of.get(topic, "")))
 
     def keys_in(self, topic_id: str) -> Collection[PartitionKey]:
-        """The partitions of a topic."""
+        """Return the partitions of a topic."""
         return self._of_topic.get(topic_id, ())
 
     def apply(self, record: MetadataRecord) -> list[PartitionChanged]:
-        """Change the state; return what became of partitions. Raises Impossible."""
+        """Change the state and return what happened to partitions; raise Impossible."""
         change = self._apply.get(record.name)
         return [] if change is None else change(record.fields)
 
@@ -142,7 +142,7 @@ class ClusterState:
         return [self._put(key, self.created(r))]
 
     def created(self, r: Fields) -> StoredPartition:
-        """The partition that a record creates."""
+        """Return the partition that a record creates."""
         lists = KafkaPartition(
             replicas=r["replicas"],
             isr=r["isr"],
@@ -163,22 +163,22 @@ class ClusterState:
         return [self._put(key, self.changed(before, r))]
 
     def changed(self, before: StoredPartition, r: Fields) -> StoredPartition:
-        """What a record makes of a partition."""
+        """Return the partition after a record."""
         shape, leader_epoch, partition_epoch = before
         p = shape.lists
         changed = r["leader"] != NO_CHANGE
         lists = KafkaPartition(
-            replicas=_told(r["replicas"], p.replicas),
-            isr=_told(r["isr"], p.isr),
-            elr=_told(r["eligibleLeaderReplicas"], p.elr),
-            last_known_elr=_told(r["lastKnownElr"], p.last_known_elr),
-            adding=_told(r["addingReplicas"], p.adding),
-            removing=_told(r["removingReplicas"], p.removing),
+            replicas=_or_else(r["replicas"], p.replicas),
+            isr=_or_else(r["isr"], p.isr),
+            elr=_or_else(r["eligibleLeaderReplicas"], p.elr),
+            last_known_elr=_or_else(r["lastKnownElr"], p.last_known_elr),
+            adding=_or_else(r["addingReplicas"], p.adding),
+            removing=_or_else(r["removingReplicas"], p.removing),
             leader=r["leader"] if changed else p.leader,
             recovery=RECOVERY.get(r["leaderRecoveryState"], p.recovery),
         )
-        told = shape.directories if r["directories"] is None else r["directories"]
-        return StoredPartition(self._shape(lists, told), leader_epoch + changed, partition_epoch + 1)
+        directories = shape.directories if r["directories"] is None else r["directories"]
+        return StoredPartition(self._shape(lists, directories), leader_epoch + changed, partition_epoch + 1)
 
     def _clear_elr(self, r: Fields) -> list[PartitionChanged]:
         keys = self.keys_of(r["topicName"]) if r["topicName"] else sorted(self.partitions)
@@ -257,7 +257,7 @@ class ClusterState:
 
 
 def min_isr_in(settings: Mapping[tuple[int, str], str], topic: str) -> tuple[int | None, int]:
-    """min.insync.replicas of a topic, None without its own; and of the cluster, 1 if none is set."""
+    """Return min.insync.replicas of a topic, None without its own; and of the cluster, 1 by default."""
     cluster = _number(settings.get((BROKER, EVERY_BROKER)))
     return _number(settings.get((TOPIC, topic))), 1 if cluster is None else cluster
 
@@ -271,7 +271,7 @@ def _level(features: tuple[Fields, ...]) -> int:
     return max((f["maxSupportedVersion"] for f in features if f["name"] == "metadata.version"), default=0)
 
 
-def _told(value: Ids | None, otherwise: Ids) -> Ids:
+def _or_else(value: Ids | None, otherwise: Ids) -> Ids:
     return otherwise if value is None else value
 
 

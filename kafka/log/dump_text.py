@@ -1,4 +1,4 @@
-"""What `kafka-dump-log.sh --cluster-metadata-decoder` prints, read into the same records as the files.
+"""The text that `kafka-dump-log.sh --cluster-metadata-decoder` prints, read into the same records as the files.
 
 The tool prints a line for each batch and one for each record in it, with the record as JSON
 (kafka.tools.DumpLogSegments). Fields that have a tag are printed only if they are set, so the table of
@@ -29,8 +29,8 @@ RECORD = re.compile(r"\| (?:offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?
 CONTROL = re.compile(r"\| offset: (\d{1,18}) (?:CreateTime|LogAppendTime): (-?\d{1,18}) .*\] (\w+)(?::| )")
 SNAPSHOT = re.compile(r"Snapshot end offset: (\d{1,18}), epoch: (\d{1,18})")
 TRAILING = re.compile(r"Found (\d{1,18}) invalid bytes at the end of")
-TELLING = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end offset: ", "| offset: ")
-"""How the lines of a dump start."""
+STARTS = ("Dumping ", "baseOffset: ", "Log starting offset: ", "Snapshot end offset: ", "| offset: ")
+"""The starts of lines that only a dump has."""
 LONGEST = 1 << 24
 """Bytes of a line. A record of a metadata log has at most 8 MB."""
 LOOKED_AT = 1 << 14
@@ -38,7 +38,7 @@ RANGES = {Kind.INT8: 7, Kind.INT16: 15, Kind.INT32: 31, Kind.INT64: 63, Kind.UIN
 
 
 def is_dump(path: Path) -> bool:
-    """Tell the text of a dump from the files that it is made from, by its first lines."""
+    """Return whether a file is the text of a dump, by its first lines."""
     try:
         with path.open("rb") as file:
             start = file.read(LOOKED_AT)
@@ -48,10 +48,8 @@ def is_dump(path: Path) -> bool:
 
 
 def starts_as_dump(start: bytes) -> bool:
-    """The same, of the first bytes of a file."""
-    return b"\0" not in start and any(
-        line.startswith(TELLING) for line in start.decode("utf-8", "replace").splitlines()
-    )
+    """Return whether a file with these first bytes is the text of a dump."""
+    return b"\0" not in start and any(line.startswith(STARTS) for line in start.decode("utf-8", "replace").splitlines())
 
 
 def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
@@ -64,7 +62,7 @@ def read_dump(path: Path, stop: Callable[[], bool] = never) -> Iterator[Item]:
 
 
 def read_dump_text(path: str, file: BinaryIO, stop: Callable[[], bool] = never) -> Iterator[Item]:
-    """The same of an open file; path is its name in messages."""
+    """Read the records of an open file; path is its name in messages."""
     return _Dump(path, iter(lambda: b"" if stop() else file.readline(LONGEST), b"")).items()
 
 
@@ -88,20 +86,20 @@ class _Dump:
             self.position += len(raw)
 
     def _line(self, line: str) -> Iterator[Item]:
-        if found := BATCH.match(line):
-            yield from self._batch(*found.groups())
-        elif found := SNAPSHOT.match(line):
+        if match := BATCH.match(line):
+            yield from self._batch(*match.groups())
+        elif match := SNAPSHOT.match(line):
             self.expected = None
-            yield SnapshotStart(self.path, int(found[1]))
-        elif found := TRAILING.match(line):
-            yield CutOff(self.path, self.position, self.expected or 0, int(found[1]))
-        elif self.valid and (found := RECORD.match(line)):
-            offset = self.next if found[1] is None else int(found[1])
-            yield from self._record(offset, self.time if found[2] is None else int(found[2]), found[3])
-        elif self.valid and (found := CONTROL.match(line)):
-            self.next = int(found[1]) + 1
-            record = ControlRecord(found[3], None)
-            yield LogEntry(self.path, int(found[1]), int(found[2]), record, int(found[1]) >= self.last)
+            yield SnapshotStart(self.path, int(match[1]))
+        elif match := TRAILING.match(line):
+            yield CutOff(self.path, self.position, self.expected or 0, int(match[1]))
+        elif self.valid and (match := RECORD.match(line)):
+            offset = self.next if match[1] is None else int(match[1])
+            yield from self._record(offset, self.time if match[2] is None else int(match[2]), match[3])
+        elif self.valid and (match := CONTROL.match(line)):
+            self.next = int(match[1]) + 1
+            record = ControlRecord(match[3], None)
+            yield LogEntry(self.path, int(match[1]), int(match[2]), record, int(match[1]) >= self.last)
 
     def _batch(self, base: str, last: str, count: str, control: str, time: str, valid: str) -> Iterator[Item]:
         self.next, self.last, self.time = int(base), int(last), int(time)
@@ -133,16 +131,16 @@ class _Dump:
 
 
 def record_of(payload: str) -> MetadataRecord | Unread:
-    """The record that the tool printed as JSON; raises Malformed."""
+    """Return the record that the tool printed as JSON; raise Malformed."""
     if payload.startswith("Error at "):
         raise Malformed(f"the dump tool could not read the record: {payload}")
     try:
-        told = json.loads(payload)
+        content = json.loads(payload)
     except (ValueError, RecursionError):
         raise Malformed("the record is not JSON; the line may be cut off") from None
-    if not isinstance(told, dict):
+    if not isinstance(content, dict):
         raise Malformed("the record is not a JSON object")
-    name, version, data = told.get("type"), told.get("version"), told.get("data")
+    name, version, data = content.get("type"), content.get("version"), content.get("data")
     if not isinstance(version, int) or isinstance(version, bool) or version < 0:
         raise Malformed("the record has no version")
     if not isinstance(name, str) or not isinstance(data, dict):
@@ -153,12 +151,12 @@ def record_of(payload: str) -> MetadataRecord | Unread:
     fields = defaults_of(kind) | {
         field.name: _value(field, data[field.name], version)
         for field in kind.fields
-        if field.since <= version and _is_told(field, data, name)
+        if field.since <= version and _is_printed(field, data, name)
     }
     return MetadataRecord(name, version, fields)
 
 
-def _is_told(field: RecordField, data: Mapping[str, Any], name: str) -> bool:
+def _is_printed(field: RecordField, data: Mapping[str, Any], name: str) -> bool:
     if field.name not in data and field.tag is None:
         raise Malformed(f"{name} without {field.name}")
     return field.name in data
@@ -181,7 +179,7 @@ def _single(field: RecordField, value: Any, version: int) -> Any:
                 return {
                     each.name: _value(each, value[each.name], version)
                     for each in field.fields
-                    if each.since <= version and _is_told(each, value, field.name)
+                    if each.since <= version and _is_printed(each, value, field.name)
                 }
         case Kind.BOOL:
             if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What the files of a metadata log are read into, whether they are binary or text."""
+"""The items into which the files of a metadata log are read, binary or text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from elrcheck.kafka.log.batches import StoredRecord
 from elrcheck.kafka.log.binary import Malformed
@@ -30,7 +30,7 @@ class LogEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SnapshotStart:
-    """What follows is the state after all records below end_offset, and replaces what was read before."""
+    """The items behind it are the state after all records below end_offset, which replaces the state so far."""
 
     path: str
     end_offset: int
@@ -65,13 +65,14 @@ class RecordRun(NamedTuple):
         return self._replace(offsets=[offsets[n] for n in numbers], values=[values[n] for n in numbers])
 
 
+EntryT = TypeVar("EntryT")
 Item: TypeAlias = LogEntry | RecordRun | SnapshotStart | Damage | CutOff
 
 
 def read_entries(
     path: Path, first_offset: int | None = None, *, footer: bool = False, stop: Callable[[], bool] = never
 ) -> Iterator[LogEntry | RecordRun | Damage | CutOff]:
-    """Read all records of a segment or a snapshot, batch by batch. footer, stop: of `read_segment`."""
+    """Read all records of a segment or a snapshot, batch by batch. footer, stop: as for `read_segment`."""
     for piece in read_segment(path, first_offset, footer=footer, stop=stop):
         if not isinstance(piece, StoredBatch):
             yield piece
@@ -79,21 +80,22 @@ def read_entries(
             offsets = range(piece.base_offset, piece.next_offset)
             yield RecordRun(str(path), piece.position, piece.time, offsets, piece.values)
         else:
-            yield from _decoded(str(path), piece)
+            yield from ended([decoded(str(path), piece.position, s, piece.control) for s in piece.records])
 
 
-def _decoded(path: str, batch: StoredBatch) -> list[LogEntry | Damage]:
-    found = [decoded(path, batch.position, stored, batch.control) for stored in batch.records]
-    for number in range(len(found) - 1, -1, -1):
-        entry = found[number]
-        if isinstance(entry, LogEntry):
-            found[number] = entry._replace(ends_batch=True)
+def ended(batch: list[EntryT]) -> list[EntryT]:
+    """Return the items of a batch, with its last record marked as such."""
+    for number in range(len(batch) - 1, -1, -1):
+        item = batch[number]
+        if isinstance(item, LogEntry | RecordRun):
+            last: Any = item._replace(ends_batch=True)
+            batch[number] = last
             break
-    return found
+    return batch
 
 
 def decoded(path: str, position: int, stored: StoredRecord, control: bool = False) -> LogEntry | Damage:
-    """A stored record of the batch at this position, as one that does not end it."""
+    """Decode a record of the batch at this position, as one that does not end it."""
     try:
         record = read_control(stored.key, stored.value) if control else read_record(stored.value)
     except Malformed as fault:

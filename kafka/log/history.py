@@ -1,7 +1,7 @@
 """A metadata log as steps: each batch of records with the state it leads to.
 
-Records become visible as the controller made them so: those of a batch together, those of a transaction
-together at its end, none of an aborted one (KIP-868). A snapshot replaces the state, and is one step.
+Records become visible as for the controller: those of a batch together, those of a transaction together at its
+end, and those of an aborted one never (KIP-868). A snapshot replaces the state, and is one step.
 """
 
 from __future__ import annotations
@@ -54,22 +54,20 @@ class UnreadKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UnreadCount:
-    """How many there are, and where the first one is."""
+    """The number of records of a kind that were not read, and the place of the first."""
 
     count: int
     path: str
     offset: int
 
 
-Take: TypeAlias = Callable[[RecordRun, int], int]
-"""Takes as many records of a run as it knows what to do with, from that number on: it has changed the state,
-if they do, and they are no events. Returns how many.
-"""
+ApplyRun: TypeAlias = Callable[[RecordRun, int], int]
+"""Applies records of a run, from that number on, itself and without events; returns how many it has applied."""
 
 
 @dataclass
 class ReadSoFar:
-    """What was read so far."""
+    """Counts of what was read so far."""
 
     records: int = 0
     first_offset: int | None = None
@@ -82,8 +80,8 @@ class ReadSoFar:
 class History:
     """Follows one log. `state` is that after the last event."""
 
-    def __init__(self, take: Take | None = None) -> None:
-        self.take = take
+    def __init__(self, apply_run: ApplyRun | None = None) -> None:
+        self.apply_run = apply_run
         self.state = ClusterState()
         self.read = ReadSoFar()
         self._held: list[LogEntry] | None = None
@@ -91,8 +89,8 @@ class History:
         self._snapshot: SnapshotStart | None = None
         self._passed_over = False
         self._unsettled = False
-        self._told: set[str] = set()
-        """What was impossible, said once."""
+        self._reported: set[str] = set()
+        """Messages about impossible records, each reported once."""
 
     @property
     def in_snapshot(self) -> bool:
@@ -121,7 +119,7 @@ class History:
         self.read.transaction_open = self._held is not None
 
     def _start(self, snapshot: SnapshotStart) -> None:
-        """A snapshot of what has been read already, in the text of a dump, tells nothing new."""
+        """Begin a snapshot, or pass over one of records that were read already, as the text of a dump may have."""
         last = self.read.last_offset
         self._passed_over = last is not None and snapshot.end_offset <= last + 1
         if not self._passed_over:
@@ -159,11 +157,11 @@ class History:
     def _run(self, run: RecordRun) -> Iterator[HistoryEvent]:
         number, size = 0, len(run.values)
         while number < size:
-            if self.take is not None and self._is_followed():
-                taken = self.take(run, number)
-                if taken:
-                    self._count_taken(run, number, taken)
-                    number += taken
+            if self.apply_run is not None and self._is_followed():
+                count = self.apply_run(run, number)
+                if count:
+                    self._count_applied(run, number, count)
+                    number += count
                     continue
             item = run.item(number)
             number += 1
@@ -175,7 +173,7 @@ class History:
             yield from self._end_batch()
 
     def _is_followed(self) -> bool:
-        """Each record changes the state at once, and tells something new."""
+        """Return whether each record changes the state at once."""
         return self._held is None and self._snapshot is None and not self._passed_over
 
     def _end_batch(self) -> Iterator[HistoryEvent]:
@@ -206,8 +204,8 @@ class History:
         try:
             changed = self.state.apply(record)
         except Impossible as fault:
-            if str(fault) not in self._told:
-                self._told.add(str(fault))
+            if str(fault) not in self._reported:
+                self._reported.add(str(fault))
                 yield Damage(entry.path, entry.position, offset, str(fault))
         else:
             self._unsettled = True
@@ -221,15 +219,15 @@ class History:
             self.read.unread[kind] = replace(before, count=before.count + 1)
 
     def _offset_of(self, entry: LogEntry) -> int:
-        """In the log; 0 in a snapshot from before the first record, as a formatted controller has one."""
+        """Return the offset in the log; 0 in the snapshot that formatting a controller leaves."""
         return entry.offset if self._snapshot is None else max(self._snapshot.end_offset - 1, 0)
 
-    def _count_taken(self, run: RecordRun, number: int, taken: int) -> None:
+    def _count_applied(self, run: RecordRun, number: int, count: int) -> None:
         self._unsettled = True
-        self.read.records += taken
+        self.read.records += count
         if self.read.first_offset is None:
             self.read.first_offset = run.offsets[number]
-        self.read.last_offset = run.offsets[number + taken - 1]
+        self.read.last_offset = run.offsets[number + count - 1]
 
     def _count(self, entry: LogEntry) -> None:
         offset = self._offset_of(entry)

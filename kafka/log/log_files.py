@@ -1,4 +1,4 @@
-"""Which files make one metadata log, and in which order they are read.
+"""The files of one metadata log, and the order in which they are read.
 
 A log is what one controller keeps in the folder `__cluster_metadata-0`: segments, named for the offset of
 their first record, and snapshots, named for the offset behind the last record they contain and its epoch. A
@@ -30,7 +30,7 @@ WHAT_IT_IS = (
 
 
 class Reached(NamedTuple):
-    """A file has records up to this offset, which are not all told."""
+    """A file has records up to this offset, not all of which were yielded."""
 
     offset: int
 
@@ -54,7 +54,7 @@ class MetadataLog:
 
     @property
     def parts(self) -> tuple[LogPart, ...]:
-        """The files that are read, in order; none of a dump."""
+        """The files that are read, in order; empty for a dump."""
         parts = [LogPart(path, base) for base, path in self.segments]
         if (start := _start(self)) is not None:
             parts.insert(0, LogPart(start[1], 0, start[0]))
@@ -71,8 +71,8 @@ class LogPart:
 
     @property
     def has_footer(self) -> bool:
-        """It is a snapshot of a log, whose last record is SnapshotFooter. This is not asked of the one that
-        formatting leaves.
+        """Whether it is a snapshot of a log, whose last record is SnapshotFooter; the one that formatting leaves
+        need not have it.
         """
         return bool(self.reaches)
 
@@ -83,7 +83,7 @@ def logs_of(paths: Sequence[Path]) -> tuple[MetadataLog, ...]:
 
 
 def files_of(paths: Iterable[Path]) -> dict[str, bool]:
-    """The files, each with whether it is the text of a dump."""
+    """Return the files, each with whether it is the text of a dump."""
     return {str(file): is_dump(file) for path in paths for file in _files_of(path)}
 
 
@@ -96,12 +96,12 @@ def sorted_into_logs(files: Mapping[str, bool]) -> tuple[MetadataLog, ...]:
             logs.append(MetadataLog(file, dump=file))
         else:
             folders.setdefault(file.rpartition("/")[0] or ("/" if file[:1] == "/" else "."), []).append(file)
-    logs += [_log_of(folder, found) for folder, found in folders.items()]
+    logs += [_log_of(folder, members) for folder, members in folders.items()]
     return tuple(logs)
 
 
 def is_named_as_log(name: str) -> bool:
-    """The name of a segment or a snapshot, as Kafka gives it."""
+    """Return whether Kafka names a segment or a snapshot like that."""
     return bool(SEGMENT.fullmatch(name) or SNAPSHOT.fullmatch(name))
 
 
@@ -113,8 +113,8 @@ def _files_of(path: Path) -> list[Path]:
         return [path]
     try:
         for folder in (path, path / FOLDER):
-            found = sorted(folder.iterdir()) if folder.is_dir() else []
-            if named := [file for file in found if is_named_as_log(file.name)]:
+            files = sorted(folder.iterdir()) if folder.is_dir() else []
+            if named := [file for file in files if is_named_as_log(file.name)]:
                 return named
     except OSError as fault:
         raise UsageFault("log-unreadable", fault.strerror or str(fault), where=str(path)) from fault
@@ -126,13 +126,13 @@ def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
     snapshots: list[tuple[int, str]] = []
     for file in files:
         name = file.rpartition("/")[2]
-        if found := SNAPSHOT.fullmatch(name):
-            snapshots.append((int(found[1]), file))
+        if match := SNAPSHOT.fullmatch(name):
+            snapshots.append((int(match[1]), file))
         elif name.endswith(".checkpoint"):
             snapshots.append((0, file))  # bootstrap.checkpoint
         else:
-            found = SEGMENT.fullmatch(name)
-            segments.append((int(found[1]) if found else None, file))
+            match = SEGMENT.fullmatch(name)
+            segments.append((int(match[1]) if match else None, file))
     segments.sort(key=lambda pair: (pair[0] is not None, pair[0] or 0))
     return MetadataLog(folder, tuple(segments), tuple(sorted(snapshots)))
 
@@ -140,7 +140,7 @@ def _log_of(folder: str, files: Sequence[str]) -> MetadataLog:
 def read_log(log: MetadataLog, stop: Callable[[], bool] = never) -> Iterator[Item]:
     """Read a log from its start: perhaps a snapshot, then every record behind it once.
 
-    stop: asked often, also where there is nothing to read but damage; once true, the log ends.
+    stop: called often, also where there is nothing to read but damage; once true, the log ends.
     """
     items = read_dump(Path(log.dump), stop) if log.dump else in_one(log, lambda part: _entries(part, stop))
     for item in items:
@@ -154,9 +154,9 @@ def _entries(part: LogPart, stop: Callable[[], bool]) -> Iterator[LogEntry | Rec
 
 
 def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> Iterator[Item]:
-    """The files of a log as one: no record twice, and what is missing between them is damage.
+    """Yield the items of all files of a log: no record twice, and what is missing between files as damage.
 
-    read: what is in a file, perhaps only a part of it, with how far the file reaches.
+    read: returns the items of a file, perhaps only some of them, with the offset that the file reaches.
     """
     reached: int | None = None
     parts = log.parts
@@ -194,7 +194,7 @@ def in_one(log: MetadataLog, read: Callable[[LogPart], Iterable[PartItem]]) -> I
 
 
 def size_of(path: str) -> int:
-    """Bytes of a file; 0 if it is gone."""
+    """Return the size of a file in bytes; 0 if it is gone."""
     try:
         return Path(path).stat().st_size
     except OSError:
@@ -202,7 +202,7 @@ def size_of(path: str) -> int:
 
 
 def _start(log: MetadataLog) -> tuple[int, str] | None:
-    """The snapshot to start from."""
+    """Return the snapshot to start from, if there is one."""
     if not log.snapshots:
         return None
     first = log.segments[0][0] if log.segments else log.snapshots[-1][0]

@@ -30,7 +30,7 @@ from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, K
 FRAME_VERSION = 1
 CHANGE = BY_NAME["PARTITION_CHANGE_RECORD"]
 NAMES_A_PARTITION = 20
-"""Bytes with which its fields start: the number of the partition, and the id of its topic."""
+"""Bytes at the start of its fields: the number of the partition, and the id of its topic."""
 START = 3
 """Bytes before the fields of a change: frame version, kind and version."""
 REST = START + NAMES_A_PARTITION
@@ -55,7 +55,7 @@ class MetadataRecord(NamedTuple):
 class Unread(NamedTuple):
     """A record that says nothing about partitions, or one that this version of elrcheck does not know.
 
-    known: it is of the first sort. name: "kind 31" for an unknown kind.
+    known: it says nothing about partitions. name: "kind 31" for an unknown kind.
     """
 
     name: str
@@ -65,14 +65,14 @@ class Unread(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ControlRecord:
-    """What the controller's quorum wrote about the log itself. fields: None for a kind that is not read."""
+    """A record of the controller's quorum about the log itself. fields: None for a kind that is not read."""
 
     name: str
     fields: Fields | None
 
 
 def read_record(value: bytes | None) -> MetadataRecord | Unread:
-    """Decode the value of a record; raises Malformed."""
+    """Decode the value of a record; raise Malformed."""
     if not value:
         raise Malformed("the record is empty")
     frame, at = unsigned_varint(value, 0)
@@ -91,7 +91,7 @@ def read_record(value: bytes | None) -> MetadataRecord | Unread:
 
 
 def _changed(value: bytes, at: int, version: int) -> MetadataRecord:
-    """A change of a partition. Few different ones come again and again, for one partition after the other."""
+    """Return a change of a partition. Few different ones recur, for one partition after the other."""
     rest = at + NAMES_A_PARTITION
     template = _template(value[:at], value[rest:], version)
     topic, number = topic_and_number(value, at)
@@ -104,19 +104,19 @@ def change_in(value: bytes) -> Fields:
 
 
 def name_of_partition(topic_id: str, number: int) -> bytes:
-    """A partition as a change names it."""
+    """Return the name of a partition in records."""
     return number.to_bytes(4, signed=True) + base64.urlsafe_b64decode(f"{topic_id}==")
 
 
 def topic_and_number(value: bytes, at: int) -> tuple[str, int]:
-    """The partition that stands there."""
+    """Return the partition that is named at this place."""
     topic, _ = uuid(value, at + 4)
     return topic, int.from_bytes(value[at : at + 4], signed=True)
 
 
 @lru_cache(maxsize=1 << 16)
 def _template(start: bytes, rest: bytes, version: int) -> MetadataRecord:
-    """The change of any partition: what stands before and behind its name. A fault is not kept."""
+    """Return the change of any partition, from what stands before and behind its name. Faults are not cached."""
     return _read(CHANGE, version, start + bytes(NAMES_A_PARTITION) + rest, len(start))
 
 
@@ -131,7 +131,7 @@ def _read(kind: RecordType, version: int, value: bytes, at: int) -> MetadataReco
 
 
 def read_control(key: bytes | None, value: bytes | None) -> ControlRecord:
-    """Decode a record of a control batch; raises Malformed."""
+    """Decode a record of a control batch; raise Malformed."""
     _, at = fixed("h")(key or b"", 0)
     number, _ = fixed("h")(key or b"", at)
     kind = CONTROLS.get(number)
@@ -145,16 +145,11 @@ def read_control(key: bytes | None, value: bytes | None) -> ControlRecord:
 
 
 def defaults_of(kind: RecordType) -> dict[str, Any]:
-    """The value of every field that is not written."""
+    """Return the value of each field where it is not written."""
     return {field.name: field.otherwise for field in kind.fields}
 
 
-def named(name: str) -> RecordType | None:
-    """The kind of record with the name that Kafka's dump tool prints."""
-    return BY_NAME.get(name)
-
-
-# ---------------------------------------------------------------------------- readers, made once a version
+# ---------------------------------------------------------------------------- readers, one for each version
 
 StructReader: TypeAlias = Callable[[bytes, int], tuple[dict[str, Any], int]]
 _READERS: dict[tuple[str, int], StructReader] = {}
@@ -171,23 +166,23 @@ NUMBERS: Mapping[Kind, Reader] = {
 
 def _reader(kind: RecordType, version: int) -> StructReader:
     # by name, because hashing a kind takes longer than decoding a record of it
-    found = _READERS.get((kind.name, version))
-    if found is None:
-        found = _READERS[kind.name, version] = _struct(kind.fields, version)
-    return found
+    reader = _READERS.get((kind.name, version))
+    if reader is None:
+        reader = _READERS[kind.name, version] = _struct(kind.fields, version)
+    return reader
 
 
 def _struct(fields: tuple[RecordField, ...], version: int) -> StructReader:
-    """The reader of a message: its fields in order, then those with tags (KIP-482)."""
+    """Return the reader of a message: its fields in order, then those with tags (KIP-482)."""
     present = [field for field in fields if field.since <= version]
     plain = tuple((field.name, _field(field, version)) for field in present if field.tag is None)
     tagged = {field.tag: (field.name, _field(field, version)) for field in present if field.tag is not None}
     absent = {field.name: field.otherwise for field in fields}
 
     def read(data: bytes, at: int) -> tuple[dict[str, Any], int]:
-        found = dict(absent)
+        fields = dict(absent)
         for name, reader in plain:
-            found[name], at = reader(data, at)
+            fields[name], at = reader(data, at)
         count, at = unsigned_varint(data, at)
         for _ in range(count):
             tag, at = unsigned_varint(data, at)
@@ -196,11 +191,11 @@ def _struct(fields: tuple[RecordField, ...], version: int) -> StructReader:
                 _, at = part(data, at, size)
                 continue
             name, reader = tagged[tag]
-            found[name], end = reader(data, at)
+            fields[name], end = reader(data, at)
             if end != at + size:
                 raise Malformed(f"{name} has {end - at} bytes, not the {size} it claims")
             at = end
-        return found, at
+        return fields, at
 
     return read
 

@@ -1,4 +1,4 @@
-"""The next batch with a true checksum behind a damaged place, wherever in the file it starts.
+"""The next batch with a right checksum behind a damaged place, wherever in the file it starts.
 
 Every byte may be the start of one. numpy sorts out the headers that contradict themselves, and the checksums
 of all that are left come from `RangeSums`, so the search takes time in proportion to the file, whatever the
@@ -22,13 +22,13 @@ FARTHEST = 1 << 32
 LARGEST = (1 << 63) - 1
 FIRST_STRETCH = 1 << 12
 MOST_AT_ONCE = 1 << 12
-"""Headers whose checksums are asked for together."""
+"""Headers whose checksums are requested together."""
 
 
 def next_sound(
     file: BinaryIO, position: int, size: int, least: int, sums: RangeSums, stop: Callable[[], bool]
 ) -> int | None:
-    """The position of the next batch with a true checksum, from `position` on; None if there is none.
+    """Return the position of the next batch with a right checksum, from `position` on; None if there is none.
 
     least: the smallest offset at which it may start. stop: once true, the search ends without a result.
     """
@@ -56,7 +56,7 @@ def next_sound(
 
 
 def _possible(data: bytes, position: int, size: int, least: int) -> tuple[NDArray[Any], ...]:
-    """The possible headers in these bytes: where each starts and its batch ends, and its checksum."""
+    """Return the possible headers in these bytes: the start of each, the end of its batch, its checksum."""
     octets = np.frombuffer(data, np.uint8)
     at = np.flatnonzero(octets[MAGIC_AT : len(data) - HEADER.size + MAGIC_AT + 1] == MAGIC)
     base = _numbers(octets, at, ">i8")
@@ -72,7 +72,7 @@ def _possible(data: bytes, position: int, size: int, least: int) -> tuple[NDArra
 
 
 def _numbers(octets: NDArray[np.uint8], places: NDArray[Any], code: str) -> NDArray[Any]:
-    """The numbers of this type at these places."""
+    """Return the numbers of this type at these places."""
     kind = np.dtype(code)
     rows = octets[places[:, None] + np.arange(kind.itemsize)]
     return np.ascontiguousarray(rows).view(kind).reshape(len(places))

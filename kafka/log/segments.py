@@ -1,4 +1,4 @@
-"""A file of record batches, read from its first byte to its last, whatever it has suffered.
+"""A file of record batches, read from its first byte to its last, however damaged it is.
 
 The metadata log has no holes: every batch starts where the one before ended. So a batch that is missing, that
 is there twice, or that stands at the wrong place is noticed, and so is one whose checksum fails. All of it is
@@ -33,7 +33,7 @@ from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
 
 
 def never() -> bool:
-    """Nobody asks for an end."""
+    """Return False: the reading is not to be stopped."""
     return False
 
 
@@ -119,7 +119,7 @@ def read_pieces(
     footer: bool = False,
     stop: Callable[[], bool] = never,
 ) -> Iterator[SegmentPiece]:
-    """The same of an open file; path is its name in messages."""
+    """Read all batches of an open file; path is its name in messages."""
     segment = Segment(path, file, size, first_offset, stop)
     ended = False
     for piece in segment.pieces():
@@ -131,7 +131,7 @@ def read_pieces(
 
 
 def _has_footer(batch: StoredBatch) -> bool:
-    """It is a control batch that ends a snapshot."""
+    """Return whether it is a control batch that ends a snapshot."""
     key = batch.records[-1].key if batch.control and batch.records else None
     return key is not None and key[2:4] == SNAPSHOT_FOOTER.key.to_bytes(2)
 
@@ -139,8 +139,8 @@ def _has_footer(batch: StoredBatch) -> bool:
 class Segment:
     """One pass over a file. However it is damaged, it checks a small multiple of the file's size in bytes.
 
-    bytes_in_vain: of batches that were read whole and had a wrong checksum. Once these are as many as the
-    file has, checksums come from `RangeSums`, for which a batch need not be read.
+    bytes_in_vain: of batches that were read whole and had a wrong checksum. Once they exceed the size of the
+    file, checksums come from `RangeSums`, for which a batch need not be read.
     """
 
     def __init__(
@@ -207,11 +207,11 @@ class Segment:
         return head_of(self.file.read(HEADER.size))
 
     def _is_whole(self, head: BatchHeader, position: int) -> bool:
-        """The header may be true, and the file has all that it claims."""
+        """Return whether the header may be true, and the file has all the bytes that it claims."""
         return head.is_possible() and position + head.size <= self.size
 
     def _sound(self, head: BatchHeader, position: int) -> bytes | None:
-        """The batch with this header, if its checksum is true."""
+        """Return the batch with this header, if its checksum is right."""
         if not self._is_whole(head, position) or self._is_false(head, position):
             return None
         self.file.seek(position)
@@ -222,7 +222,7 @@ class Segment:
         return None
 
     def _is_false(self, head: BatchHeader, position: int) -> bool:
-        """The checksum is wrong, of a file in which so many are that no batch is read for it any more."""
+        """Return whether the checksum is wrong, once batches with wrong ones were as long as the file."""
         if self.bytes_in_vain <= self.size:
             return False
         starts, stops = (np.array([position + at], np.int64) for at in (CHECKED_FROM, head.size))
@@ -238,13 +238,13 @@ class Segment:
         return self.sums
 
     def _is_misnumbered(self, head: BatchHeader, behind: int) -> bool:
-        """The next batch continues as if this one had the expected offset. The checksum omits the offset."""
+        """Return whether the next batch continues from the expected offset; the checksum does not cover the offset."""
         following = self._head_at(behind)
         count = head.last_delta + 1
         return following is not None and following.base_offset == (self.expected or 0) + count
 
     def _is_followed(self, head: BatchHeader, behind: int) -> bool:
-        """The next batch, if there is one, continues where this one ends."""
+        """Return whether the next batch, if there is one, continues where this one ends."""
         following = self._head_at(behind)
         return behind == self.size or (following is not None and following.base_offset == head.next_offset)
 
@@ -257,7 +257,7 @@ class Segment:
         return self._damage(position, self.expected or 0, f"{message}; {following - position} bytes not read")
 
     def _end(self, position: int, head: BatchHeader | None) -> SegmentPiece:
-        """What the last bytes are, behind which there is no whole batch."""
+        """Return what the last bytes of the file are, behind which there is no whole batch."""
         left = self.size - position
         cut = head is None or (head.is_possible() and position + head.size > self.size)
         if cut or self._is_blank(position):
