@@ -121,11 +121,11 @@ class Node:
                 self[key]
         return self
 
-    def reject_unknown(self, known: Collection[str]) -> None:
+    def reject_unknown(self, allowed: Collection[str]) -> None:
         for key in self.value:
-            if key not in known:
+            if key not in allowed:
                 code, inside = self.source.codes.unknown_key, self.source.inside(self.path)
-                self.inside(key).fail(f"unknown key `{key}`{inside}", did_you_mean(key, known), code=code)
+                self.inside(key).fail(f"unknown key `{key}`{inside}", did_you_mean(key, allowed), code=code)
 
     def _members(self) -> dict[str, Any]:
         """Return the value if it is an object; fail otherwise."""
@@ -189,9 +189,9 @@ class Node:
     def positive(self) -> int:
         return self.integer(least=1)
 
-    def choice(self, known: Iterable[str]) -> str:
+    def choice(self, allowed: Iterable[str]) -> str:
         """Return the value if it is one of these texts."""
-        names = list(known)
+        names = list(allowed)
         if self.value not in names:
             near = did_you_mean(self.value, names) if isinstance(self.value, str) else None
             self.expected(" or ".join(names), near)

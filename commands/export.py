@@ -8,7 +8,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.stored_traces.subject import of_repro
+from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.module import module_name, write_spec
 from elrcheck.traces.loaded import Loaded

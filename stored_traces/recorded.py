@@ -43,28 +43,28 @@ FOREIGN = ("mbt::actionTaken", "mbt::nondetPicks", "cexPos", "cexBad")
 BANNER = re.compile(r"^(?:TLC2 Version|@!@!@STARTMSG)", re.MULTILINE)
 
 
-def read_recorded(path: Path, given: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
+def read_recorded(path: Path, named: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
     """Read the trace in a file, or the first one of a run folder."""
     path = stored_traces(path)[0]
-    return recorded_text(read_text(path, CODES, JSON_LIMIT), str(path), given, form)
+    return recorded_text(read_text(path, CODES, JSON_LIMIT), str(path), named, form)
 
 
-def recorded_text(text: str, name: str, given: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
+def recorded_text(text: str, name: str, named: NamedSelection, form: Format | None = None) -> Loaded[RecordedStep]:
     """Read the trace in a text. name: what errors call it."""
     if not text.strip():
         raise _empty_trace(name, "the file is empty")
     as_json = form != "tlc-text" and (form is not None or text.lstrip().startswith(("{", "[")))
     if not as_json:
         _reject_other_text(text, name, form)
-        return _tlc_text(text, name, given)
+        return _tlc_text(text, name, named)
     root = parse_json(text, name, CODES)
     match form or _detect_format(root):
         case "itf":
-            return _itf(root, given)
+            return _itf(root, named)
         case "tlc-json":
-            return _tlc_json(root, given)
+            return _tlc_json(root, named)
         case _:
-            return _stored(root, given)
+            return _stored(root, named)
 
 
 def _detect_format(root: Node) -> Format:
@@ -121,19 +121,19 @@ def _actions(model: Model) -> dict[str, Any]:
 # ---------------------------------------------------------------------------- formats
 
 
-def _stored(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
+def _stored(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     if isinstance(root.value, dict) and isinstance(root.value.get("schema"), str):
         _refuse_empty(root, "states")
-    return loaded_trace(root, given)
+    return loaded_trace(root, named)
 
 
-def _itf(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
+def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "states")
     model = load_checked_model()
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     about = root.get("#meta").value
     meta = about if isinstance(about, dict) else {}
-    selected = resolve(given.over(_exported_selection(meta)))
+    selected = resolve(named.over(_exported_selection(meta)))
     brokers = selected.config.broker_count
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), brokers)
@@ -150,9 +150,9 @@ def _exported_selection(meta: Mapping[str, Any]) -> Selection:
     return TraceOrigin(texts[0], texts[1], overrides if isinstance(overrides, dict) else {}).selection()
 
 
-def _tlc_json(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
+def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "counterexample", "state")
-    model, selected = load_checked_model(), resolve(given.selection)
+    model, selected = load_checked_model(), resolve(named.selection)
     origin = TraceOrigin.of(selected, source=root.source.name, form="tlc-json")
     behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
@@ -161,8 +161,8 @@ def _tlc_json(root: Node, given: NamedSelection) -> Loaded[RecordedStep]:
     return Loaded(model, selected.config, behaviour)
 
 
-def _tlc_text(text: str, name: str, given: NamedSelection) -> Loaded[RecordedStep]:
-    model, selected = load_checked_model(), resolve(given.selection)
+def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedStep]:
+    model, selected = load_checked_model(), resolve(named.selection)
     lines = text.splitlines()
     try:
         printed, loop = _first_trace(list(read_states(lines))), read_loop(lines)

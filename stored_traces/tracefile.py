@@ -80,11 +80,11 @@ def load_trace(path: Path) -> Loaded[Label]:
     return loaded_trace(read_json(stored_traces(path)[0], CODES))
 
 
-def loaded_trace(root: Node, given: NamedSelection | None = None) -> Loaded[Label]:
+def loaded_trace(root: Node, named: NamedSelection | None = None) -> Loaded[Label]:
     """Load a parsed trace file with the model it names, unless options select another one."""
     frame = _frame(root)
     recorded = frame.origin.selection()
-    selected = resolve(recorded if given is None else given.over(recorded))
+    selected = resolve(recorded if named is None else named.over(recorded))
     model = load_checked_model() if frame.loop is None else load_whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)

@@ -127,14 +127,14 @@ OneOrMore: TypeAlias = Annotated[tuple[str, ...], NodeReader(text_or_texts)]
 
 
 def read_record(
-    node: Node, kind: type[R], given: Mapping[str, Any] | None = None, *, tag: str = "", others: Collection[str] = ()
+    node: Node, kind: type[R], preset: Mapping[str, Any] | None = None, *, tag: str = "", others: Collection[str] = ()
 ) -> R:
     """Return the record of a table; a UsageFault names the line and the key of a mistake.
 
-    given: fields that do not come from the table, which then may not hold them. tag: the key of the field
+    preset: fields that do not come from the table, which then may not hold them. tag: the key of the field
     that comes from `From.TAG`. others: keys of the table that are read elsewhere.
     """
-    fixed, record_kind = given or {}, cast(Any, kind)
+    fixed, record_kind = preset or {}, cast(Any, kind)
     plan = _plan(record_kind, node.source.joint, tag, frozenset(fixed))
     node.object(plan.required, (*plan.keys, *others))
     record: R = _filled(node, plan, fixed)
@@ -158,8 +158,8 @@ class _Plan:
 
 
 @functools.cache
-def _plan(kind: Any, joint: str, tag: str, given: frozenset[str]) -> _Plan:
-    parts = [part for part in fields_of(kind, joint) if part.name not in given]
+def _plan(kind: Any, joint: str, tag: str, preset: frozenset[str]) -> _Plan:
+    parts = [part for part in fields_of(kind, joint) if part.name not in preset]
     inside = [(part.name, _plan(part.inside, joint, tag, frozenset())) for part in parts if part.inside is not None]
     by_key = [
         (tag if part.source is From.TAG else part.key, part)
@@ -178,9 +178,9 @@ def _plan(kind: Any, joint: str, tag: str, given: frozenset[str]) -> _Plan:
     )
 
 
-def _filled(node: Node, plan: _Plan, given: Mapping[str, Any]) -> Any:
+def _filled(node: Node, plan: _Plan, preset: Mapping[str, Any]) -> Any:
     """Return the record of a table whose keys have been checked."""
-    values, table = dict(given), node.value
+    values, table = dict(preset), node.value
     for key, part in plan.by_key:
         if key in table:
             values[part.name] = part.read(Node(table[key], node.source, key, node))

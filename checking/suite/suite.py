@@ -90,8 +90,8 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         for number in sorted(answers)
     )
     if request.record is not None:
-        record_counts(request.record, {run.name: found for run in runs if (found := counts_of(run))})
-    stored = any(found.trace for run in runs for found in run.violations)
+        record_counts(request.record, {run.name: counts for run in runs if (counts := counts_of(run))})
+    stored = any(violation.trace for run in runs for violation in run.violations)
     return SuiteReport(
         verdict=verdict_of(runs),
         runs=runs,

@@ -38,11 +38,11 @@ def _unexplained(run: SuiteRun) -> Iterator[Difference]:
     """Yield everything that is not as the suite says."""
     for one in run.violations:
         if one.found and not one.expected:
-            said = f"violated at depth {one.depth}"
-            yield Difference(run.name, f"{run.name}: {one.id}", "explained", said, "violated", True)
+            text = f"violated at depth {one.depth}"
+            yield Difference(run.name, f"{run.name}: {one.id}", "explained", text, "violated", True)
         elif not one.found:
-            said = f"{run.name}: {one.id}"
-            yield Difference(run.name, said, "violated, as the suite explains", "holds", "verdict", True)
+            text = f"{run.name}: {one.id}"
+            yield Difference(run.name, text, "violated, as the suite explains", "holds", "verdict", True)
     for ident in run.dead:
         yield Difference(run.name, f"{run.name}: {ident}", "reached", "unreached", "witness", True)
 

@@ -11,9 +11,9 @@ from elrcheck.traces.replay import replay
 from elrcheck.traces.truth import violations
 
 
-def run_replay(path: Path, given: NamedSelection, form: Format | None = None) -> ReplayReport:
+def run_replay(path: Path, named: NamedSelection, form: Format | None = None) -> ReplayReport:
     """Replay a recorded trace; raise UsageFault if the file is not a trace, NothingChecked if it has no state."""
-    loaded = read_recorded(path, given, form)
+    loaded = read_recorded(path, named, form)
     replayed = replay(loaded.model, loaded.config, loaded.behaviour)
     rejected, recorded = replayed.rejection is not None, len(loaded.behaviour.states)
     return ReplayReport(

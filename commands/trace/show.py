@@ -27,8 +27,6 @@ from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import reached, violations, with_truths
 
-NOTATIONS = ("trace", "tla", "itf", "mermaid", "dot")
-"""Notations for a trace, besides the formats of its report. trace: the format in which `check` stores it."""
 WHOLE = ("trace", "tla", "itf")
 """Notations that need the whole trace with whole states."""
 
@@ -158,12 +156,12 @@ def _unknown(word: str, view: TraceView) -> UsageFault:
 # ---------------------------------------------------------------------------- sampling
 
 
-def sample(given: NamedSelection, seed: int, depth: int) -> Replayed:
+def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
     """Return a random walk in plain Python: each step changes something and stays within the budgets.
 
     The walk stops early where there is no such step.
     """
-    selected = resolve(given.selection)
+    selected = resolve(named.selection)
     model = load_checked_model()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
     states, labels = [plain.initial()], list[Label]()

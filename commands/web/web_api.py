@@ -31,21 +31,21 @@ MOST_STATES = 50_000_000
 class Explorer(PageAnswers):
     """One explorer. The page holds its place itself and sends it along, so an answer depends on the request.
 
-    given: the selection of the command line, whose scope may be a file; no request can name another one.
+    named: the selection of the command line, whose scope may be a file; no request can name another one.
     """
 
-    def __init__(self, given: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
-        self.given = given
+    def __init__(self, named: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
+        self.named = named
         self._spaces: OrderedDict[Selection, FollowedSpace] = OrderedDict()
         self._lock, self._search_lock = threading.Lock(), threading.Lock()
         self._search: RunningSearch | None = None
         self._searches = 0
-        self.trace = None if trace is None else path_of_file(trace, given)
-        at = given.selection if self.trace is None else self._chosen(self.trace)
+        self.trace = None if trace is None else path_of_file(trace, named)
+        at = named.selection if self.trace is None else self._chosen(self.trace)
         self.start = at
         space = self._space(at)
         self.path = space.words(space.follow(repro.split("/") if repro else []))
-        self.files = {given.selection.scope, at.scope}
+        self.files = {named.selection.scope, at.scope}
 
     def get(self, path: str) -> object:
         if path == "/api/start":

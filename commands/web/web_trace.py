@@ -22,15 +22,15 @@ def packaged_scopes() -> tuple[str, ...]:
     return scope_names(files("elrcheck.catalogue") / "scopes")
 
 
-def path_of_file(path: FilePath, given: NamedSelection) -> WebTrace:
+def path_of_file(path: FilePath, named: NamedSelection) -> WebTrace:
     """Return the trace in a file that the command line names."""
     path = stored_traces(path)[0]
-    return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), given)
+    return path_of_text(read_text(path, CODES, JSON_LIMIT), str(path), named)
 
 
-def path_of_text(text: str, name: str, given: NamedSelection) -> WebTrace:
+def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
     """Return the part of a trace that the plain model follows, as a path of the explorer."""
-    loaded = recorded_text(text, name, given)
+    loaded = recorded_text(text, name, named)
     origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
     selection = origin.selection()
     space = FollowedSpace(selection)

@@ -69,7 +69,7 @@ def explain(
     """
     from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
     from elrcheck.console.selection_options import selection_of_trace
-    from elrcheck.stored_traces.subject import subject_of
+    from elrcheck.stored_traces.followed_trace import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection), source_format)
     report = run_explain(subject, ExplainQuestion(properties, action, at))

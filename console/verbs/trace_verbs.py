@@ -54,7 +54,7 @@ def show(
     """
     from elrcheck.commands.trace import show as viewing
     from elrcheck.console.selection_options import selection_of_trace
-    from elrcheck.stored_traces.subject import subject_of
+    from elrcheck.stored_traces.followed_trace import subject_of
 
     if notation is not None and expressions:
         raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
@@ -85,7 +85,7 @@ def diff(
     """
     from elrcheck.commands.trace import diff as difference
     from elrcheck.console.selection_options import selection_of_trace
-    from elrcheck.stored_traces.subject import subject_of
+    from elrcheck.stored_traces.followed_trace import subject_of
 
     model = selection_of_trace(selection)
     report = difference.diff(subject_of(a, None, model), subject_of(b, None, model))
@@ -117,7 +117,7 @@ def minimise(
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
     from elrcheck.console.selection_options import selection_of_trace
-    from elrcheck.stored_traces.subject import subject_of
+    from elrcheck.stored_traces.followed_trace import subject_of
 
     subject = subject_of(path, repro, selection_of_trace(selection))
     with shell.open_progress() as progress:
@@ -171,7 +171,7 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     from elrcheck.commands.trace.step import step as walk
     from elrcheck.console.selection_options import selection_of_trace
     from elrcheck.report.plain_words import several
-    from elrcheck.stored_traces.subject import subject_of
+    from elrcheck.stored_traces.followed_trace import subject_of
 
     if path is None and repro is None:
         repro = ""

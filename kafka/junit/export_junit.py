@@ -33,7 +33,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.budgets import Spent
 from elrcheck.model.knobs import plain, summary
 from elrcheck.model.variants import VARIANTS
-from elrcheck.stored_traces.subject import subject_of
+from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.behaviour import Behaviour
 from elrcheck.traces.loaded import NamedSelection

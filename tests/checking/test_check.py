@@ -15,7 +15,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
-from elrcheck.stored_traces.subject import of_repro
+from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
 from support.following import refused_step

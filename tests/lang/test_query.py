@@ -14,7 +14,7 @@ from elrcheck.commands.trace.query_states import read_query
 from elrcheck.commands.trace.show import Filters, show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
-from elrcheck.stored_traces.subject import subject_of
+from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from support.lost_record import lost_record, stored

@@ -16,7 +16,7 @@ from elrcheck.commands.trace.show import sample
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.results.trace_reports import Clause, ExplainReport
-from elrcheck.stored_traces.subject import subject_of
+from elrcheck.stored_traces.followed_trace import subject_of
 from elrcheck.traces.loaded import NamedSelection
 from elrcheck.traces.replay import Replayed
 from support.lost_record import LEGACY, lost_record, stored

@@ -14,7 +14,7 @@ import pytest
 
 from elrcheck.base.error_codes import CODES
 from elrcheck.commands.web.web_server import MOST_BYTES
-from elrcheck.stored_traces.subject import of_repro
+from elrcheck.stored_traces.followed_trace import of_repro
 from support.web_client import LEGACY, PATH, Client, serving
 
 STATE = {"model": LEGACY, "path": PATH}

@@ -20,13 +20,13 @@ from elrcheck.traces.replay import Replayed, replay
 from elrcheck.traces.truth import first_violated
 
 
-def subject_of(path: Path | None, repro: str | None, given: NamedSelection, form: Format | None = None) -> Replayed:
+def subject_of(path: Path | None, repro: str | None, named: NamedSelection, form: Format | None = None) -> Replayed:
     """Load the trace of a file or of an action-index path; raise UsageFault unless exactly one is given."""
     if (path is None) == (repro is None):
         raise UsageFault("usage-missing", "give either FILE or --repro", help="see --help")
     if path is None:
-        return of_repro(repro or "", given.selection)
-    loaded = read_recorded(path, given, form)
+        return of_repro(repro or "", named.selection)
+    loaded = read_recorded(path, named, form)
     followed = replay(loaded.model, loaded.config, loaded.behaviour)
     if followed.rejection is not None:
         raise UsageFault(
