@@ -123,7 +123,7 @@ def _run_random(lowered: Lowered, request: SimulateRequest, seed: int, progress:
     )
 
     def trace(check: int) -> Iterable[tuple[int, ...]]:
-        return walks.again(result.first[check].walk, result.first[check].step)
+        return walks.replayed(result.first[check].walk, result.first[check].step)
 
     return SimulationRun(walks, result, report, result.first, {}, trace)
 

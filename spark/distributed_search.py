@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from elrcheck.explorer.kernel.kernel import blueprint
+from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import Rows
 from elrcheck.lang.lowering.program import Program
 from elrcheck.spark.exchange import LevelExchange
 from elrcheck.spark.placement import Placement
@@ -104,10 +104,10 @@ class SparkSearch(Search):
     def _advance(self, depth: int, begun: Tally) -> str | None:
         frontier = self.space.sizes[-1]
         if isinstance(self.space, Distributed):
-            if self.placement.returns(frontier, self.space.distinct):
-                self._come_back(self.space)
-        elif self.placement.goes(frontier):
-            self._go(len(self.space.sizes))
+            if self.placement.favours_driver(frontier, self.space.distinct):
+                self._return_to_driver(self.space)
+        elif self.placement.favours_spark(frontier):
+            self._move_to_spark(len(self.space.sizes))
         started = self._level_started = time.perf_counter()
         with self._saved_from_failures(depth, begun):
             reason = super()._advance(depth, begun)
@@ -144,18 +144,18 @@ class SparkSearch(Search):
         where = f"{self.partitions} partitions" if self.partitions > 1 else "1 partition"
         return f", {len(self.costs)} levels on Spark in {where}, {self.threads} threads each"
 
-    def _go(self, levels: int) -> None:
+    def _move_to_spark(self, levels: int) -> None:
         """Move the search to Spark, with its first `levels` levels."""
         self._adopt(self.space.written, self.space.batches, levels)
 
-    def _come_back(self, space: Distributed) -> None:
+    def _return_to_driver(self, space: Distributed) -> None:
         """Bring the states back to the driver, if they fit into its memory."""
         mine = self._in_memory()
         if mine.load(space.written):
             self.space = mine
         else:
             self.crew.forget()
-            self.placement.stays = True
+            self.placement.too_large = True
 
     def _note(self, judgement: Judgement) -> None:
         self.tally.note(judgement, self._depth)
@@ -166,22 +166,22 @@ class SparkSearch(Search):
 
     def _spill_from(self, depth: int, begun: Tally) -> None:
         """Move states that exceed the driver's memory to Spark."""
-        self._go(depth + 1)
+        self._move_to_spark(depth + 1)
 
     def _spill(self, written: list[SavedLevel]) -> None:
         """Continue a saved run that exceeds the driver's memory on Spark."""
-        self._go_on(written)
+        self._continue_on_spark(written)
 
     def resume(self, written: list[SavedLevel], tally: Tally) -> None:
         """Resume from a checkpoint: on Spark if it was written there or is too large for the driver."""
         if written and Distributed.wrote(written[-1], self.partitions):
-            self._go_on(written)
+            self._continue_on_spark(written)
             self.tally = tally
             self.crew.restore(tally.counters)
         else:
             super().resume(written, tally)
 
-    def _go_on(self, written: list[SavedLevel]) -> None:
+    def _continue_on_spark(self, written: list[SavedLevel]) -> None:
         self._adopt(written, lambda depth: self._level_files.read(written[depth]), len(written))
 
     def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
@@ -197,5 +197,5 @@ class SparkSearch(Search):
             self.tasks,
         )
         space.adopt(written, batches, levels)
-        self.placement.gone(space.sizes[-1])
+        self.placement.note_move(space.sizes[-1])
         self.space = space

@@ -24,17 +24,17 @@ class Placement:
     """Decides where the next level is computed.
 
     handover: size of a level, in states, from which Spark computes the next one; None to decide by time.
-    floor: seconds for an empty level on Spark. pace: seconds per state in the driver so far. went: size of
-    the level at which the search moved to Spark. levels: computed in the driver. stays: the states no longer
+    floor: seconds for an empty level on Spark. pace: seconds per state in the driver so far. moved_at: size of
+    the level at which the search moved to Spark. levels: computed in the driver. too_large: the states no longer
     fit into the driver.
     """
 
     handover: int | None = None
     floor: float = 0.0
     pace: float = 0.0
-    went: int = 0
+    moved_at: int = 0
     levels: int = 0
-    stays: bool = False
+    too_large: bool = False
 
     def measured(self, states: int, seconds: float) -> None:
         """Record that the driver expanded this many states in this time."""
@@ -42,21 +42,21 @@ class Placement:
         if states >= ENOUGH:
             self.pace = seconds / states
 
-    def goes(self, frontier: int) -> bool:
+    def favours_spark(self, frontier: int) -> bool:
         """Return True if Spark should compute the next level, from a frontier of this size."""
         if self.handover is not None:
             return frontier >= self.handover
         return frontier * self.pace > PAYS * self.floor
 
-    def gone(self, frontier: int) -> None:
-        self.went = frontier
+    def note_move(self, frontier: int) -> None:
+        self.moved_at = frontier
 
-    def returns(self, frontier: int, distinct: int) -> bool:
+    def favours_driver(self, frontier: int, distinct: int) -> bool:
         """Return True if the driver should compute the rest of the search.
 
         It has to load all states first. That pays off if the remaining levels, about as many as there were
         before the frontier had grown, would cost more on Spark.
         """
-        if self.stays or frontier >= SHRUNK * self.went:
+        if self.too_large or frontier >= SHRUNK * self.moved_at:
             return False
         return self.handover is not None or distinct * self.pace * LOADING < self.levels * self.floor

@@ -13,19 +13,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.search.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.new_level import NewLevel
 from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import ExactSet, histogram
-
-Rows = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 
 
 def write_shard(files: LevelFiles, depth: int, partition: int, partitions: int, rows: Rows, threads: int) -> SavedLevel:

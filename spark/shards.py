@@ -28,13 +28,12 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Blueprint, Kernel
 from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.word_layout import Rows, Whos
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet
 from elrcheck.spark.shard_states import HashedShard, Shard, WholeShard
 
-Rows = npt.NDArray[np.uint64]
-Whos = npt.NDArray[np.uint16]
 Piece = tuple[Rows, Whos]
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)

@@ -16,9 +16,10 @@ import numpy as np
 
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Judge, Pause
 from elrcheck.spark.exchange import Cancelled, LevelExchange
 from elrcheck.spark.shard_states import write_shard
 from elrcheck.spark.shards import by_owner

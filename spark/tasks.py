@@ -30,12 +30,13 @@ from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Rows, Whos
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.memory import peak_bytes
 from elrcheck.explorer.store.stored_levels import level_files
 from elrcheck.explorer.store.visited import ExactSet
 from elrcheck.spark.shard_states import Shard, ShardLevel
-from elrcheck.spark.shards import WORKER, Pending, Piece, Rows, Whos, by_owner
+from elrcheck.spark.shards import WORKER, Pending, Piece, by_owner
 
 if TYPE_CHECKING:
     import pyarrow as pa

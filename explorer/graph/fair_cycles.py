@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.graph.components import NONE, parts_of
-from elrcheck.explorer.graph.graph import Bools, Graph, Ints
+from elrcheck.explorer.graph.components import NONE, Bools, Ints, parts_of
+from elrcheck.explorer.graph.graph import Graph
 
 Longs = npt.NDArray[np.int64]
 

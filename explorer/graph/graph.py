@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.explorer.graph.components import Bools, Ints
 from elrcheck.explorer.kernel.word_layout import Words
 from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
@@ -24,8 +25,6 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.plain import Label, PlainModel
 
-Ints = npt.NDArray[np.int32]
-Bools = npt.NDArray[np.bool_]
 BATCH = 4096
 MIXERS = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 

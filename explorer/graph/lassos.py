@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elrcheck.explorer.graph.components import NONE
+from elrcheck.explorer.graph.components import NONE, Bools, Ints
 from elrcheck.explorer.graph.fair_cycles import Claims, FairGraph
-from elrcheck.explorer.graph.graph import Bools, Graph, Ints, StateQuestion
+from elrcheck.explorer.graph.graph import Graph, StateQuestion
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength

@@ -14,16 +14,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.kernel import CHUNK, Kernel
 from elrcheck.explorer.kernel.table_ir import ROW_BLOCK, Context, Shared
+from elrcheck.explorer.kernel.word_layout import Counts
 
 SLICE = 256
 ALONE = 2048  # frontiers up to this size are not worth a second thread
 ROUND_SECONDS = 0.2
 LONGEST_ROUND = 1 << 24
-Counts = npt.NDArray[np.int64]
 
 
 class Worker:

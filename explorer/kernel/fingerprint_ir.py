@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from elrcheck.explorer.kernel.emit import copy_row
 from elrcheck.explorer.kernel.hash_ir import hash_function, hash_functions
-from elrcheck.explorer.kernel.table_ir import NEXT_SLOT, ROW_BLOCK, Context, Shared, insert_rows
+from elrcheck.explorer.kernel.table_ir import NEXT_ROW, NEXT_SLOT, Context, insert_rows
 
 
 def credit_bits(instances: int) -> int:
@@ -127,17 +127,7 @@ claim:
   %won = extractvalue {{ i64, i1 }} %swap, 1
   br i1 %won, label %mine, label %probe
 mine:{store}
-  call void @displaced(ptr %c, i64 %home, i64 %j, i64 %slots)
-  %next.p = getelementptr i64, ptr %c, i64 {Context.ROW:d}
-  %next = load i64, ptr %next.p, align 8
-  %last.p = getelementptr i64, ptr %c, i64 {Context.ROW_END:d}
-  %last = load i64, ptr %last.p, align 8
-  %none = icmp eq i64 %next, %last
-  br i1 %none, label %reserve, label %write
-reserve:
-  %rows.p = getelementptr i64, ptr %s, i64 {Shared.ROWS:d}
-  %got = atomicrmw add ptr %rows.p, i64 {ROW_BLOCK} monotonic
-  %got.end = add i64 %got, {ROW_BLOCK}
+  call void @displaced(ptr %c, i64 %home, i64 %j, i64 %slots){NEXT_ROW}
   store i64 %got.end, ptr %last.p, align 8
   br label %write
 write:

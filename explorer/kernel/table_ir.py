@@ -84,6 +84,20 @@ NEXT_SLOT = """
   %j1 = select i1 %wraps, i64 0, i64 %j0"""
 
 
+NEXT_ROW = f"""
+  %next.p = getelementptr i64, ptr %c, i64 {Context.ROW:d}
+  %next = load i64, ptr %next.p, align 8
+  %last.p = getelementptr i64, ptr %c, i64 {Context.ROW_END:d}
+  %last = load i64, ptr %last.p, align 8
+  %none = icmp eq i64 %next, %last
+  br i1 %none, label %reserve, label %write
+reserve:
+  %rows.p = getelementptr i64, ptr %s, i64 {Shared.ROWS:d}
+  %got = atomicrmw add ptr %rows.p, i64 {ROW_BLOCK} monotonic
+  %got.end = add i64 %got, {ROW_BLOCK}"""
+"""Take the next of the rows that the worker has reserved, or reserve more: %next, or %got up to %got.end."""
+
+
 def _same(words: int) -> str:
     lines = ["define internal i1 @same(ptr %a, ptr %b) alwaysinline {"]
     total = "0"
@@ -148,17 +162,7 @@ share:
 take:
   %was = atomicrmw umin ptr %old.p, i16 %who monotonic
   br label %end
-claim:
-  %next.p = getelementptr i64, ptr %c, i64 {Context.ROW:d}
-  %next = load i64, ptr %next.p, align 8
-  %last.p = getelementptr i64, ptr %c, i64 {Context.ROW_END:d}
-  %last = load i64, ptr %last.p, align 8
-  %none = icmp eq i64 %next, %last
-  br i1 %none, label %reserve, label %write
-reserve:
-  %rows.p = getelementptr i64, ptr %s, i64 {Shared.ROWS:d}
-  %got = atomicrmw add ptr %rows.p, i64 {ROW_BLOCK} monotonic
-  %got.end = add i64 %got, {ROW_BLOCK}
+claim:{NEXT_ROW}
   store i64 %got, ptr %next.p, align 8
   store i64 %got.end, ptr %last.p, align 8
   br label %write

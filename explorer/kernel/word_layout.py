@@ -17,7 +17,11 @@ import numpy.typing as npt
 from elrcheck.lang.lowering.program import Leaf
 
 Words = npt.NDArray[np.uint64]
+Rows = npt.NDArray[np.uint64]
 Ints = npt.NDArray[np.int64]
+Counts = npt.NDArray[np.int64]
+Whos = npt.NDArray[np.uint16]
+"""Words, rows of them, numbers, counts, and the instances credited with rows."""
 WORD = 64
 
 

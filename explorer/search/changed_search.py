@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.word_layout import Successors
+from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import violates
-from elrcheck.explorer.search.vector import Ints, Rows, VectorSearch, all_hold, evaluate_columns
+from elrcheck.explorer.search.vector import VectorSearch, all_hold, evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import Relowered

@@ -24,7 +24,7 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.kernel.word_layout import Successors
+from elrcheck.explorer.kernel.word_layout import Rows, Successors
 from elrcheck.explorer.search.judgement import judge_rows
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.explorer.search.tally import Tally
@@ -37,7 +37,6 @@ from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
 
 Progress = Callable[[LevelStats], None]
-Rows = npt.NDArray[np.uint64]
 INTERRUPTED = "interrupted"
 
 

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, WalkShared
-from elrcheck.explorer.kernel.word_layout import Successors
+from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.splitmix import WORD, mix, mix_all
 from elrcheck.explorer.search.vector import evaluate_columns
@@ -39,8 +39,6 @@ from elrcheck.explorer.search.walk import Walks, WalkStats
 from elrcheck.lang.lowering.falsity import FAR, falsities
 from elrcheck.lang.lowering.program import Program
 
-Rows = npt.NDArray[np.uint64]
-Ints = npt.NDArray[np.int64]
 LANES = 256
 STRIDE = 16
 APIECE = 4

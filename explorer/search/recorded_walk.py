@@ -21,8 +21,9 @@ from enum import Enum
 import numpy as np
 import numpy.typing as npt
 
-from elrcheck.explorer.search.splitmix import Words, mix_all
-from elrcheck.explorer.search.vector import Ints, evaluate_columns
+from elrcheck.explorer.kernel.word_layout import Ints, Words
+from elrcheck.explorer.search.splitmix import mix_all
+from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
 

@@ -15,17 +15,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
-from elrcheck.explorer.kernel.word_layout import WordLayout, make_layout
+from elrcheck.explorer.kernel.word_layout import Rows, WordLayout, make_layout
 from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.lowering.program import Leaf
 
 Row = tuple[int, ...]
-Rows = npt.NDArray[np.uint64]
 Trace = list[tuple[int, ...]]
 Order = Callable[[Rows], Rows]
 """Makes rows of packed states comparable, word by word."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.walk_memory import MIX_1, MIX_2
+from elrcheck.explorer.kernel.word_layout import Words
 
-Words = npt.NDArray[np.uint64]
 WORD = (1 << 64) - 1
 
 

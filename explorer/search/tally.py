@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts
 from elrcheck.explorer.search.judgement import Judgement
-
-Counts = npt.NDArray[np.int64]
 
 
 class SavedTally(Record, frozen=True):

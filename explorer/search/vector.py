@@ -15,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
-from elrcheck.explorer.kernel.word_layout import Successors, make_layout
+from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors, make_layout
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
 from elrcheck.lang.lowering.program import Program
 
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.uint64]
 BATCH = 8192
 
 

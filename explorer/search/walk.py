@@ -193,8 +193,8 @@ class Walks:
 
     # -- single walks and states
 
-    def again(self, walk: int, steps: int) -> list[tuple[int, ...]]:
-        """Replay a walk: leaf values of its initial state and of up to `steps` more, fewer if it ends."""
+    def replayed(self, walk: int, steps: int) -> list[tuple[int, ...]]:
+        """Return the leaf values of the initial state of a walk and of up to `steps` more, fewer if it ends."""
         row = self._start[0].copy()
         states = [self.layout.unpack(row.tolist())]
         base = self._base(walk)

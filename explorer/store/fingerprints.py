@@ -17,8 +17,9 @@ from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.fingerprint_ir import credit_bits
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.memory import Region
-from elrcheck.explorer.store.row_set import Counts, Rows, RowSet
+from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.visited import FIRST_ROWS, LARGEST_SLOTS, STEP
 
 LEAST_SPACING = 1 << 12

@@ -8,10 +8,11 @@ import numpy as np
 
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.new_level import NewLevel
-from elrcheck.explorer.store.spaces import Counts, Judge, Pause, Rows
+from elrcheck.explorer.store.spaces import Judge, Pause
 
 
 class Hashed:

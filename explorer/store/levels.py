@@ -25,12 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.base.atomic import FileDraft, sync_folder, writing
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.explorer.kernel.word_layout import Rows
 
-Rows = npt.NDArray[np.uint64]
 GROUP = 1 << 16
 PARTS = 64
 READ = 1 << 20

@@ -6,9 +6,10 @@ import contextlib
 from types import TracebackType
 from typing import Self
 
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
-from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, Rows, SavedLevel
-from elrcheck.explorer.store.row_set import Counts, RowSet
+from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, SavedLevel
+from elrcheck.explorer.store.row_set import RowSet
 from elrcheck.explorer.store.spaces import Judge
 
 

@@ -10,10 +10,8 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Context, Shared
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.memory import Region
-
-Rows = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 
 
 class RowSet(ABC):

@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
-Rows = npt.NDArray[np.uint64]
-Counts = npt.NDArray[np.int64]
 Pause = Callable[[int], str | None]
 Judge = Callable[[int, int, int], None]
 """Judge(address, first, last): evaluate the new rows first..last of the array at the address."""

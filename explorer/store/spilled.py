@@ -27,8 +27,9 @@ import numpy.typing as npt
 from elrcheck.base.atomic import writing
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Counts, Judge, Pause, Rows
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Judge, Pause
 from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.explorer.store.levels import FileMark, LevelDraft, LevelFiles, Rows
+from elrcheck.explorer.kernel.word_layout import Rows
+from elrcheck.explorer.store.levels import FileMark, LevelDraft, LevelFiles
 from elrcheck.explorer.store.storage import Storage
 
 

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.table_ir import Shared
+from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.memory import Region
-from elrcheck.explorer.store.row_set import Counts, Rows, RowSet
+from elrcheck.explorer.store.row_set import RowSet
 
 FIRST_ROWS = 1 << 12
 FIRST_SLOTS = 1 << 13

@@ -82,7 +82,7 @@ def test_successors_are_drawn_evenly() -> None:
 def test_steps_of_a_walk_and_neighbouring_walks_are_unlike() -> None:
     """Of nine pairs of choices, in two steps of one walk or of two walks, each is as likely."""
     walks = Walks(grid(64, 3), 5, 40)
-    paths = [[_axis(a, b) for a, b in itertools.pairwise(walks.again(w, 40))] for w in range(60)]
+    paths = [[_axis(a, b) for a, b in itertools.pairwise(walks.replayed(w, 40))] for w in range(60)]
     along = Counter(pair for path in paths for pair in itertools.pairwise(path))
     across = Counter(pair for one, two in itertools.pairwise(paths) for pair in zip(one, two, strict=True))
     for pairs in (along, across):
@@ -105,7 +105,7 @@ def test_any_number_of_workers_gives_the_same(program: Program) -> None:
 def test_the_choice_of_checks_does_not_change_the_walks(model: Model) -> None:
     config = resolve(QUIET).config
     one, other = (Walks(lower(model, config, fns).program, 6, 30) for fns in ((), model.always))
-    assert all(one.again(walk, 30) == other.again(walk, 30) for walk in range(20))
+    assert all(one.replayed(walk, 30) == other.replayed(walk, 30) for walk in range(20))
     assert one.run(1000).taken == other.run(1000).taken
 
 
@@ -144,7 +144,7 @@ def test_native_walks_are_those_that_python_follows() -> None:
     program, depth = sliding_puzzle(), 12
     walks = Walks(program, 3, depth)
     result = walks.run(70)
-    paths = [walks.again(walk, depth) for walk in range(70)]
+    paths = [walks.replayed(walk, depth) for walk in range(70)]
     steps = naive_search(program).steps
     assert all(after in steps[before] for path in paths for before, after in itertools.pairwise(path))
     assert sum(result.enabled) == sum(len(steps[state]) for path in paths for state in path[:-1])
@@ -189,7 +189,7 @@ def test_distinct_states_are_estimated() -> None:
     assert round(walked(tokens(7, 3), 500, 100).distinct) == 35
     walks = Walks(grid(64, 3), 2, 50)
     result = walks.run(300)
-    exact = len({state for walk in range(300) for state in walks.again(walk, 50)})
+    exact = len({state for walk in range(300) for state in walks.replayed(walk, 50)})
     assert abs(result.distinct - exact) < 4 * result.error < exact / 10
 
 
@@ -209,7 +209,7 @@ def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
     walks = Walks(lowered.program, 11, 40)
     plain = PlainModel(model, config)
     for walk in range(3):
-        states = [lowered.decode(row) for row in walks.again(walk, 40)]
+        states = [lowered.decode(row) for row in walks.replayed(walk, 40)]
         labels = replay(model, config, of_states(states)).followed.labels
         assert len(labels) == 40 and all(plain.within(state) for state in states)
 
