@@ -152,9 +152,12 @@ class RecipeRun:
 
     def _act(self, action: Action) -> str:
         """Do one step, and return its result in words."""
+        cluster, clients = self._cluster, self._cluster.clients
         match action:
             case Create():
-                self._cluster.clients.create(action.topic, action.assignments, action.config)
+                clients.create(action.topic, action.assignments, action.config)
+            case Delete():
+                clients.delete(action.topic)
             case Produce():
                 return self._produce(action)
             case Send():
@@ -176,12 +179,31 @@ class RecipeRun:
                 return action.because
             case Elect():
                 return self._elect(action)
-            case Delete() | Reassign() | Configure() | Throttle() | Feature() | Unregister():
-                self._operate(action)
+            case Reassign():
+                self._reassign(action)
+            case Configure():
+                clients.configure(action.kind, action.name, action.values)
+            case Throttle():
+                for broker in range(cluster.broker_count):
+                    clients.configure("broker", str(broker), {THROTTLE: str(action.rate)})
+            case Feature():
+                clients.feature(action.name, action.level, action.kind)
+            case Unregister():
+                clients.unregister(action.broker)
             case Signal() | Start() | Exited():
                 self._process(action)
-            case MoveDirectory() | Directory() | DeleteCleanStopFiles() | LoseLog():
-                self._directories(action)
+            case MoveDirectory():
+                self._move(action)
+            case DeleteCleanStopFiles():
+                cluster.delete_clean_stop_files(action.broker)
+            case LoseLog():
+                cluster.lose_log(action.broker, action.partition)
+            case Directory(kind="lose"):
+                cluster.lose_directory(action.broker, action.directory)
+            case Directory(kind="replace"):
+                cluster.replace_directory(action.broker, action.directory)
+            case Directory():
+                cluster.drop_directory(action.broker, action.directory)
         return ""
 
     def _elect(self, action: Elect) -> str:
@@ -199,23 +221,6 @@ class RecipeRun:
         if action.refused is not None:
             raise NotSeen(f"{action.partition}: the {action.kind} election is not refused")
         return ""
-
-    def _operate(self, action: Delete | Reassign | Configure | Throttle | Feature | Unregister) -> None:
-        clients = self._cluster.clients
-        match action:
-            case Delete():
-                clients.delete(action.topic)
-            case Reassign():
-                self._reassign(action)
-            case Configure():
-                clients.configure(action.kind, action.name, action.values)
-            case Throttle():
-                for broker in range(self._cluster.broker_count):
-                    clients.configure("broker", str(broker), {THROTTLE: str(action.rate)})
-            case Feature():
-                clients.feature(action.name, action.level, action.kind)
-            case Unregister():
-                clients.unregister(action.broker)
 
     def _reassign(self, action: Reassign) -> None:
         try:
@@ -242,22 +247,6 @@ class RecipeRun:
                 self._cluster.pause(broker)
             case Signal():
                 self._cluster.resume(broker)
-
-    def _directories(self, action: MoveDirectory | Directory | DeleteCleanStopFiles | LoseLog) -> None:
-        cluster = self._cluster
-        match action:
-            case MoveDirectory():
-                self._move(action)
-            case DeleteCleanStopFiles():
-                cluster.delete_clean_stop_files(action.broker)
-            case LoseLog():
-                cluster.lose_log(action.broker, action.partition)
-            case Directory(kind="lose"):
-                cluster.lose_directory(action.broker, action.directory)
-            case Directory(kind="replace"):
-                cluster.replace_directory(action.broker, action.directory)
-            case Directory():
-                cluster.drop_directory(action.broker, action.directory)
 
     def _move(self, action: MoveDirectory) -> None:
         cluster, where = self._cluster, (action.broker, action.partition)
