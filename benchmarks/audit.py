@@ -6,7 +6,7 @@
 Writes the metadata log of a cluster whose brokers restart one after the other (cluster_restarts.py in
 tests/support) into a temporary folder, and audits it in a process of its own: time of the processor, because
 other processes may run, time on the clock, and the largest resident memory. --keep: the folder for the log,
-which is not written again if it is there. --workers: with so many processes; the memory is that of the
+which is not written again if it is there. --workers: with that many processes; the memory is that of the
 reader, and of the largest of them. --spark: the same on Spark; the memory is that of Python and Java
 together, twice a second. --parts: side by side, in this process, `cut`
 (batches checked and cut into records), `follow` (records decoded and applied one by one), `judge` (each

@@ -140,12 +140,12 @@ class _Meter:
         self.progress.stage(f"[{number}/{self.count}] {log.name}")
 
     def end(self, findings: Sequence[LogFindings]) -> None:
-        """These logs have been read."""
+        """Count the findings of the logs that have been read."""
         self.records = sum(each.read.records for each in findings)
         self.flags = sum(len(each.flags) for each in findings)
 
     def read(self, last: Applied | LogEntry | RecordRun, records: int, flags: int) -> None:
-        """Of this log, so far."""
+        """Report what was read of this log so far, if the last report is old enough."""
         self.steps += 1
         if self.steps % STEPS:
             return

@@ -143,7 +143,7 @@ def _serve(pipe: Connection, number: int, count: int) -> None:
 def _items(
     pipe: Connection, messages: queue.Queue[bytes | None], flags: Sequence[object], raised: int
 ) -> Iterator[Item]:
-    """The items of a log, as they arrive; after each message the number of flags goes back."""
+    """Yield the items of a log as they arrive; after each message send back the number of flags."""
     sent = raised
     while (message := messages.get()) is not None:
         items = pickle.loads(message)

@@ -179,7 +179,7 @@ class SparkAudit(AuditTasks):
         return answer
 
     def _frame(self, places: Sequence[FilePlace]) -> DataFrame:
-        """Files for the tasks: those with a path are opened there, Spark reads the others."""
+        """Return a frame of files for the tasks: those with a path are opened there, Spark reads the others."""
         near = [(*place, None) for place in places if self.listed[place[2]].uri is None]
         context = self.session.sparkContext
         frame = self.session.createDataFrame(context.parallelize(near, max(len(near), 1)), FILE)

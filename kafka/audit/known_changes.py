@@ -1,4 +1,4 @@
-"""Applies the records of partitions that are like one which was judged harmless before.
+"""Records of partitions that are applied at once, because one like them was judged harmless before.
 
 Nearly every record of a log moves a partition from one sound state to another, in a way that some event of the
 controller explains. What the audit has to say of such a record depends on a question in which no broker has an

@@ -46,15 +46,15 @@ class AuditTasks(ABC):
 
     @abstractmethod
     def judge(self, shared: Shared) -> Iterator[tuple[int, bytes]]:
-        """The findings in every bucket of partitions, by log."""
+        """Yield the findings in every bucket of partitions, by log."""
 
     @abstractmethod
     def rows_of(self, number: int, keys: Sequence[PartitionKey]) -> Iterator[BucketRow]:
-        """The records of these partitions of a log."""
+        """Yield the records of these partitions of a log."""
 
     @abstractmethod
     def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
-        """The answer about every dump, by log."""
+        """Yield the answer about every dump, by log."""
 
 
 def run_tasks(tasks: AuditTasks, progress: Progress) -> tuple[list[LogFindings], list[AuditTimeline], bool]:

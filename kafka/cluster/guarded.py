@@ -82,7 +82,7 @@ class Guarded:
         self._ask({"tell": name, "line": line})
 
     def exit_codes(self) -> dict[str, int | None]:
-        """The exit code of every process that was started, None while it runs; negative for a signal."""
+        """Return the exit code of every process that was started: None while it runs, negative for a signal."""
         return self._ask({"poll": True})
 
     def kill_all(self) -> None:
@@ -127,7 +127,7 @@ class Guarded:
         return answer
 
     def _lost(self) -> EnvironmentFault:
-        """The warden died, and its processes with it."""
+        """Return the fault of a warden that died, and its processes with it."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
         self._log.seek(0)

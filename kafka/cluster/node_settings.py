@@ -71,7 +71,7 @@ class ClusterLayout:
         return self.folder / f"{node}.properties"
 
     def log_dir(self, node: int, number: int = 0) -> Path:
-        """The log directory of a node; brokers may have several, the controller has number 0."""
+        """Return a log directory of a node; brokers may have several, the controller has number 0."""
         return self.folder / f"logs-{node}-{number}"
 
     def write(self, node: int, log_dirs: Sequence[int] | None = None) -> None:

@@ -1,8 +1,8 @@
-"""Checksums (CRC-32C) of any parts of a file, of which every byte is read about once.
+"""Checksums (CRC-32C) of any parts of a file, with every byte read about once.
 
 The checksum of a part follows from those of two beginnings of the file: the one that ends where the part
-starts, carried over as many zeros as the part has bytes, and the one that ends where the part ends. These are
-kept for every `STEP` bytes. So a file that claims a long batch at each of many places, all of them false,
+starts, carried over as many zeros as the part has bytes, and the one that ends where the part ends. They are
+computed for every `STEP` bytes. So a file that claims a long batch at each of many places, all of them false,
 costs no more than its length.
 """
 
@@ -59,7 +59,7 @@ class RangeSums:
 
 
 def _over_zeros(sums: Sums, lengths: Places) -> Sums:
-    """Return the share that each checksum has in that of the same bytes with so many others behind them."""
+    """Return the effect of as many zero bytes as `lengths` says on each checksum."""
     bit = 0
     while (lengths >> bit).any():
         longer = np.flatnonzero(lengths >> bit & 1)
