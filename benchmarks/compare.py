@@ -24,7 +24,7 @@ from typing import Any
 from measure import (
     MEBI,
     Child,
-    Table,
+    PrintedTable,
     add_selection,
     control,
     end_children_on_sigterm,
@@ -312,7 +312,7 @@ def show(report: dict[str, Any]) -> None:
     print("control: " + ", ".join(f"{value:.2f}" for value in report["controls"]) + "\n")
     rates = (("states/s", 12, ",.0f"), ("per CPU s", 12, ",.0f"), ("steps/s", 13, ",.0f"))
     sizes = (("peak MiB", 10, ",.0f"), ("B/state", 12, ",.0f"), ("in store", 9, ".0f"))
-    table = Table(("engine, cores", 28, ""), ("distinct", 13, ",d"), ("seconds", 10, ".3f"), *rates, *sizes)
+    table = PrintedTable(("engine, cores", 28, ""), ("distinct", 13, ",d"), ("seconds", 10, ".3f"), *rates, *sizes)
     for row in report["rows"]:
         fields = ("distinct_per_second", "distinct_per_cpu_second", "steps_per_second")
         memory = (row["peak_bytes"] / MEBI, row["peak_bytes_per_state"], row["store_bytes_per_state"])
@@ -320,7 +320,9 @@ def show(report: dict[str, Any]) -> None:
         values = (row["engine"], row["distinct"], row["seconds"], *(row[field] for field in fields), *memory)
         table.row(*values, note=note)
     print()
-    table = Table(("ratio of states/s", 52, ""), ("median", 8, ".2f"), ("per CPU s", 11, ".2f"), ("wanted", 8, "g"))
+    table = PrintedTable(
+        ("ratio of states/s", 52, ""), ("median", 8, ".2f"), ("per CPU s", 11, ".2f"), ("wanted", 8, "g")
+    )
     for ratio in report["ratios"]:
         rounds = "  " + " ".join(format(value, ".2f") for value in ratio["rounds"])
         values = (ratio["median"], ratio["median_per_cpu_second"], ratio["wanted"])

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from edited_copy import EditedCopy, SourceEdit
-from measure import Table
+from measure import PrintedTable
 
 MANY = 6
 """More actions than these are counted, not named."""
@@ -110,7 +110,7 @@ class EditedProofs:
     def __init__(self, copy: EditedCopy, settings: list[str]) -> None:
         self.copy, self.settings = copy, settings
         numbers = (("cells", 7, ""), ("again", 7, ""), ("seconds", 9, ".1f"), ("processor", 10, ".1f"))
-        self.table = Table(("run", 34, ""), ("verdict", 13, ""), *numbers, ("actions", 9, ""))
+        self.table = PrintedTable(("run", 34, ""), ("verdict", 13, ""), *numbers, ("actions", 9, ""))
 
     def edit(self, name: str, edit: ProofEdit, compare: bool) -> int:
         """Prove with one edit; return the number of surprises."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from edited_copy import EditedCopy, SourceEdit
-from measure import Table
+from measure import PrintedTable
 
 EDITS = {
     "recovery": SourceEdit(
@@ -62,7 +62,9 @@ class EditedSuite:
 
     def __init__(self, copy: EditedCopy, sample: int) -> None:
         self.copy, self.sample = copy, sample
-        self.table = Table(("run", 44, ""), ("configurations", 15, ""), ("searched", 10, ""), ("seconds", 9, ".1f"))
+        self.table = PrintedTable(
+            ("run", 44, ""), ("configurations", 15, ""), ("searched", 10, ""), ("seconds", 9, ".1f")
+        )
 
     def wrong_answers(self, name: str, edit: SourceEdit) -> int:
         """Answer with one edit; return the number of stored answers that are not those of the search."""

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from measure import Table
+from measure import PrintedTable
 
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.select import select_properties
@@ -55,7 +55,7 @@ def main() -> int:
     options = parser.parse_args()
     walk.BLOCK = BLOCK  # the resolution of the count, nothing else: a walk depends on seed and number
     walks = [(head, width, "") for kind in ("uniform", "guided") for head, width in ((kind, 12), ("runs", 7), ("s", 8))]
-    table = Table(("hazard", 8, ""), ("depth", 6, ""), ("search", 10, ",d"), *walks, ("states/states", 15, ""))
+    table = PrintedTable(("hazard", 8, ""), ("depth", 6, ""), ("search", 10, ",d"), *walks, ("states/states", 15, ""))
     for name in options.hazard or DEEP:
         program = program_of(name)
         whole = Search(program, SearchSettings(cache=KernelCache())).run(None, "first")

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from measure import Table, add_selection, lowered, run_again, start_control, work_of, write_report
+from measure import PrintedTable, add_selection, lowered, run_again, start_control, work_of, write_report
 
 BLOCK = 32 << 10
 PLANNED = (10**10, 10**11, 10**12)
@@ -216,7 +216,7 @@ def main() -> int:
     last = max(points)
     print(f"\n{last} nodes of {options.cores} cores, {options.gbit:g} Gbit/s each, planned:")
     minutes = (("computing min", 14, ",.1f"), ("network min", 12, ",.1f"), ("in all min", 12, ",.1f"))
-    table = Table(("states", 20, ",d"), ("GiB a node", 14, ",.1f"), ("GiB sent each", 16, ",.1f"), *minutes)
+    table = PrintedTable(("states", 20, ",d"), ("GiB a node", 14, ",.1f"), ("GiB sent each", 16, ",.1f"), *minutes)
     held = min(point["used"] / point["distinct"] for nodes, point in points.items() if nodes)
     for states in PLANNED:
         table.row(states, *planned(points[last], last, states, held, options))

@@ -71,7 +71,7 @@ def lowered(options: argparse.Namespace) -> Program:
     return lower(model, config, (*model.always, *model.sometimes)).program
 
 
-class Table:
+class PrintedTable:
     """A table that is printed row by row. columns: head, width and format; the first one is aligned to the left."""
 
     def __init__(self, *columns: tuple[str, int, str]) -> None:

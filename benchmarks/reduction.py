@@ -24,7 +24,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from measure import Table
+from measure import PrintedTable
 
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.catalogue.select import resolve
@@ -75,7 +75,7 @@ def main() -> int:
     plain = (("states", 11, ",d"), ("steps", 12, ",d"), ("s", 8, ".3f"))
     left_out = (("left out", 10, ".1%"), ("s", 6, ".2f"))
     reduced = (("--reduce", 10, ".2f"), ("steps", 7, ".2f"), ("s", 6, ".2f"), ("both", 7, ".2f"), ("most", 8, ".1%"))
-    table = Table(("scope", 28, ""), *plain, *left_out, *reduced)
+    table = PrintedTable(("scope", 28, ""), *plain, *left_out, *reduced)
     for scope in options.scope or SCOPES:
         cases = [(program_of(scope, overrides), leave) for overrides in ((), REDUCE) for leave in (False, True)]
         every, fewer, merged, both = (measured(program, options, leave_out) for program, leave_out in cases)

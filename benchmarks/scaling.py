@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from measure import MEBI, Table, add_selection, run_child, start_control, write_report
+from measure import MEBI, PrintedTable, add_selection, run_child, start_control, write_report
 
 BIG = ("metadata=log", "records=2", "log_slots=2", "response_loss=true", "shrinks=1")
 STOPPED = 3  # exit code of an inconclusive search, such as one stopped by a limit
@@ -73,7 +73,7 @@ def main() -> None:
         bases = {mode: check(selection, mode, options.workers, few)["peak_bytes"] for mode in modes}
     print("base: " + ", ".join(f"{mode} {size / MEBI:,.0f} MiB" for mode, size in bases.items()))
     numbers = (("seconds", 10, ".2f"), ("states/s", 12, ",.0f"), ("peak MiB", 10, ",.0f"), ("B/state", 10, ".1f"))
-    table = Table(("mode", 20, ""), ("distinct", 13, ",d"), *numbers, ("in store", 10, ".0f"))
+    table = PrintedTable(("mode", 20, ""), ("distinct", 13, ",d"), *numbers, ("in store", 10, ".0f"))
     points = []
     for most in (int(float(text)) for text in options.states.split(",")):
         for mode in modes:

@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from measure import MEBI, Table, add_selection, lowered, run_again, start_control, work_of, write_report
+from measure import MEBI, PrintedTable, add_selection, lowered, run_again, start_control, work_of, write_report
 
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def main() -> int:
         return 0
     quiet = start_control()
     times = (("search s", 10, ".1f"), ("process s", 10, ".1f"), ("ratio", 8, ".2f"), ("peak MiB", 10, ",.0f"))
-    table = Table(("", 12, ""), ("distinct", 14, ",d"), *times)
+    table = PrintedTable(("", 12, ""), ("distinct", 14, ",d"), *times)
     points: list[dict[str, Any]] = []
     for partitions in ("local", *options.partitions.split(",")):
         child, point = run_again(__file__, sys.argv[1:], partitions, options.folder)

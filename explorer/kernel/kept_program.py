@@ -1,10 +1,10 @@
-"""Lowered programs of earlier runs, and their kernels, kept in the cache folder.
+"""Lowered programs of earlier runs, and their kernels, in the cache folder.
 
-Lowering a model takes longer than searching a small configuration, and it always comes to the same. So its
-result is kept under a name: a digest of the sources of the model and its language, the configuration, the
+Lowering a model takes longer than searching a small configuration, and its result is always the same. So it
+is stored under a name: a digest of the sources of the model and its language, the configuration, the
 properties and the open numbers. An entry of the store has the leaves, instances and checks of a program, and
-the nodes that they need, as a table of numbers; what does not fit the model is lowered again. Only models as
-their source files have them are kept (`Model.origin`), never one that was changed in memory.
+the nodes that they need, as a table of numbers; a table that does not fit the model is replaced. Only models as
+their source files have them are stored (`Model.origin`), never one that was changed in memory.
 """
 
 from __future__ import annotations

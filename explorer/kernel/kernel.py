@@ -35,7 +35,7 @@ FINGERPRINTS = {"settle": 4}
 
 
 @dataclass(frozen=True)
-class Shapes:
+class KernelShapes:
     """Layouts of the data that native functions read and write. state_checks: see `check_ir`.
 
     lanes: number and size of the lanes of a block of states (`planes_ir`). fingerprint: words per fingerprint in
@@ -58,7 +58,7 @@ class Shapes:
 class Blueprint:
     """A kernel before compilation: plain data that can be sent to other machines. texts: its modules."""
 
-    shapes: Shapes
+    shapes: KernelShapes
     texts: tuple[str, ...]
 
     def compile(self, cache: KernelCache | None = None) -> Kernel:
@@ -68,7 +68,7 @@ class Blueprint:
 
 
 @dataclass(frozen=True)
-class Kernel(Shapes, Native):
+class Kernel(KernelShapes, Native):
     """The functions of one program.
 
     plan: what was compiled, unless the machine code was found without it.
@@ -121,12 +121,12 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
     return kernel
 
 
-def shapes_of(program: Program, fingerprint: int = 0) -> Shapes:
+def shapes_of(program: Program, fingerprint: int = 0) -> KernelShapes:
     """Return the layouts of a program's kernel."""
     if len(program.instances) >= 1 << INSTANCE_BITS:
         raise ValueError(f"{len(program.instances)} action instances do not fit into a record")
     layout = make_layout(program.leaves)
-    return Shapes(
+    return KernelShapes(
         layout=layout,
         record=RecordLayout(layout.words, flag_words(program)),
         counters=Counters(len(program.instances), len(program.leaves)),
@@ -142,7 +142,7 @@ def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
     return Blueprint(shapes, tuple(module_texts(program, shapes)))
 
 
-def module_texts(program: Program, shapes: Shapes) -> list[str]:
+def module_texts(program: Program, shapes: KernelShapes) -> list[str]:
     """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
     words, fingerprint = shapes.layout.words, shapes.fingerprint
     functions = [
@@ -154,7 +154,7 @@ def module_texts(program: Program, shapes: Shapes) -> list[str]:
     return spread_modules(program, shapes, functions)
 
 
-def spread_modules(program: Program, shapes: Shapes, functions: list[str]) -> list[str]:
+def spread_modules(program: Program, shapes: KernelShapes, functions: list[str]) -> list[str]:
     """Distribute the functions and @expand over modules.
 
     The first module holds everything except the groups of @expand; the groups fill it and further modules up

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from elrcheck.explorer.kernel.check_ir import check_function
 from elrcheck.explorer.kernel.emit import copy_row
-from elrcheck.explorer.kernel.kernel import Shapes, spread_modules
+from elrcheck.explorer.kernel.kernel import KernelShapes, spread_modules
 from elrcheck.explorer.kernel.record_ir import RecordLayout
 from elrcheck.explorer.kernel.walk_memory import (
     ENDED,
@@ -40,7 +40,7 @@ from elrcheck.explorer.kernel.walk_step_ir import choose_function, look_function
 from elrcheck.lang.lowering.program import Program
 
 
-def walk_modules(program: Program, shapes: Shapes) -> list[str]:
+def walk_modules(program: Program, shapes: KernelShapes) -> list[str]:
     """Return the IR modules with @walk, @expand and @check."""
     words = shapes.layout.words
     functions = [

@@ -1,11 +1,11 @@
-"""Answers of complete searches, by what was searched: a digest of the program, and of the engine.
+"""Answers of complete searches, stored by a digest of the program and of the engine.
 
 After a change of the model, a configuration whose lowered program is the same is not searched again. The key
-of an answer is the program itself (`lang/lowering/program_digest.py`), never the source that it was made
-from, so an answer cannot be stale. It has the counts of the transition system, and each property by a digest
+of an answer is the program itself (`lang/lowering/program_digest.py`), never its
+source, so an answer cannot be stale. It has the counts of the transition system, and each property by a digest
 of its own: a search for some properties answers a later one for fewer.
 
-Only what does not depend on a limit is kept: complete searches, and those that ended with the level in which
+Only answers that do not depend on a limit are stored: those of complete searches, and those that ended with the level in which
 a property broke because the request was to stop there.
 """
 

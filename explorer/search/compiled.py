@@ -184,7 +184,7 @@ class Search:
             return reason
 
     def _before(self, depth: int, stop: str) -> str | None:
-        """Return a reason not to start another level, None to go on."""
+        """Return a reason not to start another level, None to continue."""
         if stop == "first" and violates(self.program, self.first):
             return "--stop-at-first"
         if self.limits.max_depth is not None and depth >= self.limits.max_depth:

@@ -3,17 +3,17 @@
 A budget is used in two ways: the bound of the search compares it, and some guards ask whether it is 0.
 Neither needs a program of its own, so a `KernelFamily` lowers and compiles its largest configuration once, with the
 budgets left open (`lang/lowering/open_numbers`), and every search of it takes their values. Counts, verdicts
-and depths are those of the closed configuration, for any values: what a rule makes of a budget is part of the
-program, whatever it is.
+and depths are those of the closed configuration, for any values, because every use of a
+budget by a rule is part of the program.
 
-    family = Family(model, widest, properties)
+    family = KernelFamily(model, widest, properties)
     search = family.search({"crashes": 1, "fences": 0}, SearchSettings(Limits(max_states=10**6)))
     result = search.run(None, "complete")
     for check, rows in Retrace(search).traces(list(result.first)).items():
         print(family.program.checks[check].name, [family.decode(row) for row in rows])
 
-What a family cannot promise is what a search costs: states are as wide as those of the largest configuration,
-and all its instances are tried. Where the largest value of a budget is 0, all that it allows is left out.
+A search of a family costs more than that of the closed configuration: states are as wide as those of the
+largest one, and all its instances are tried. Where the largest value of a budget is 0, all that it allows is left out.
 """
 
 from __future__ import annotations

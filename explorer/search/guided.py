@@ -1,16 +1,16 @@
-"""Walks that go on from where few have been: a simulation guided by coverage.
+"""Walks that continue from rarely visited states: a simulation guided by coverage.
 
 Uniform walks spend their steps near the start and on what happens often. A guided run remembers every state
-that it has met, sorts them into cells, and goes on from cells that were rarely chosen and are near a
-violation. A cell is what a state looks like from outside: the actions that are enabled in it, because all
-their guards hold, and how far it is from violating the properties (`lang/lowering/falsity.py`).
+that it has met, sorts them into cells, and continues from cells that were rarely chosen and are near a
+violation. A cell holds states that look alike from outside: the same actions are enabled, because all their
+guards hold, and they are equally far from violating the properties (`lang/lowering/falsity.py`).
 
 A round chooses states, each by its cell first, with a weight that falls with how often the cell was chosen
 and with its distance, and within the cell in turn. From each of them a walk takes up to `STRIDE` steps, drawn
 as in `walk.py` among the unvisited successors; it ends where all are visited. A state without such a
-successor is never chosen again, so a run ends at the latest when every state has been met. What is new is
-remembered with the state before it, from which traces are read. A shorter way to a known state replaces the
-longer one.
+successor is never chosen again, so a run ends at the latest when every state has been met. A new state is
+remembered with its predecessor, from which traces are read. A shorter way to a remembered state replaces
+the longer one.
 
 All of this depends on the seed only: there is one thread, and every choice is an integer hash or an integer
 sum. When the memory is full, a walk ends at the first state that is new: it is judged, and forgotten.
@@ -155,7 +155,7 @@ class Guided:
     # -- a round
 
     def _round(self) -> None:
-        """Choose states to go on from, and walk."""
+        """Choose states to continue from, and walk."""
         cells = list(self.cells.values())
         total = list(accumulate(cell.weight for cell in cells))
         chosen: list[int] = []
@@ -261,7 +261,7 @@ class Guided:
         looks = away if len(away) <= APIECE else np.stack([away.argmin(axis=0), away.min(axis=0)])
         for number, look, distance in zip(range(last, end), looks.T.tolist(), least, strict=True):
             actions = self.enabled[number]
-            if actions:  # from a state without a step inside the bound nothing goes on
+            if actions:  # no walk continues from a state without a step inside the bound
                 cell = self.cells.setdefault((actions, *look), StateCell(distance))
                 cell.states.append(number)
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from elrcheck.explorer.kernel.check_ir import NARROW
 from elrcheck.explorer.kernel.crew import SearchCrew
-from elrcheck.explorer.kernel.kernel import Kernel, Shapes
+from elrcheck.explorer.kernel.kernel import Kernel, KernelShapes
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Judgement:
     wide: dict[int, set[int]]
 
     @classmethod
-    def empty(cls, shapes: Shapes) -> Judgement:
+    def empty(cls, shapes: KernelShapes) -> Judgement:
         narrow = np.zeros(shapes.counters.leaves, np.int64)
         return cls(set(), narrow, {leaf: set() for leaf in wide_leaves(shapes)})
 
@@ -38,7 +38,7 @@ class Judgement:
             self.wide[leaf] |= values
 
 
-def wide_leaves(shapes: Shapes) -> list[int]:
+def wide_leaves(shapes: KernelShapes) -> list[int]:
     """Return the leaves with too many values for a bit mask of one word."""
     return [leaf for leaf, slot in enumerate(shapes.layout.slots) if slot.bits > NARROW]
 

@@ -1,4 +1,4 @@
-"""Random walks whose steps are recorded by a digest: a change of a rule shows where no search could end.
+"""Random walks whose steps are recorded by a digest, which shows a change of a rule where no search could end.
 
 A configuration with every operation and fault in it has far more states than can be searched. Walks through
 it still meet most of what the rules do. In each state of each walk every step that is possible counts: its
