@@ -5,8 +5,8 @@ of an answer is the program itself (`lang/lowering/program_digest.py`), never it
 source, so an answer cannot be stale. It has the counts of the transition system, and each property by a digest
 of its own: a search for some properties answers a later one for fewer.
 
-Only answers that do not depend on a limit are stored: those of complete searches, and those that ended with the level in which
-a property broke because the request was to stop there.
+Only answers that do not depend on a limit are stored: those of complete searches, and of searches that ended
+with the level in which a property broke because the request was to stop there.
 """
 
 from __future__ import annotations
