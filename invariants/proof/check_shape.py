@@ -93,8 +93,8 @@ class Certificate:
         for names in ("lemmas", "properties", "assumed"):
             demand(len(set(manifest[names])) == len(manifest[names]), "manifest.json", f"{names} twice")
         files = ["manifest.json", manifest["premises"]["file"], *(s["file"] for s in manifest["scripts"])]
-        there = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-        for file in (*files, *(one for one in there if not one.startswith(".draft/"))):
+        present = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+        for file in (*files, *(one for one in present if not one.startswith(".draft/"))):
             demand(files.count(file) == 1, file, "the manifest does not name it, or names it twice")
         self.asked = 0
         self._premises()
@@ -111,8 +111,8 @@ class Certificate:
             if kind == "assert":
                 asserted.append(name)
                 continue
-            known = name in declared or name in defined
-            demand(kind in ("declare-fun", "define-fun") and not known, file, f"{kind} {name}, or twice")
+            repeated = name in declared or name in defined
+            demand(kind in ("declare-fun", "define-fun") and not repeated, file, f"{kind} {name}, or twice")
             demand(command[2] == (), file, f"{name} has parameters")
             (declared if kind == "declare-fun" else defined)[name] = command[-1]
             demand(kind == "declare-fun" or command[3] == "Bool", file, f"{name} is no formula")
@@ -127,10 +127,10 @@ class Certificate:
         self.steps = [name for name in manifest["properties"] if f"goal!{name}" in defined]
         self.states = [name for name in manifest["properties"] if f"now!{name}" in defined]
         demand(sorted(self.steps + self.states) == sorted(manifest["properties"]), file, "not each property")
-        wanted = {f"{kind}!{name}" for kind in ("now", "goal") for name in lemmas}
-        wanted |= {f"goal!{name}" for name in self.steps} | {f"now!{name}" for name in self.states}
-        wanted |= {f"assumed!{name}" for name in manifest["assumed"]}
-        left = sorted(wanted ^ defined.keys())
+        expected = {f"{kind}!{name}" for kind in ("now", "goal") for name in lemmas}
+        expected |= {f"goal!{name}" for name in self.steps} | {f"now!{name}" for name in self.states}
+        expected |= {f"assumed!{name}" for name in manifest["assumed"]}
+        left = sorted(expected ^ defined.keys())
         demand(not left, file, f"missing, or left over: {left[:1]}")
         for name, tree in defined.items():
             allowed = self.now if name.startswith("now!") else declared.keys()
@@ -163,25 +163,25 @@ class Certificate:
         file, cells = script["file"], script["cells"]
         first = len(trees) - 4 * len(cells)
         demand(first >= 0, file, "fewer questions than the manifest lists")
-        known, asked = {f"lemma!{name}" for name in (TYPES, *self.manifest["lemmas"])}, []
+        literals, queries = {f"lemma!{name}" for name in (TYPES, *self.manifest["lemmas"])}, []
         for at, cell in zip(range(first, len(trees), 4), cells, strict=True):
             push, goal, check, pop = trees[at : at + 4]
-            given, heads = check[1], (push, goal[0], goal[1][0], check[0], pop)
+            assumed, heads = check[1], (push, goal[0], goal[1][0], check[0], pop)
             demand(heads == QUESTION, file, "a question of another form")
-            demand(set(given) <= known, file, f"{cell['name']} assumes what is no lemma")
-            asked.append((cell["name"], goal[1][1], given))
-        self.asked += len(asked)
-        return trees[:first], asked
+            demand(set(assumed) <= literals, file, f"{cell['name']} assumes what is no lemma")
+            queries.append((cell["name"], goal[1][1], assumed))
+        self.asked += len(queries)
+        return trees[:first], queries
 
-    def exactly(self, file: str, asked: list[Any], names: list[str], kind: str) -> None:
+    def exactly(self, file: str, queries: list[Any], names: list[str], kind: str) -> None:
         """The questions are these names, each once and by its own formula."""
-        demand(sorted(one[0] for one in asked) == sorted(names), file, "it does not ask for each goal once")
-        for name, goal, _ in asked:
+        demand(sorted(one[0] for one in queries) == sorted(names), file, "it does not ask for each goal once")
+        for name, goal, _ in queries:
             right = symbols(goal) <= self.now if name == FRAME else goal == f"{kind}!{name}"
             demand(right, file, f"the question {name} is about {str(goal)[:40]}")
 
     def initiation(self, script: dict[str, Any], trees: list[Any]) -> list[str]:
-        facts, asked = self.questions(script, trees)
+        facts, queries = self.questions(script, trees)
         file = script["file"]
         demand(len(facts) == 1 and facts[0][0] == "assert", file, "it asserts more than the initial state")
         named = []  # of each variable one value: no contradiction, from which all would follow
@@ -189,18 +189,18 @@ class Certificate:
             plain = isinstance(one, str) or one[0] == "not" or (one[0] == "=" and not symbols(one[1]))
             named.append(one if isinstance(one, str) else one[-1] if plain else "")
         demand(sorted(named) == sorted(self.now), file, "not one value of each variable")
-        self.exactly(file, asked, [TYPES, *self.manifest["lemmas"]], "now")
-        demand(not any(given for _, _, given in asked), file, "it assumes lemmas of the initial state")
+        self.exactly(file, queries, [TYPES, *self.manifest["lemmas"]], "now")
+        demand(not any(given for _, _, given in queries), file, "it assumes lemmas of the initial state")
         return []
 
     def implication(self, script: dict[str, Any], trees: list[Any]) -> list[str]:
-        facts, asked = self.questions(script, trees)
+        facts, queries = self.questions(script, trees)
         demand(not facts, script["file"], "it asserts something")
-        self.exactly(script["file"], asked, self.states, "now")
+        self.exactly(script["file"], queries, self.states, "now")
         return []
 
     def step(self, script: dict[str, Any], trees: list[Any]) -> None:
-        facts, asked = self.questions(script, trees)
+        facts, queries = self.questions(script, trees)
         file = script["file"]
         demand(facts, file, "it has no guard")
         guard, *facts = facts
@@ -216,10 +216,10 @@ class Certificate:
             demand(symbols(equation[2]) <= self.now, file, f"{equation[1]} depends on the next state")
             left.append(equation[1])
         demand(sorted(left) == sorted(self.next), file, "not one equation for each variable after the step")
-        self.exactly(file, asked, [FRAME, TYPES, *self.manifest["lemmas"], *self.steps], "goal")
+        self.exactly(file, queries, [FRAME, TYPES, *self.manifest["lemmas"], *self.steps], "goal")
 
     def impossible(self, script: dict[str, Any], trees: list[Any]) -> list[str]:
-        facts, asked = self.questions(script, trees)
+        facts, queries = self.questions(script, trees)
         file, guards = script["file"], set()
         for command in facts:
             new = command[0] == "define-fun" and command[1] not in guards
@@ -228,13 +228,13 @@ class Certificate:
             own = {parameter[0] for parameter in command[2]}
             demand(symbols(command[4]) <= self.now | own, file, f"{command[1]} is not about a state")
         texts = {f"guard!{a}": self.spelled(a) for a in self.values}
-        for name, goal, _ in asked:
+        for name, goal, _ in queries:
             guard, *given = goal[1] if isinstance(goal[1], tuple) else goal[1:]
             right = goal[0] == "not" and guard in guards and texts.get(guard, {}).get(name) == given
             demand(right, file, f"{name} is another question")
-        used = {f"guard!{name.split('(')[0]}" for name, _, _ in asked}
+        used = {f"guard!{name.split('(')[0]}" for name, _, _ in queries}
         demand(guards == used, file, "a guard is left over")
-        return [name for name, _, _ in asked]
+        return [name for name, _, _ in queries]
 
     def spelled(self, action: str) -> dict[str, list[Any]]:
         """Each choice of the action's arguments as reports write it -> the terms that say the same."""
@@ -258,25 +258,25 @@ class Certificate:
     def check(self) -> str:
         manifest = self.manifest
         every = [choice for action in self.values for choice in self.spelled(action)]
-        there, phases = list[str](), list[str]()
+        covered, phases = list[str](), list[str]()
         for script in manifest["scripts"]:
             trees, file = commands(self.folder, script["file"], script["sha256"]), script["file"]
             if script["action"]:
                 given = ", ".join(f"{name}={value}" for name, value in script["arguments"].items())
-                there.append(f"{script['action']}({given})")
-                demand(there[-1] in every, file, f"{there[-1]} is no choice of the manifest")
+                covered.append(f"{script['action']}({given})")
+                demand(covered[-1] in every, file, f"{covered[-1]} is no choice of the manifest")
                 self.step(script, trees)
                 continue
             demand(file in PHASES and file not in phases, file, "no part of a proof")
             phases.append(file)
-            there += getattr(self, file.split(".")[0])(script, trees)
+            covered += getattr(self, file.split(".")[0])(script, trees)
         demand(len(phases) == len(PHASES), "manifest.json", f"not all of {PHASES}")
-        for one in {*every, *there}:
-            demand(there.count(one) == every.count(one) == 1, "manifest.json", f"{one}: no script, or two")
+        for one in {*every, *covered}:
+            demand(covered.count(one) == every.count(one) == 1, "manifest.json", f"{one}: no script, or two")
         steps = len(manifest["scripts"]) - len(PHASES)
         return (
             f"{self.asked} questions; {steps} choices of arguments of {len(self.values)} actions asked,"
-            f" {len(there) - steps} impossible; {len(manifest['properties'])} properties,"
+            f" {len(covered) - steps} impossible; {len(manifest['properties'])} properties,"
             f" {len(manifest['lemmas'])} lemmas, {len(manifest['assumed'])} assumptions"
         )
 
