@@ -34,21 +34,21 @@ _NEVER_CONFIGURED = frozenset({"config", "help", "version"})
 
 
 @dataclass(frozen=True)
-class Settings:
+class OptionDefaults:
     """click's nested `default_map`, and the file it came from (None when no file was used)."""
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
 
 
-def load_settings(path: Path | None, folder: Path, group: click.Group) -> Settings:
-    """Read one settings file: `path`, else the first one in `folder`; return empty Settings without a file."""
+def load_settings(path: Path | None, folder: Path, group: click.Group) -> OptionDefaults:
+    """Read one settings file: `path`, else the first one in `folder`; return empty OptionDefaults without a file."""
     table = _find(path, folder)
     if table is None:
-        return Settings()
+        return OptionDefaults()
     defaults: dict[str, Any] = {}
     _read(table, group, defaults)
-    return Settings(defaults, table.source.name)
+    return OptionDefaults(defaults, table.source.name)
 
 
 def _find(path: Path | None, folder: Path) -> Node | None:

@@ -21,7 +21,7 @@ from elrcheck.base.typed.configuration import (
     scope_names,
 )
 from elrcheck.cli import cli
-from elrcheck.console.settings import Settings, load_settings
+from elrcheck.console.settings import OptionDefaults, load_settings
 from elrcheck.lang.source import ModelError
 
 
@@ -193,12 +193,12 @@ def test_a_field_that_cannot_be_configured_is_a_mistake_of_the_model() -> None:
 # -------------------------------------------------------------------------------- settings
 
 
-def settings_of(folder: Path, chosen: Path | None = None) -> Settings:
+def settings_of(folder: Path, chosen: Path | None = None) -> OptionDefaults:
     return load_settings(chosen, folder, cli)
 
 
 def test_no_file_means_no_defaults(tmp_path: Path) -> None:
-    assert settings_of(tmp_path) == Settings()
+    assert settings_of(tmp_path) == OptionDefaults()
 
 
 def test_shared_keys_reach_every_command_that_has_them(write: Write, tmp_path: Path) -> None:
