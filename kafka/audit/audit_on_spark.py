@@ -186,7 +186,7 @@ class SparkAudit(AuditTasks):
         far = [place for place in places if self.listed[place[2]].uri is not None]
         if far:
             uris = [uri for *_, path in far if (uri := self.listed[path].uri) is not None]
-            known = self.session.createDataFrame(far, "log int, part int, path string")
+            places_of_files = self.session.createDataFrame(far, "log int, part int, path string")
             read = self.session.read.format("binaryFile").load(uris).select("path", "content")
-            frame = frame.unionByName(known.join(read, "path").select("log", "part", "path", "content"))
+            frame = frame.unionByName(places_of_files.join(read, "path").select("log", "part", "path", "content"))
         return frame

@@ -146,7 +146,7 @@ def _events(
 ) -> Iterator[tuple[str, Partition]]:
     """Yield every event that may have written the record, with the partition that results."""
     for brokers in dict.fromkeys((question.brokers, question.start)):
-        registration = tuple(known.registration for known in brokers)
+        registration = tuple(broker.registration for broker in brokers)
         if not befores:
             nothing = without_partition(question.settings, registration)
             yield "the topic is created", partition_after(c, nothing, CreatePartitionEvent(after.replicas))
@@ -157,7 +157,7 @@ def _events(
                 yield from _of_brokers(c, now)
                 yield from _of_operators(c, now, after)
     for before in dict.fromkeys(befores):
-        registration = tuple(known.registration for known in question.brokers)
+        registration = tuple(broker.registration for broker in question.brokers)
         old, new = question.settings, question.changed
         for level, value, earlier in (
             (MinIsrLevel.CLUSTER, new.cluster_min_isr, replace(new, cluster_min_isr=old.cluster_min_isr)),

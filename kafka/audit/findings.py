@@ -107,8 +107,8 @@ def report_of(
     )
 
 
-def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozenset[Damage]) -> None:
-    """Add the findings of one judge. shared: records that every judge reads; known: damage in `whole` already."""
+def add_share(whole: LogFindings, share: LogFindings, shared: int, shared_damage: frozenset[Damage]) -> None:
+    """Add the findings of one judge. shared, shared_damage: records and damage that every judge reads."""
     read, more = whole.read, share.read
     read.records += more.records - shared
     firsts = [each for each in (read.first_offset, more.first_offset) if each is not None]
@@ -119,7 +119,7 @@ def add_share(whole: LogFindings, share: LogFindings, shared: int, known: frozen
     whole.records.explained += share.records.explained
     whole.records.unexplained += share.records.unexplained
     whole.records.not_asked += share.records.not_asked
-    whole.damage += [damage for damage in share.damage if damage not in known]
+    whole.damage += [damage for damage in share.damage if damage not in shared_damage]
 
 
 def _no_record(damage: tuple[AuditDamage, ...], findings: Sequence[LogFindings]) -> UsageFault:

@@ -117,7 +117,7 @@ class PendingSign(NamedTuple):
 
 @dataclass
 class EventSigns:
-    """Signs that leave no trace in the state. `seen` must be called with every record, in order."""
+    """Signs that leave no trace in the state. `signs_of` must be called with every record, in order."""
 
     left: dict[PartitionKey, frozenset[int]] = field(default_factory=dict)
     """Members of the ELR that were no replicas for a time while they were in it."""
@@ -150,7 +150,7 @@ class EventSigns:
         self.min_isr = dict(state.min_isr)
         self.brokers = dict(state.brokers)
 
-    def seen(
+    def signs_of(
         self, applied: Applied, state: ClusterState, in_snapshot: bool = False
     ) -> Iterator[tuple[PartitionKey, Sign]]:
         """Yield the signs of this record, which has been applied."""
@@ -215,8 +215,8 @@ class EventSigns:
         assert changed.before is not None and changed.after is not None
         now = dict(changed.after.shape.home.pairs)
         for broker, directory in changed.before.shape.home.pairs:
-            known = state.brokers.get(broker)
-            if known is not None and known.fenced and now.get(broker, directory) != directory:
+            stored = state.brokers.get(broker)
+            if stored is not None and stored.fenced and now.get(broker, directory) != directory:
                 self._assigned.setdefault(broker, {}).setdefault(changed.key, directory)
 
     def _note_without(self, applied: Applied, state: ClusterState) -> None:
@@ -338,7 +338,7 @@ def _registered_without_directory(key: PartitionKey, broker: int, directory: str
 def _raised_while_dropping(dropped: tuple[int, ...], message: str, state: ClusterState) -> Sign:
     """Return the sign of members that were dropped, by the leader if they are all active, else by the controller."""
     brokers = [state.brokers.get(broker) for broker in dropped]
-    by_leader = all(known and not known.fenced and not known.in_controlled_shutdown for known in brokers)
+    by_leader = all(broker and not broker.fenced and not broker.in_controlled_shutdown for broker in brokers)
     return "raised-while-shrinking" if by_leader else "raised-while-fencing", message
 
 

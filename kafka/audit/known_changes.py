@@ -212,7 +212,7 @@ class KnownChanges:
         """Yield the partitions that have this broker as a member and are flagged or break a rule."""
         self._renew(state)
         flagged, ghosts = self._flags.open, self._signs.left
-        partitions, topics, known = state.partitions, self._topics, self._sound
+        partitions, topics, judgements = state.partitions, self._topics, self._sound
         for home in state.shapes.homes_of(broker):
             facts = self._facts_of(home)
             place = home.place[broker]
@@ -221,7 +221,7 @@ class KnownChanges:
                 if place not in pattern.members:
                     continue
                 question = (pattern, facts, topics.get(key.topic_id))
-                sound = (key not in ghosts and known.get(question)) or self.is_sound(state, key)
+                sound = (key not in ghosts and judgements.get(question)) or self.is_sound(state, key)
                 if key in flagged or not sound:
                     yield key
 

@@ -43,7 +43,7 @@ class LogAudit:
         self.incomplete_bytes = 0
         self._signs = EventSigns()
         self._check = RecordCheck(repairs.knobs)
-        self.known = KnownChanges(self._check, self._signs, self.flags)
+        self.known_changes = KnownChanges(self._check, self._signs, self.flags)
         self._changed: dict[PartitionKey, RecordPlace] = {}
         """In this batch: partitions that may have changed, and by which record."""
         self._touched: dict[int, RecordPlace] = {}
@@ -93,31 +93,31 @@ class LogAudit:
         self._last = run
         if run.time <= self._signs.attentive:
             return 0
-        return self.known.apply(self.history.state, run, number)
+        return self.known_changes.apply(self.history.state, run, number)
 
     def _apply(self, applied: Applied) -> None:
         self._last = applied
         state, record = self.history.state, applied.record
         place = RecordPlace.of(applied)
         flags, explained = len(self.flags.raised), self._check.counted.explained
-        for key, sign in self._signs.seen(applied, state, self.history.in_snapshot):
+        for key, sign in self._signs.signs_of(applied, state, self.history.in_snapshot):
             self.flags.add(place, key, state.name_of(key), sign)
-        for key, sign in self._check.seen(applied, state, self.history.in_snapshot):
+        for key, sign in self._check.signs_of(applied, state, self.history.in_snapshot):
             self.flags.add(place, key, state.name_of(key), sign)
         for key, _, _ in applied.changed:
             self._changed[key] = place
             if key.partition == 0:
-                self.known.forget_topic(key.topic_id)
+                self.known_changes.forget_topic(key.topic_id)
         if record.name in TOPICS:
-            self.known.forget_topic(record.fields["topicId"])
+            self.known_changes.forget_topic(record.fields["topicId"])
         if record.name not in ABOUT_PARTITIONS:
             self._note_affected(applied, place)
         if (len(self.flags.raised), self._check.counted.explained) == (flags, explained + 1):
-            self.known.learn(state, applied)
+            self.known_changes.learn(state, applied)
 
     def _note_affected(self, applied: Applied, place: RecordPlace) -> None:
         """Note the partitions whose judgement may change by a record about something else."""
-        for key, (run, number) in self.known.hand_over().items():  # they count as changed by their own records
+        for key, (run, number) in self.known_changes.hand_over().items():  # they count as changed by their own records
             earlier = self._changed.get(key)
             if earlier is None or earlier.offset < run.offsets[number]:
                 self._changed[key] = RecordPlace.in_run(run, number)
@@ -140,7 +140,7 @@ class LogAudit:
         """Return the partitions that may be wrong now, or right again."""
         state = self.history.state
         for broker, place in self._touched.items():
-            for key in self.known.unsound(state, broker):
+            for key in self.known_changes.unsound(state, broker):
                 self._changed.setdefault(key, place)
         return self._changed
 
@@ -151,7 +151,7 @@ class LogAudit:
         """
         state, flags = self.history.state, self.flags
         is_new_state = self._check.news or state is not self._settled
-        doubtful = [key for key in keys if key in flags.open or not self.known.is_sound(state, key)]
+        doubtful = [key for key in keys if key in flags.open or not self.known_changes.is_sound(state, key)]
         for applied, key, sign in self._signs.of_batch(state):
             flags.add(RecordPlace.of(applied), key, state.name_of(key), sign)
         for key in sorted(doubtful):
@@ -162,7 +162,7 @@ class LogAudit:
             flags.update(key, state.name_of(key), signs, place, offset if place is None else place.offset)
         self._changed.clear()
         self._touched.clear()
-        self.known.end_batch()
+        self.known_changes.end_batch()
         if is_new_state:
             self._signs.settled(state)
             self._settled = state

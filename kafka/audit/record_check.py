@@ -74,7 +74,7 @@ class RecordCheck:
         """Return the highest metadata.version that a broker supports: before the batch, or else now."""
         return self.level or max((broker.level for broker in state.brokers.values()), default=0)
 
-    def seen(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[PartitionKey, Sign]]:
+    def signs_of(self, applied: Applied, state: ClusterState, in_snapshot: bool) -> Iterator[tuple[PartitionKey, Sign]]:
         """Yield a sign for each change by this record, which has been applied, that no event explains."""
         if applied.record.name in NEWS:
             self.news = True
@@ -83,11 +83,11 @@ class RecordCheck:
             return
         for changed in applied.changed:
             if changed.after is not None:
-                yield from self._signs_of(changed, state)
+                yield from self._sign_of(changed, state)
                 if changed.before is not None:
                     self.first.setdefault(changed.key, changed.before)
 
-    def _signs_of(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
+    def _sign_of(self, changed: PartitionChanged, state: ClusterState) -> Iterator[tuple[PartitionKey, Sign]]:
         assert changed.after is not None
         before, after = changed.before, changed.after
         base = NOTHING if before is None else before

@@ -116,13 +116,13 @@ def _judged(tasks: AuditTasks, shared: Shared) -> tuple[list[LogFindings], bool]
 
 
 def _timelines(tasks: AuditTasks, shared: Shared, findings: Sequence[LogFindings]) -> Iterator[AuditTimeline]:
-    for found, keys in worst_partitions(findings):
-        number = tasks.logs.index(found.log)
-        if found.log.dump is None:
+    for of_log, keys in worst_partitions(findings):
+        number = tasks.logs.index(of_log.log)
+        if of_log.log.dump is None:
             rows = _in_order(tasks.rows_of(number, keys))
-            yield from timelines_of(found, keys, together(number, found.log, shared, rows))
+            yield from timelines_of(of_log, keys, together(number, of_log.log, shared, rows))
         else:
-            ask = partial(_timelines_of_dump, chosen=number, findings=found, keys=keys)
+            ask = partial(_timelines_of_dump, chosen=number, findings=of_log, keys=keys)
             yield from next(lines for place, lines in _dumps(tasks, ask) if place == number)
 
 

@@ -29,13 +29,13 @@ BEHIND = 40
 def worst_partitions(findings: Sequence[LogFindings]) -> list[tuple[LogFindings, list[PartitionKey]]]:
     """Return the flagged partitions that get a timeline, log by log, the worst of each first."""
     ranked: dict[tuple[int, PartitionKey], tuple[int, int]] = {}
-    for number, found in enumerate(findings):
-        for key, flag in found.flags:
+    for number, of_log in enumerate(findings):
+        for key, flag in of_log.flags:
             rank = (WORST_FIRST.index(flag.severity), flag.offset)
             ranked[number, key] = min(rank, ranked.get((number, key), rank))
     chosen = sorted(ranked, key=lambda each: (ranked[each], each))[:MOST]
-    by_log = [(found, [key for place, key in chosen if place == n]) for n, found in enumerate(findings)]
-    return [(found, keys) for found, keys in by_log if keys]
+    by_log = [(of_log, [key for place, key in chosen if place == n]) for n, of_log in enumerate(findings)]
+    return [(of_log, keys) for of_log, keys in by_log if keys]
 
 
 def timelines_of(findings: LogFindings, keys: Sequence[PartitionKey], items: Iterable[Item]) -> Iterator[AuditTimeline]:
