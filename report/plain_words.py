@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from elrcheck.base.kept.age import Kept
+from elrcheck.results.trace_view import Scalar
 
 LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 """Parameters of actions whose name is a letter -> who that is, where no step says which one."""
@@ -44,3 +45,14 @@ def _age(seconds: float) -> str:
 def unbound(guard: str) -> str:
     """Return a guard as it is about any broker: `b is running` tells only those who know the source."""
     return re.sub(rf"\b[{''.join(LETTERS)}]\b", lambda match: LETTERS[match[0]], guard)
+
+
+def settings_of(config: Mapping[str, Scalar]) -> tuple[tuple[str, str], ...]:
+    """Return the settings of a run as (name, text)."""
+    return tuple((name, str(value)) for name, value in config.items())
+
+
+def broker_count(config: Mapping[str, Scalar]) -> int:
+    """Return the number of brokers of a run; 0 for a model without brokers."""
+    number = config.get("broker_count")
+    return number if isinstance(number, int) else 0

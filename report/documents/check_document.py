@@ -33,9 +33,8 @@ from elrcheck.report.document import (
 from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import from_store, several
+from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, PropertyReport, SearchReport
-from elrcheck.results.prove_report import ProveReport
 
 PLAIN = str.maketrans("“”", '""')
 """Quotation marks that every stream can print."""
@@ -137,7 +136,7 @@ def _idleness(action: ActionReport) -> str:
 def _details(report: CheckReport) -> Iterator[Block]:
     yield Table(("variable", "distinct values"), [(variable.name, variable.distinct) for variable in report.variables])
     yield from levels_blocks(report.search.levels)
-    yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+    yield Table(("setting", "value"), settings_of(report.config))
 
 
 def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
@@ -224,7 +223,7 @@ def check_sheet(report: CheckReport) -> Sheet:
     suite = Suite(
         f"{report.variant}, {report.scope}",
         (*(property_case(result, report) for result in report.properties), *_idle_cases(report)),
-        broker_count(report),
+        broker_count(report.config),
         report.search.seconds,
         search_facts(report.search),
     )
@@ -295,8 +294,3 @@ def search_facts(search: SearchReport) -> tuple[tuple[str, str], ...]:
         ("diameter", str(search.diameter)),
         ("seconds", f"{search.seconds:.3f}"),
     )
-
-
-def broker_count(report: CheckReport | ProveReport) -> int:
-    number = report.config.get("broker_count")
-    return number if isinstance(number, int) else 0

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from elrcheck.report.document import Block, Headline, Labelled, Number, Sheet, Table, grouped
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import settings_of, several
 from elrcheck.results.check_report import Projection
 
 if TYPE_CHECKING:  # `check` prints levels with this module, and knows no other part of that report
@@ -18,7 +18,7 @@ def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block
     if detail >= 0:
         yield from _tables(report)
     if detail > 0:
-        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+        yield Table(("setting", "value"), settings_of(report.config))
     yield from _summary(report)
 
 

@@ -8,7 +8,7 @@ from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Shee
 from elrcheck.report.documents.check_document import check_notes, property_case, search_facts, violations_blocks
 from elrcheck.report.documents.proof_document import cell_blocks, cell_case, obligation_blocks, obligation_case
 from elrcheck.report.documents.suite_document import run_case
-from elrcheck.report.plain_words import from_store, several
+from elrcheck.report.plain_words import broker_count, from_store, several
 from elrcheck.results.check_report import PropertyReport
 from elrcheck.results.gate_report import Difference, DifferenceKind, EntryReport, GatedSuite, GateReport
 
@@ -151,12 +151,11 @@ def gate_sheet(report: GateReport) -> Sheet:
 
 def _entry_suite(entry: EntryReport) -> Suite:
     check = entry.check
-    brokers = check.config.get("broker_count")
     seconds = check.search.seconds + (entry.proof.seconds if entry.proof else 0.0)
     return Suite(
         f"{entry.name}: {check.variant}, {check.scope}",
         (*_properties(entry), *_others(entry), *_groups(entry), *_proof(entry)),
-        brokers if isinstance(brokers, int) else 0,
+        broker_count(check.config),
         seconds,
         search_facts(check.search),
     )

@@ -17,8 +17,7 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.documents.check_document import broker_count
-from elrcheck.report.plain_words import from_store, several
+from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
 from elrcheck.results.prove_report import (
     CellReport,
     CellVerdict,
@@ -61,7 +60,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
             ("subject", "verdict", "seconds", "needed"),
             [(_subject(o), o.verdict, Number(f"{o.seconds:.2f}"), ", ".join(o.core)) for o in report.initiation],
         )
-        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+        yield Table(("setting", "value"), settings_of(report.config))
     if detail >= 0:
         yield from claim_blocks(report.coverage)
         yield from _possible(report.possible)
@@ -231,7 +230,7 @@ def _subject(obligation: ObligationReport) -> str:
 
 
 def prove_sheet(report: ProveReport) -> Sheet:
-    brokers = broker_count(report)
+    brokers = broker_count(report.config)
     named = {
         "initiation": tuple(obligation_case(o) for o in report.initiation),
         "consecution": tuple(cell_case(cell) for cell in report.cells),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table, grouped
 from elrcheck.report.documents.trace_document import trace_blocks
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import settings_of, several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 
 
@@ -17,7 +17,7 @@ def simulation_blocks(report: SimulationReport, detail: int = 0) -> Iterator[Blo
     if detail >= 0:
         yield from _tables(report)
     if detail > 0:
-        yield Table(("setting", "value"), [(name, str(value)) for name, value in report.config.items()])
+        yield Table(("setting", "value"), settings_of(report.config))
     yield from _verdict(report)
 
 

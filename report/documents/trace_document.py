@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
-from elrcheck.report.plain_words import several, unbound
+from elrcheck.report.plain_words import broker_count, several, unbound
 from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change, Step, TraceView
 
@@ -201,11 +201,10 @@ def replay_sheet(report: ReplayReport) -> Sheet:
         trace=report.trace,
         rule="replay",
     )
-    brokers = origin.config.get("broker_count")
     suite = Suite(
         f"{origin.variant}, {origin.scope}",
         (case,),
-        brokers if isinstance(brokers, int) else 0,
+        broker_count(origin.config),
         facts=(("format", origin.format or ""),),
     )
     summary = f"{origin.variant}, {origin.scope}: {followed}"

@@ -8,6 +8,7 @@ from elrcheck.report.document import Document
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_part import Charts, PagePart, facts_of
 from elrcheck.report.html.html_states import picture
+from elrcheck.report.plain_words import settings_of
 from elrcheck.results.check_report import ActionReport
 from elrcheck.results.drawn_graph import MOST_STATES, SmallGraph
 from elrcheck.results.exploration_report import ExploreReport
@@ -28,7 +29,7 @@ def exploration_parts(report: ExploreReport, document: Document) -> Iterable[Pag
             tuple(action.name for action in actions if action.idle),
             tuple((row.degree, row.states) for row in report.degrees),
         ),
-        settings=tuple((name, str(value)) for name, value in report.config.items()),
+        settings=settings_of(report.config),
         states=None if report.small_graph is None else picture(report.small_graph),
         no_states=not_drawn(report.small_graph, space.complete, space.distinct, space.stopped_by),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from elrcheck.report.document import Case, Document, Labelled, Suite
-from elrcheck.report.documents.check_document import broker_count, number_blocks
+from elrcheck.report.documents.check_document import number_blocks
 from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_exploration import not_drawn
@@ -16,6 +16,7 @@ from elrcheck.report.html.html_part import Charts, HtmlPage, PagePart, labelled
 from elrcheck.report.html.html_states import picture
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
 from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.plain_words import broker_count, settings_of
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
@@ -63,7 +64,7 @@ def _check_part(key: str, suite: Suite, report: CheckReport) -> PagePart:
         facts=labelled((*number_blocks(report), Labelled("run", report.run_dir))),
         cases=suite.cases,
         charts=_charts(report),
-        settings=tuple((name, str(value)) for name, value in report.config.items()),
+        settings=settings_of(report.config),
         traces=_counterexamples(key, report, suite.cases),
         states=None if report.small_graph is None else picture(report.small_graph),
         no_states=not_drawn(
@@ -93,7 +94,7 @@ def _counterexamples(key: str, report: CheckReport, cases: Sequence[Case]) -> tu
             f"{result.id} {result.name}",
             _broken(messages.get(result.id, ""), report, result.id),
             result.counterexample,
-            broker_count(report),
+            broker_count(report.config),
             result.source or "",
             "" if result.trace is None else "/".join(filter(None, (report.run_dir, result.trace))),
             plain=sentence(result),
@@ -149,7 +150,7 @@ def _plain(key: str, suite: Suite) -> PagePart:
 
 def prove_parts(report: ProveReport, document: Document) -> Iterable[PagePart]:
     """Return the matrix, which is the main result of a proof, and a part for each of its phases."""
-    settings = tuple((name, str(value)) for name, value in report.config.items())
+    settings = settings_of(report.config)
     solver = report.solver
     limit = "" if solver.timeout_seconds is None else f", {solver.timeout_seconds:g} s per obligation"
     facts = (("solver", f"{solver.name} {solver.version}{limit}"), ("time", f"{report.seconds:.1f} s"))

@@ -8,10 +8,9 @@ from elrcheck.report.document import Case, Document, Outcome
 from elrcheck.report.documents.trace_document import hit_in_words
 from elrcheck.report.html.html_part import Grid, PagePart, facts_of
 from elrcheck.report.html.html_trace import TraceBlock, trace_block
-from elrcheck.report.plain_words import several
+from elrcheck.report.plain_words import broker_count, settings_of, several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport
 from elrcheck.results.trace_reports import Cycle, ExplainReport, Origin, Rejection, ReplayReport
-from elrcheck.results.trace_view import Scalar
 
 CLOSEST = 3
 _OUTCOMES: Mapping[str, Outcome] = {"violated": "failed", "reached": "passed", "inconclusive": "undecided"}
@@ -24,13 +23,13 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]
         facts.append(("budgets", f"step {report.beyond} exceeds the budgets of the scope"))
     facts += [("violates", hit_in_words(hit)) for hit in report.violated]
     summary = f"The model accepts {report.accepted} of {report.states} states."
-    source, brokers = report.origin.source, _brokers(report.origin.config)
+    source, brokers = report.origin.source, broker_count(report.origin.config)
     trace = trace_block("r1-t", source, summary, report.trace, brokers, word="Accepted prefix", found=False)
     yield PagePart(
         key="r1",
         name=f"{report.origin.variant}, {report.origin.scope}",
         facts=tuple(facts),
-        settings=_settings(report.origin.config),
+        settings=settings_of(report.origin.config),
         traces=(trace,) if report.accepted else (),
         grids=() if report.rejection is None else _refusal(report.rejection),
     )
@@ -72,7 +71,7 @@ def simulation_parts(report: SimulationReport, document: Document) -> Iterable[P
         name=f"{report.variant}, {report.scope}",
         facts=facts_of(document),
         cases=tuple(_case(result) for result in report.properties),
-        settings=_settings(report.config),
+        settings=settings_of(report.config),
         traces=tuple(_walk(f"s1-t{n}", result, report) for n, result in enumerate(violated, 1)),
         grids=(Grid("Actions", head, rows),) if rows else (),
     )
@@ -101,7 +100,7 @@ def _walk(key: str, violation: SeenProperty, report: SimulationReport) -> TraceB
     place = "" if violation.trace is None else "/".join(filter(None, (report.run_dir, violation.trace)))
     summary = f"{_summary(violation)}. This is the walk itself, rarely a shortest trace."
     title = f"{violation.id} {violation.name}"
-    return trace_block(key, title, summary, violation.counterexample, _brokers(report.config), place=place)
+    return trace_block(key, title, summary, violation.counterexample, broker_count(report.config), place=place)
 
 
 def explain_parts(report: ExplainReport, document: Document) -> Iterable[PagePart]:
@@ -111,7 +110,7 @@ def explain_parts(report: ExplainReport, document: Document) -> Iterable[PagePar
         key="w1",
         name=f"State {report.at} of {report.steps}{led}",
         facts=_origin(report.origin),
-        settings=_settings(report.origin.config),
+        settings=settings_of(report.origin.config),
         explained=report.explained,
         grids=(*_fairness(report.cycle), *_state(report)),
     )
@@ -137,12 +136,3 @@ def _origin(origin: Origin) -> tuple[tuple[str, str], ...]:
     facts += [("format", origin.format)] if origin.format else []
     facts += [("recorded for", origin.property)] if origin.property else []
     return tuple(facts)
-
-
-def _settings(config: Mapping[str, Scalar]) -> tuple[tuple[str, str], ...]:
-    return tuple((name, str(value)) for name, value in config.items())
-
-
-def _brokers(config: Mapping[str, Scalar]) -> int:
-    count = config.get("broker_count")
-    return count if isinstance(count, int) else 0
