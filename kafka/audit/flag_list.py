@@ -48,25 +48,8 @@ class FlagList:
 
     def add(self, place: RecordPlace, key: PartitionKey, topic: str, sign: Sign) -> None:
         """Raise a flag, unless it is harmless."""
-        name, message = sign
-        if self.repairs.harmless(name):
-            return
-        rule = RULES[name]
-        flag = AuditFlag(
-            rule=name,
-            hazard=rule.hazard,
-            severity=rule.severity,
-            log=self.log.name,
-            path=place.path,
-            position=place.position,
-            offset=place.offset,
-            time=time_of(place.time),
-            topic=topic,
-            partition=key.partition,
-            message=message,
-            remedy=rule.remedy,
-        )
-        self.raised.append((key, flag))
+        if not self.repairs.harmless(sign[0]):
+            self.raised.append((key, flag_of(sign, place, self.log.name, topic, key.partition)))
 
     def update(
         self, key: PartitionKey, topic: str, signs: Iterable[Sign], place: RecordPlace | None, offset: int
@@ -89,6 +72,26 @@ class FlagList:
                 self.add(place, key, topic, (rule, message))
         if now:
             self.open[key] = now
+
+
+def flag_of(sign: Sign, place: RecordPlace, log: str, topic: str, partition: int) -> AuditFlag:
+    """Return the flag for a sign, with the severity and the remedy of its rule."""
+    name, message = sign
+    rule = RULES[name]
+    return AuditFlag(
+        rule=name,
+        hazard=rule.hazard,
+        severity=rule.severity,
+        log=log,
+        path=place.path,
+        position=place.position,
+        offset=place.offset,
+        time=time_of(place.time),
+        topic=topic,
+        partition=partition,
+        message=message,
+        remedy=rule.remedy,
+    )
 
 
 def time_of(milliseconds: int) -> str:

@@ -316,8 +316,7 @@ def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: Clus
 
     beside: the ISR had other members as well.
     """
-    stored = state.partitions.get(key)
-    p = None if stored is None else stored.shape.lists
+    p = _lists_of(state, key)
     if p is None or broker not in p.isr or not (p.leader == broker or beside):
         return None
     leads = " and leads" if p.leader == broker else ""
@@ -327,8 +326,7 @@ def _registered_in_isr(key: PartitionKey, broker: int, beside: bool, state: Clus
 
 def _registered_without_directory(key: PartitionKey, broker: int, directory: str, state: ClusterState) -> Sign | None:
     """Return the sign of a broker that is registered anew without its replica's directory and stays eligible."""
-    stored = state.partitions.get(key)
-    p = None if stored is None else stored.shape.lists
+    p = _lists_of(state, key)
     if p is None or broker not in (*p.isr, *p.elr):
         return None
     what = f"is registered without log directory {directory}, which had its replica"
@@ -370,6 +368,11 @@ def _only_assigns(fields: Fields) -> bool:
 
 def _brokers(ids: list[int]) -> str:
     return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {ids}"
+
+
+def _lists_of(state: ClusterState, key: PartitionKey) -> KafkaPartition | None:
+    stored = state.partitions.get(key)
+    return None if stored is None else stored.shape.lists
 
 
 def _lists(p: KafkaPartition) -> str:

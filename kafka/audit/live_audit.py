@@ -16,10 +16,9 @@ from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import PartitionsDone, Progress
 from elrcheck.kafka.audit.builds import NONE, Repairs, line_in_words
 from elrcheck.kafka.audit.findings import ORDER
-from elrcheck.kafka.audit.flag_list import time_of
+from elrcheck.kafka.audit.flag_list import RecordPlace, flag_of, time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
 from elrcheck.kafka.audit.next_step import StepConditions, next_signs
-from elrcheck.kafka.audit.rules import RULES
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.live.snapshot import METADATA, ClusterSnapshot, take_snapshot
@@ -68,29 +67,15 @@ def audit_by(
 
 def _flags(snapshot: ClusterSnapshot, name: str, repairs: Repairs) -> Iterator[AuditFlag]:
     state = snapshot.state
+    place = RecordPlace(name, snapshot.offset, snapshot.milliseconds, 0)
     conditions = StepConditions(snapshot.supports, snapshot.elr_supported, frozenset(snapshot.unclean), snapshot.lag)
     for key, stored in sorted(state.partitions.items()):
         p = stored.shape.lists
         ghosts = frozenset(p.elr) - frozenset(p.replicas)
         signs = (*state_signs(state, key, ghosts, repairs.knobs), *next_signs(state, key, conditions))
-        for sign, message in signs:
-            if repairs.harmless(sign):
-                continue
-            rule = RULES[sign]
-            yield AuditFlag(
-                rule=sign,
-                hazard=rule.hazard,
-                severity=rule.severity,
-                log=name,
-                path=name,
-                position=0,
-                offset=snapshot.offset,
-                time=time_of(snapshot.milliseconds),
-                topic=state.name_of(key),
-                partition=key.partition,
-                message=message,
-                remedy=rule.remedy,
-            )
+        for sign in signs:
+            if not repairs.harmless(sign[0]):
+                yield flag_of(sign, place, name, state.name_of(key), key.partition)
 
 
 def _in_both(first: Sequence[AuditFlag], second: Iterable[AuditFlag]) -> list[AuditFlag]:
