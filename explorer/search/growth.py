@@ -16,7 +16,7 @@ from elrcheck.results.check_report import Projection
 
 LEAST = 8
 """Minimum number of levels for an estimate."""
-SEEN = 8
+FITTED = 8
 """Number of last levels to which the line is fitted."""
 FLAT = -0.002
 """Slope above which the growth falls too slowly to tell whether the search ends."""
@@ -46,7 +46,7 @@ def project(levels: Sequence[int], before: int = 0) -> Projection | None:
 def _estimate(levels: Sequence[int], before: int) -> Projection | None:
     if len(levels) < LEAST or not all(levels):
         return None
-    last = levels[-SEEN - 1 :]
+    last = levels[-FITTED - 1 :]
     logs = [math.log(after / before) for before, after in itertools.pairwise(last)]
     slope, end = _line(logs)
     if slope > FLAT:
