@@ -29,7 +29,7 @@ from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
 from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, read_plane
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
-from elrcheck.explorer.kernel.word_layout import WordLayout
+from elrcheck.explorer.kernel.word_layout import Counts, WordLayout
 from elrcheck.lang.lowering.independence import changes
 from elrcheck.lang.lowering.nodes import Node
 from elrcheck.lang.lowering.program import Instance, Program
@@ -61,6 +61,13 @@ class Counters:
 
     def overflow(self, leaf: int) -> int:
         return 1 + 2 * self.instances + leaf
+
+    def totals(self, counters: Counts) -> tuple[list[int], list[int], dict[int, int]]:
+        """Return how often each instance was enabled and how often it was cut, and the overflows by leaf."""
+        first_cut, first_overflow = self.cut(0), self.overflow(0)
+        numbers: list[int] = counters.tolist()
+        overflow = {leaf: count for leaf, count in enumerate(numbers[first_overflow:]) if count}
+        return numbers[1:first_cut], numbers[first_cut:first_overflow], overflow
 
 
 class InstanceGroup:

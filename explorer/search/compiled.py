@@ -317,9 +317,8 @@ class Search:
     # -- results
 
     def _result(self, reason: str | None) -> SearchResult:
-        c, n = self.native.counters, len(self.program.instances)
-        seconds, total = self.seconds, self.crew.counters()
-        overflow = {i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]}
+        seconds, counters = self.seconds, self.crew.counters()
+        enabled, cut, overflow = self.native.counters.totals(counters)
         if overflow and reason is None:
             reason = f"values out of range: {', '.join(self.program.leaves[i].path for i in overflow)}"
         bits = self.fingerprint or None
@@ -333,10 +332,10 @@ class Search:
             compile_seconds=self.compile_seconds,
             bytes_per_state=self.space.used_bytes // max(1, self.distinct),
             workers=len(self.crew.workers),
-            enabled=[int(total[c.enabled(i)]) for i in range(n)],
-            cut=[int(total[c.cut(i)]) for i in range(n)],
-            new_states=[int(x) for x in self.tally.new_states[:n]],
-            deadlocks=int(total[0]),
+            enabled=enabled,
+            cut=cut,
+            new_states=self.tally.new_states[: len(enabled)].tolist(),
+            deadlocks=int(counters[0]),
             overflow=overflow,
             first=dict(sorted(self.tally.first.items())),
             leaf_values=self.tally.leaf_values(self.native),

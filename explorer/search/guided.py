@@ -301,20 +301,19 @@ class Guided:
         return self.layout.unpack(row.tolist())
 
     def _result(self, seconds: float, reason: str | None) -> GuidedResult:
-        n, c = len(self.program.instances), self.walks.counters
-        total = self.counters
+        enabled, cut, overflow = self.walks.counters.totals(self.counters)
         return GuidedResult(
             walks=self.begun,
             steps=self.steps,
             states=self.states,
             deepest=self.deepest,
-            deadlocks=int(total[0]),
+            deadlocks=int(self.counters[0]),
             distinct=len(self.parent),
             cells=len(self.cells),
-            enabled=[int(total[c.enabled(i)]) for i in range(n)],
-            cut=[int(total[c.cut(i)]) for i in range(n)],
-            taken=[int(x) for x in self.taken[:n]],
-            overflow={i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]},
+            enabled=enabled,
+            cut=cut,
+            taken=self.taken[: len(enabled)].tolist(),
+            overflow=overflow,
             first=dict(sorted(self.first.items())),
             seconds=seconds,
             reason=reason,

@@ -164,8 +164,8 @@ class Walks:
         return first
 
     def _result(self, seconds: float, reason: str | None) -> WalkResult:
-        n, c = len(self.program.instances), self.counters
-        total = np.sum([worker.counters for worker in self._owned], axis=0)
+        counters = np.sum([worker.counters for worker in self._owned], axis=0)
+        enabled, cut, overflow = self.counters.totals(counters)
         taken = np.sum([worker.taken for worker in self._owned], axis=0)
         sketch = np.maximum.reduce([worker.sketch for worker in self._owned])
 
@@ -178,12 +178,12 @@ class Walks:
             ended=sum(field(WalkContext.DONE)),
             steps=sum(field(WalkContext.STEPS)),
             deepest=max(field(WalkContext.DEEPEST)),
-            deadlocks=int(total[0]),
+            deadlocks=int(counters[0]),
             blocked=sum(field(WalkContext.BLOCKED)),
-            enabled=[int(total[c.enabled(i)]) for i in range(n)],
-            cut=[int(total[c.cut(i)]) for i in range(n)],
-            taken=[int(x) for x in taken[:n]],
-            overflow={i: int(total[c.overflow(i)]) for i in range(c.leaves) if total[c.overflow(i)]},
+            enabled=enabled,
+            cut=cut,
+            taken=taken[: len(enabled)].tolist(),
+            overflow=overflow,
             first=dict(sorted(self._first().items())),
             distinct=distinct,
             error=distinct * relative_error(1 << SKETCH_BITS),
