@@ -147,4 +147,5 @@ def test_every_import_is_a_declared_dependency() -> None:
                 imported.add(node.module.split(".")[0])
     foreign = imported - set(sys.stdlib_module_names) - {"elrcheck"}
     declared = {re.split(r"[>=<\[ ]", line)[0] for line in PROJECT["project"]["dependencies"]}
-    assert {"z3-solver" if name == "z3" else name for name in foreign} <= declared
+    distributions = {"z3": "z3-solver", "google_crc32c": "google-crc32c"}
+    assert {distributions.get(name, name) for name in foreign} <= declared
