@@ -13,20 +13,20 @@ HEAD = """\
 
 <!-- Written by `python docs/generate_pages.py` from laboratory/evidence/hunted.json. -->
 
-Nine operations, each with five kinds of fault, put to the rules of released Kafka, with two brokers and one record
-(`laboratory/evidence/hunt.toml`; `elrcheck list variants` says which releases a variant stands for). Searches say which
-finding explains a violation: with the repairs of all findings the property holds, and with one repair left out it
-breaks again, or in fewer steps. `F-1 + F-23` means that both had to be left out. What breaks with all repairs is by
-design if the KIP breaks it too, in no more steps: the only copy is lost, say. *KIP* is the KIP as written, *KIP-R* the
-KIP without its recovery manager, *KIP-E* without ELR. F-26 has no repair: it is named where the shortest trace with all
-repairs ends with the switch of the feature.
+Nine operations, each with five kinds of fault, are searched under the rules of released Kafka, with two brokers and one
+record (`laboratory/evidence/hunt.toml`; `elrcheck list variants` says which releases a variant stands for). A finding
+explains a violation if the property holds with all findings repaired, and breaks again, or in fewer steps, with that
+repair left out; `F-1 + F-23` means that both had to be left out. A violation with all repairs is by design if the KIP
+breaks the property too, in no more steps, for example because the only copy is lost. *KIP* is the KIP as written,
+*KIP-R* the KIP without its recovery manager, *KIP-E* without ELR. F-26 has no repair: it explains a violation whose
+shortest trace with all repairs ends with the switch of the feature.
 
 `python docs/search_hunt.py 'reassign/crash@code_4_0'` repeats all searches of a configuration, and compares.
 """
 SOME = "Not every repair was left out in every configuration: `left_out` in the data has those that were.\n"
 UNREGISTERED = """\
 P-9 in `unregister/stop` is F-21: a broker that stopped in order is unregistered and stays in the ELR; when it registers
-again it is dropped though it has every record. With the repair it leaves the ELR with its registration.
+again it leaves the ELR although it has every record. With the repair it leaves the ELR when it is unregistered.
 """
 SHORT = dict(zip(DESIGNS, ("KIP", "KIP-R", "KIP-E"), strict=True))
 
@@ -101,6 +101,9 @@ def _others(hunt: Hunt) -> Iterator[str]:
         yield from paragraphs(f"Not searched: {', '.join(unsearched)}.")
     for complete, text in ((True, "Nothing breaks in"), (False, "Nothing was found before the limit of states in")):
         cases = [case for case in hunt.cases if not case.violations and case.complete == complete]
-        parts = [f"`{name}` ({_variants(same)})" for name, same in groupby(cases, key=_name)]
+        names_of: dict[str, list[str]] = {}
+        for name, same in groupby(cases, key=_name):
+            names_of.setdefault(_variants(same), []).append(f"`{name}`")
+        parts = [f"{', '.join(names)} ({variants})" for variants, names in names_of.items()]
         if parts:
-            yield from paragraphs(f"{text} {', '.join(parts)}.")
+            yield from paragraphs(f"{text} {'; '.join(parts)}.")

@@ -9,6 +9,7 @@ from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
 WIDTH = 8
 """Variants in one table."""
+BREACHES = ("finding", "breaks", "sizes and operations beyond the proof", "variants")
 COUNTED = ("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
 HEAD = """\
 # What is proved of each variant
@@ -17,8 +18,8 @@ HEAD = """\
 
 `elrcheck prove --surviving` proves each variant with the largest set of lemmas of `kip_full` that every step preserves:
 three brokers, min ISR 2, logs of one record, any order of the replica list, the actions of [proofs.md](proofs.md),
-epochs and disturbances without bound. Actions are left out where a rule of the variant breaks what the lemmas say of
-them: directories that fail or are lost (F-52), late answers (F-58), changes of min ISR where each makes the index of
+epochs and disturbances without bound. Where a rule of the variant breaks the lemmas about an action, the action is left
+out: directories that fail or are lost (F-52), late answers (F-58), changes of min ISR where each makes the index of
 ELR members staler. The command of a variant says what it covers.
 
 | Word | Means |
@@ -29,10 +30,9 @@ ELR members staler. The command of a variant says what it covers.
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-Below, of each variant: what its proof drops; what random walks break; and the findings whose searches break its
-properties, in brackets the sizes and operations that the proof leaves out. A row made before that of `kip_full` has the
-lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats both; the walks of the first are
-`{walks}`.
+The sections below list what the proof of each variant drops and what random walks break; [the last](#findings) has the
+findings whose searches break its properties. A row made before that of `kip_full` has the lemmas and actions of its
+day. `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
 """
 
 
@@ -48,7 +48,8 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
         )
         lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
-        lines += _section(proof, breaches_of[proof.variant])
+        lines += _section(proof)
+    lines += ("## Findings", "", *table(BREACHES, _findings(breaches_of)))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -74,7 +75,7 @@ def _cell(proof: ProvedVariant, ident: str, breaches_of: Sequence[Breach]) -> st
     return {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}[standing]
 
 
-def _section(proof: ProvedVariant, breaches_of: Sequence[Breach]) -> Iterator[str]:
+def _section(proof: ProvedVariant) -> Iterator[str]:
     yield from (f"## {proof.variant}", "", f"`{proof.command}`", "")
     for step in proof.void:
         yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
@@ -85,11 +86,17 @@ def _section(proof: ProvedVariant, breaches_of: Sequence[Breach]) -> Iterator[st
     if proof.broken:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
         yield from paragraphs(f"Walks break {broken} steps.")
-    for one in breaches_of:
-        outside = ", ".join(one.outside) or "inside the proof"
-        yield f"* [{one.finding}](findings/{one.finding}.md): {', '.join(one.properties)} ({outside})"
-    if breaches_of:
-        yield ""
+
+
+def _findings(breaches_of: Mapping[str, Sequence[Breach]]) -> Iterator[Sequence[str]]:
+    """Yield a row for each search of a finding, with the variants that it breaks."""
+    variants: dict[tuple[str, str, str], list[str]] = {}
+    for variant, each in breaches_of.items():
+        for one in each:
+            outside = ", ".join(one.outside) or "none"
+            variants.setdefault((one.finding, ", ".join(one.properties), outside), []).append(variant)
+    for (finding, properties, outside), broken in sorted(variants.items(), key=lambda row: int(row[0][0][2:])):
+        yield f"[{finding}](findings/{finding}.md)", properties, outside, ", ".join(broken)
 
 
 def _dropped(proof: ProvedVariant) -> Iterator[str]:
