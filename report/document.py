@@ -6,11 +6,12 @@ JUnit, SARIF, GitHub annotations and Markdown list the cases of the suites.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import TraceView
 
 THIN_SPACE = "\u202f"
@@ -145,3 +146,18 @@ def split_place(place: str) -> tuple[str, int]:
     """Split ``folder/file.py:12`` into file and line; line 1 if there is none."""
     file, colon, line = place.rpartition(":")
     return (file, int(line)) if colon and line.isdigit() else (place, 1)
+
+
+class ReportKind(Record, frozen=True):
+    """How a kind of report becomes a document."""
+
+    command: str
+    """A command that reports it."""
+    blocks: Callable[[Any, int], Iterable[Block]]
+    """Blocks of a report by its detail: below 0 only findings and the verdict, above 0 all details."""
+    sheet: Callable[[Any], Sheet] | None = None
+    """Null for a report that has text and JSON only."""
+
+
+ReportKinds: TypeAlias = Mapping[type[Report], ReportKind]
+"""The kinds of report that a module of `documents/` makes documents of."""

@@ -70,7 +70,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
             return _render_sweep(sweep, form)
         case "html":
             from elrcheck.report.html.html_report import to_html
-            from elrcheck.report.kinds import page_of
+            from elrcheck.report.report_pages import page_of
 
             return to_html(page_of(printable_report(report)))
         case "junit" | "github" | "markdown" | "sarif":

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_typ
 from msgspec import Struct
 
 from elrcheck.base.typed.field_texts import field_texts
-from elrcheck.report.kinds import KINDS
+from elrcheck.report.kinds import every_kind
 from elrcheck.results.any_report import Report
 from elrcheck.results.audit_report import AuditStep
 from elrcheck.results.check_report import SearchReport
@@ -47,7 +47,7 @@ def report_schemas() -> dict[str, Schema]:
     """Return file name -> schema, of every report."""
     return {
         file_name(identifier(kind)): document(kind, f"The result of `elrcheck {described.command} --format json`")
-        for kind, described in KINDS.items()
+        for kind, described in every_kind().items()
     }
 
 
@@ -64,7 +64,7 @@ def identifier(kind: type[Any]) -> str:
 def document(kind: type[Any], title: str) -> Schema:
     """Return the schema of a whole document."""
     defs: dict[str, Schema] = {}
-    body = _object(kind, defs, frozenset(KINDS) - {kind})
+    body = _object(kind, defs, frozenset(every_kind()) - {kind})
     return {"$schema": DIALECT, "title": title, **body, **({"$defs": defs} if defs else {})}
 
 

@@ -10,7 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.report.document import Block, Case, CaseLevel, Headline, Labelled, Line, Sheet, Suite, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    CaseLevel,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    grouped,
+)
 from elrcheck.report.plain_words import several
 from elrcheck.results.audit_report import (
     WORST_FIRST,
@@ -218,3 +230,6 @@ def _case(flag: AuditFlag) -> Case:
         ),
         help=flag.remedy,
     )
+
+
+KINDS: ReportKinds = {AuditReport: ReportKind("audit", audit_blocks, audit_sheet)}

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Number, Outcome, Sheet, Suite, Table
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    Outcome,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+)
 from elrcheck.report.documents.proof_document import claim_blocks
 from elrcheck.results.prove_report import CertificateReport, ScriptReport
 
@@ -70,3 +83,6 @@ def _script_case(script: ScriptReport) -> Case:
     verdict = script.fit if script.fit != "same" else f"{script.discharged} of {script.questions} discharged"
     message = "" if outcome == "passed" else f"{name}: {verdict}"
     return Case(name, name, outcome, verdict, message, text, seconds=script.seconds)
+
+
+KINDS: ReportKinds = {CertificateReport: ReportKind("prove --check-certificate", certificate_blocks, certificate_sheet)}

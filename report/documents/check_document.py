@@ -15,6 +15,7 @@ violated property::
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from elrcheck.report.document import (
@@ -25,16 +26,17 @@ from elrcheck.report.document import (
     Line,
     Number,
     Outcome,
+    ReportKind,
+    ReportKinds,
     Sheet,
     Suite,
     Table,
     grouped,
 )
-from elrcheck.report.documents.exploration_document import levels_blocks, projected
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_sentence import sentence
 from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
-from elrcheck.results.check_report import ActionReport, CheckReport, Extent, PropertyReport, SearchReport
+from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
 """Quotation marks that every stream can print."""
@@ -294,3 +296,22 @@ def search_facts(search: SearchReport) -> tuple[tuple[str, str], ...]:
         ("diameter", str(search.diameter)),
         ("seconds", f"{search.seconds:.3f}"),
     )
+
+
+def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
+    """Yield the new states per depth, and the growth factor from the depth before."""
+    grown = ["", *(Number(f"{after / before:.2f}") for before, after in itertools.pairwise(levels))]
+    yield Table(
+        ("depth", "new states", "growth"), [(depth, states, grown[depth]) for depth, states in enumerate(levels)]
+    )
+
+
+def projected(guess: Projection | None) -> str | None:
+    """Return the projected size of an incomplete search, clearly marked as an estimate."""
+    if guess is None:
+        return None
+    size = f"{grouped(guess.states)} states in {guess.levels} levels"
+    return f"{size}, extrapolated from the declining growth; an estimate, not a result"
+
+
+KINDS: ReportKinds = {CheckReport: ReportKind("check", check_blocks, check_sheet)}

@@ -12,7 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.results.conform_report import ConformReport, DisagreementReport, VersionReport
 
 
@@ -137,3 +149,6 @@ def _case(group: DisagreementReport) -> Case:
         message,
         text,
     )
+
+
+KINDS: ReportKinds = {ConformReport: ReportKind("conform", conform_blocks, conform_sheet)}

@@ -14,7 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Number, Outcome, Sheet, Suite, Table
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    Outcome,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+)
 from elrcheck.report.plain_words import several
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
@@ -140,3 +153,6 @@ def _step_case(step: StepReport, rule_report: RuleReport | None) -> Case:
         seconds=step.seconds,
         rule=step.rule,
     )
+
+
+KINDS: ReportKinds = {ControllerReport: ReportKind("prove --controller", controller_blocks, controller_sheet)}

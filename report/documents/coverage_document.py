@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Number, Table
+from elrcheck.report.document import Block, Headline, Labelled, Number, ReportKind, ReportKinds, Table
 from elrcheck.report.plain_words import several
 from elrcheck.results.coverage_report import CoverageReport
 
@@ -39,3 +39,6 @@ def coverage_blocks(report: CoverageReport, detail: int = 0) -> Iterator[Block]:
 
 def _never(what: str, names: list[str]) -> str | None:
     return f"{what}: {', '.join(names)}" if names else None
+
+
+KINDS: ReportKinds = {CoverageReport: ReportKind("runs coverage", coverage_blocks)}

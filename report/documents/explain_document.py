@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.plain_words import unbound
 from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainReport
 
@@ -158,3 +158,6 @@ def explain_sheet(report: ExplainReport) -> Sheet:
     """Return a summary without judgements."""
     origin = report.origin
     return Sheet(f"{origin.variant}, {origin.scope}: state {report.at} of {report.steps}", judges=False)
+
+
+KINDS: ReportKinds = {ExplainReport: ReportKind("explain", explain_blocks, explain_sheet)}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Number, Sheet, Table, grouped
+from elrcheck.report.document import Block, Headline, Labelled, ReportKind, ReportKinds, Sheet, Table, grouped
+from elrcheck.report.documents.check_document import levels_blocks, projected
 from elrcheck.report.plain_words import settings_of, several
-from elrcheck.results.check_report import Projection
-
-if TYPE_CHECKING:  # `check` prints levels with this module, and knows no other part of that report
-    from elrcheck.results.exploration_report import ExploreReport, SpaceReport
+from elrcheck.results.exploration_report import ExploreReport, SpaceReport
 
 
 def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block]:
@@ -20,22 +16,6 @@ def exploration_blocks(report: ExploreReport, detail: int = 0) -> Iterator[Block
     if detail > 0:
         yield Table(("setting", "value"), settings_of(report.config))
     yield from _summary(report)
-
-
-def levels_blocks(levels: Sequence[int]) -> Iterator[Block]:
-    """Yield the new states per depth, and the growth factor from the depth before."""
-    grown = ["", *(Number(f"{after / before:.2f}") for before, after in itertools.pairwise(levels))]
-    yield Table(
-        ("depth", "new states", "growth"), [(depth, states, grown[depth]) for depth, states in enumerate(levels)]
-    )
-
-
-def projected(guess: Projection | None) -> str | None:
-    """Return the projected size of an incomplete search, clearly marked as an estimate."""
-    if guess is None:
-        return None
-    size = f"{grouped(guess.states)} states in {guess.levels} levels"
-    return f"{size}, extrapolated from the declining growth; an estimate, not a result"
 
 
 def _tables(report: ExploreReport) -> Iterator[Block]:
@@ -100,3 +80,6 @@ def exploration_sheet(report: ExploreReport) -> Sheet:
     if not report.space.complete:
         reach = f"bounded by {report.space.stopped_by or 'an unnamed limit'}"
     return Sheet(f"{report.variant}, {report.scope}: {reach}", judges=False)
+
+
+KINDS: ReportKinds = {ExploreReport: ReportKind("explore", exploration_blocks, exploration_sheet)}

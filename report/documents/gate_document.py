@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.report.documents.check_document import check_notes, property_case, search_facts, violations_blocks
 from elrcheck.report.documents.proof_document import cell_blocks, cell_case, obligation_blocks, obligation_case
 from elrcheck.report.documents.suite_document import run_case
@@ -297,3 +309,6 @@ def _obligations(entry: EntryReport) -> dict[str, Case]:
     cases = {f"initially {o.name}": obligation_case(o) for o in entry.proof.initiation}
     cases |= {f"{cell.action} x {cell.lemma}": cell_case(cell) for cell in entry.proof.cells}
     return cases | {f"implied {o.id or o.name}": obligation_case(o) for o in entry.proof.implication}
+
+
+KINDS: ReportKinds = {GateReport: ReportKind("gate", gate_blocks, gate_sheet)}

@@ -13,6 +13,8 @@ from elrcheck.report.document import (
     Line,
     Number,
     Outcome,
+    ReportKind,
+    ReportKinds,
     Sheet,
     Suite,
     Table,
@@ -221,3 +223,6 @@ def _guard_case(guard: GuardReport) -> Case:
     verdict = guard.verdict + (f" by {guard.property}" if guard.property else "")
     outcome = _MUTATION.get(guard.verdict, "undecided")
     return Case(name, name, outcome, verdict, guard.reason or "", seconds=guard.seconds)
+
+
+KINDS: ReportKinds = {MutateReport: ReportKind("mutate", mutate_blocks, mutate_sheet)}

@@ -12,6 +12,8 @@ from elrcheck.report.document import (
     Line,
     Number,
     Outcome,
+    ReportKind,
+    ReportKinds,
     Sheet,
     Suite,
     Table,
@@ -299,3 +301,6 @@ def _skipped_case(skipped: Skipped) -> Case:
     """Return the case of what the proof does not cover: a property, an action, or arguments of one."""
     ident = skipped.name if skipped.id in ("action", "arguments") else skipped.id
     return Case(ident, skipped.name, "undecided", "not covered", skipped.reason)
+
+
+KINDS: ReportKinds = {ProveReport: ReportKind("prove", prove_blocks, prove_sheet)}

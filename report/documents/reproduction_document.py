@@ -12,7 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Outcome, Sheet, Suite
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    Outcome,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+)
 from elrcheck.results.reproduce_report import (
     SHOWN,
     ControlReport,
@@ -130,3 +141,6 @@ def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:
     message = result.partition("\n")[0] if outcome != "passed" else ""
     text = "\n".join([result, *(f"{step.text}: {step.result}" for step in side.steps)]) if message else ""
     return Case(ident, name, outcome, side.outcome, message, text, seconds=side.seconds)
+
+
+KINDS: ReportKinds = {ReproduceReport: ReportKind("reproduce", reproduction_blocks, reproduction_sheet)}

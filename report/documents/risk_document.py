@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 
 from elrcheck.base.kept.age import Kept
-from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.plain_words import from_store
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
@@ -167,3 +167,6 @@ def _wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
 def risk_sheet(report: RiskReport) -> Sheet:
     """Return a summary without judgements."""
     return Sheet(verdict_in_words(report), notes=tuple(f"Not read: {line}" for line in report.unread), judges=False)
+
+
+KINDS: ReportKinds = {RiskReport: ReportKind("risk", risk_blocks, risk_sheet)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Line, Table
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Table
 from elrcheck.results.scenario_report import Mismatch, RunReport, ScenarioReport, StoryReport
 
 WIDTH = 96
@@ -99,3 +99,6 @@ def _findings(run: RunReport, detail: int) -> tuple[str, ...]:
 def _wrong(one: Mismatch) -> str:
     where = "" if one.step is None else f"step {one.step}: "
     return f"{where}{one.what}: expected {one.expected}, got {one.actual}"
+
+
+KINDS: ReportKinds = {ScenarioReport: ReportKind("show E-1", scenario_blocks)}

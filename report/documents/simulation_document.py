@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Line, Sheet, Table, grouped
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table, grouped
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_words import settings_of, several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
@@ -101,3 +101,6 @@ def _verdict(report: SimulationReport) -> Iterator[Block]:
 def simulation_sheet(report: SimulationReport) -> Sheet:
     """Return a summary without judgements: no walk decides a property."""
     return Sheet(f"{report.variant}, {report.scope}: {report.search.walks:,} random walks", judges=False)
+
+
+KINDS: ReportKinds = {SimulationReport: ReportKind("simulate", simulation_blocks, simulation_sheet)}

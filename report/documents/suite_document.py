@@ -12,6 +12,8 @@ from elrcheck.report.document import (
     Line,
     Number,
     Outcome,
+    ReportKind,
+    ReportKinds,
     Sheet,
     Suite,
     Table,
@@ -128,3 +130,6 @@ def run_case(run: SuiteRun) -> Case:
     text = "\n".join([*run.problems, run.command]) if message else ""
     verdict = run.verdict + (f": {broken}" if broken else "")
     return Case(run.name, run.name, outcome, verdict, message, text, seconds=run.seconds)
+
+
+KINDS: ReportKinds = {SuiteReport: ReportKind("suite", suite_blocks, suite_sheet)}

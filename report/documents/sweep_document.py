@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Number, Table, grouped
+from elrcheck.report.document import Block, Headline, Labelled, Number, ReportKind, ReportKinds, Table, grouped
 from elrcheck.report.plain_words import several
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
@@ -84,3 +84,6 @@ def _verdict(report: SweepReport) -> Iterator[Block]:
     yield Labelled("run", report.run_dir)
     if report.run_dir is not None and (report.interrupted or report.count("failed")):
         yield Labelled("resume", f"elrcheck sweep --resume {report.run_dir}")
+
+
+KINDS: ReportKinds = {SweepReport: ReportKind("sweep", sweep_blocks)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Line, Table
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Table
 from elrcheck.results.tlc_report import TlcReport
 
 
@@ -25,3 +25,6 @@ def tlc_blocks(report: TlcReport, detail: int = 0) -> Iterator[Block]:
         yield Labelled("command", " ".join(report.command))
         if report.tlc_exit_code is not None:
             yield Labelled("exit", str(report.tlc_exit_code))
+
+
+KINDS: ReportKinds = {TlcReport: ReportKind("tlc", tlc_blocks)}

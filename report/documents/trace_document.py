@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from elrcheck.report.document import Block, Case, Headline, Labelled, Line, Sheet, Suite, Table, grouped
+from elrcheck.report.document import (
+    Block,
+    Case,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+    grouped,
+)
 from elrcheck.report.plain_words import broker_count, several, unbound
 from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
 from elrcheck.results.trace_view import Change, Step, TraceView
@@ -209,3 +221,10 @@ def replay_sheet(report: ReplayReport) -> Sheet:
     )
     summary = f"{origin.variant}, {origin.scope}: {followed}"
     return Sheet(summary, (suite,))
+
+
+KINDS: ReportKinds = {
+    ReplayReport: ReportKind("replay", replay_blocks, replay_sheet),
+    TraceReport: ReportKind("trace show", trace_report_blocks),
+    TraceDiffReport: ReportKind("trace diff", trace_diff_blocks),
+}

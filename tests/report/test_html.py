@@ -17,7 +17,7 @@ from elrcheck.report.html.html_matrix import matrix
 from elrcheck.report.html.html_page import SHOWN
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
-from elrcheck.report.kinds import page_of
+from elrcheck.report.report_pages import page_of
 from elrcheck.results.check_report import ActionReport, CheckReport
 from elrcheck.results.exploration_report import (
     ComponentsReport,

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from elrcheck.report.html.html_card import Card
 from elrcheck.report.html.html_sequence import diagram
-from elrcheck.report.kinds import kind_of, page_of
 from elrcheck.report.plain_sentence import sentence
+from elrcheck.report.report_pages import page_kind, page_of
 from elrcheck.results.any_report import Report
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.prove_report import Skipped
@@ -28,7 +28,7 @@ def before(text: str, *marks: str) -> bool:
 
 
 def card(report: Report) -> Card:
-    return kind_of(report).card(report)
+    return page_kind(report).card(report)
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -1,0 +1,75 @@
+"""The page of every kind of report, in one table: its parts and the card on top."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from elrcheck.base.roundtrip import Record
+from elrcheck.report.document import Document
+from elrcheck.report.html.html_audit import audit_parts
+from elrcheck.report.html.html_card import (
+    Card,
+    audit_card,
+    check_card,
+    gate_card,
+    mutate_card,
+    no_card,
+    prove_card,
+    risk_card,
+    suite_card,
+)
+from elrcheck.report.html.html_exploration import exploration_parts
+from elrcheck.report.html.html_page import case_parts, check_parts, gate_parts, html_page, prove_parts
+from elrcheck.report.html.html_part import HtmlPage, PagePart
+from elrcheck.report.html.html_risk import risk_parts
+from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
+from elrcheck.report.kinds import document_of, judged, kind_of
+from elrcheck.results.any_report import Report
+from elrcheck.results.audit_report import AuditReport
+from elrcheck.results.check_report import CheckReport
+from elrcheck.results.exploration_report import ExploreReport
+from elrcheck.results.gate_report import GateReport
+from elrcheck.results.mutation_report import MutateReport
+from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.risk.risk_report import RiskReport
+from elrcheck.results.simulation_report import SimulationReport
+from elrcheck.results.suite_report import SuiteReport
+from elrcheck.results.trace_reports import ExplainReport, ReplayReport
+
+
+class PageKind(Record, frozen=True):
+    """What the page of a report is made of."""
+
+    parts: Callable[[Any, Document], Iterable[PagePart]] = case_parts
+    """The parts of the page."""
+    card: Callable[[Any], Card] = no_card
+    """The card on top."""
+
+
+PAGES: Mapping[type[Report], PageKind] = {
+    CheckReport: PageKind(check_parts, check_card),
+    ProveReport: PageKind(prove_parts, prove_card),
+    AuditReport: PageKind(audit_parts, audit_card),
+    RiskReport: PageKind(risk_parts, risk_card),
+    MutateReport: PageKind(card=mutate_card),
+    SimulationReport: PageKind(simulation_parts),
+    ExploreReport: PageKind(exploration_parts),
+    SuiteReport: PageKind(card=suite_card),
+    GateReport: PageKind(gate_parts, gate_card),
+    ReplayReport: PageKind(replay_parts),
+    ExplainReport: PageKind(explain_parts),
+}
+"""Report -> its page; every other report has a page of its cases."""
+
+
+def page_kind(report: Report) -> PageKind:
+    """Return what the page of a report is made of; a result of the Python API is a report, too."""
+    return next((PAGES[base] for base in type(report).__mro__ if base in PAGES), PageKind())
+
+
+def page_of(report: Report) -> HtmlPage:
+    """Return the page of a report; raise UsageFault for one that has none."""
+    document = judged(report) if kind_of(report).sheet is None else document_of(report)
+    kind = page_kind(report)
+    return html_page(document, kind.parts(report, document), kind.card(report))
