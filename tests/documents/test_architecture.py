@@ -32,6 +32,15 @@ def test_the_layers_are_those_of_the_import_contract() -> None:
     assert set(layers) == {*rooms(), "cli", "pytest_plugin"}
 
 
+def test_every_file_and_folder_that_the_map_names_exists() -> None:
+    """A name begins at the root, or at a folder that its sentence is about."""
+    named = set(re.findall(r"`([\w./-]+(?:\.(?:py|toml|md)|/))`", TEXT))
+    ours = [f"/{path.relative_to(ROOT).as_posix()}" for path in sources()] + [f"/{folder}/" for folder in FOLDERS]
+    missing = {name for name in named if not (ROOT / name).exists()}
+    assert len(named) > 100
+    assert sorted(name for name in missing if not any(place.endswith(f"/{name}") for place in ours)) == []
+
+
 def test_the_contract_has_no_exceptions() -> None:
     assert "ignore_imports" not in (ROOT / ".importlinter").read_text(encoding="utf-8")
     assert "lint-imports" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
