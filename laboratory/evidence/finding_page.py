@@ -50,7 +50,7 @@ class FindingPage:
             _steps(finding.by_hand, self.every),
             self._patch(),
             ("## What operators can do", ""),
-            paragraphs(finding.meanwhile or "Nothing is known that helps."),
+            paragraphs(finding.meanwhile or "No workaround is known."),
         )
         return "\n".join(lines).rstrip() + "\n"
 
