@@ -37,6 +37,7 @@ LASTING = ("archives", "class-paths", "java", "kernels", "models", "modules", "p
 
 for _name in ("CI", "GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):  # what is printed depends on them
     os.environ.pop(_name, None)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # or each command that a test starts compiles every module again
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     _own = tempfile.mkdtemp(prefix="elrcheck-tests-")
