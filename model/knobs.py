@@ -12,7 +12,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any, get_type_hints
 
-from elrcheck.base.typed.field_texts import field_texts
+from elrcheck.lang.source import field_texts
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import SECTIONS, Config
 from elrcheck.model.variants import VARIANTS

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs
+from msgspec import structs, to_builtins
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SweepRequest
@@ -67,7 +67,7 @@ def test_a_process_goes_on_with_its_family(last: str | None, others: list[str], 
 
 def comparable(answer: JobAnswer) -> dict[str, Any]:
     assert answer.report is not None, (answer.error, answer.refused)
-    report = {key: value for key, value in answer.report.items() if key not in ENGINE}
+    report = {key: value for key, value in to_builtins(answer.report).items() if key not in ENGINE}
     search = {key: value for key, value in report["search"].items() if key not in COST}
     # Whether an action that never fired could have: a family knows only what its numbers alone rule out.
     actions = [{key: value for key, value in one.items() if key != "possible"} for one in report["actions"]]
@@ -83,9 +83,9 @@ def test_the_answer_is_that_of_a_kernel_of_its_own(tmp_path: Path) -> None:
     assert families.of(jobs[0]) is families.of(job)
     shared = check_job(job, Silent(), tmp_path, family_of=families.of)
     alone = check_job(job, Silent(), tmp_path)
-    assert shared.report is not None and "kernel shared" in shared.report["engine"]["detail"]
+    assert shared.report is not None and "kernel shared" in shared.report.engine.detail
     assert comparable(shared) == comparable(alone) and alone.report is not None
-    possible = [{one["name"] for one in found["actions"] if one["possible"]} for found in (shared.report, alone.report)]
+    possible = [{one.name for one in report.actions if one.possible} for report in (shared.report, alone.report)]
     assert possible[1] <= possible[0] and "ChangeMinIsr" not in possible[0]
     assert len(shared.traces) > 3
     assert families.of(structs.replace(job, sharing=None)) is None

@@ -9,7 +9,7 @@ import pytest
 
 from support.places import TESTS
 
-FILES = sorted(TESTS.rglob("*.py"))
+FILES = sorted(path for path in TESTS.rglob("*.py") if "node_modules" not in path.parts)
 RUNS = ("run", "call", "check_call", "check_output", "getoutput")
 # Name of a method -> which positional argument is the limit. `Path.read_text` and the like are no waits.
 WAITS = {"wait": 0, "communicate": 1, "join": 0, "urlopen": 2}

@@ -323,7 +323,7 @@ def explained_by(kind: type) -> list[int]:
     view = KafkaPartition(p.replicas, (0, 1), leader=0, leader_epoch=5, partition_epoch=9)
     known = tuple(explained.KnownBroker(True, r.fenced) for r in now.controller.registration)
     settings = now.controller.settings
-    question = explained.Question(view, view, known, known, view, settings, settings, 0, 0)
+    question = explained.RecordQuestion(view, view, known, known, view, settings, settings, 0, 0)
     befores = [] if kind is events.CreatePartitionEvent else [p, moving]
     words = OF[kind].audit
     assert words is not None

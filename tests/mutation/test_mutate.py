@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from msgspec import structs
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
@@ -111,7 +111,7 @@ def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, cod
 def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
     """It was found by a search, and still the run is no pass."""
     hole = HazardReport("F-1", "", "", "", "found", ("P-1",), "P-1", 4, proof="proved", hole=True)
-    seen = replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
+    seen = structs.replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
     assert hazard_run._verdict([hole], None, ()) == "not_found"
     assert hazard_run._verdict([seen], None, ()) == "found"
     text = io.StringIO()
