@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from elrcheck.catalogue.baseline_notation.baseline import Entry
+    from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
     from elrcheck.lang.load import Model
     from elrcheck.results.check_report import CheckReport, PropertyReport
 
@@ -114,8 +114,8 @@ class BaselineFile(pytest.File):
 class Configuration(pytest.Collector):
     """One entry. Its search runs when the first test needs the report."""
 
-    def __init__(self, entry: Entry, model: Model, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, entry: BaselineEntry, model: Model, **options: Any) -> None:
+        super().__init__(**options)
         self.entry, self.model = entry, model
         self._report: CheckReport | None = None
         self._fault: Exception | None = None
@@ -182,8 +182,8 @@ class PropertyItem(pytest.Item):
 
     parent: Configuration
 
-    def __init__(self, expected: str | None, **given: Any) -> None:
-        super().__init__(**given)
+    def __init__(self, expected: str | None, **options: Any) -> None:
+        super().__init__(**options)
         self.expected = expected
         if expected is not None and expected.startswith("violated"):
             reason = f"the baseline expects: {expected}"

@@ -26,7 +26,7 @@ def name_of(requirement: str) -> str:
     return re.split(r"[^A-Za-z0-9-]", requirement)[0].lower()
 
 
-def wanted(project: dict[str, dict[str, list[str]]]) -> list[str]:
+def pinned_requirements(project: dict[str, dict[str, list[str]]]) -> list[str]:
     """The requirements of a pyproject.toml that are pinned."""
     every = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
     return [requirement for requirement in every if name_of(requirement) not in ONLY_SPARK]
@@ -48,7 +48,7 @@ def main() -> None:
         "--quiet",
     ]
     done = subprocess.run(
-        command, input="\n".join(wanted(project)), cwd=ROOT, capture_output=True, text=True, check=True
+        command, input="\n".join(pinned_requirements(project)), cwd=ROOT, capture_output=True, text=True, check=True
     )
     (ROOT / TARGET).write_text(HEAD + done.stdout, encoding="utf-8")
 

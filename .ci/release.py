@@ -24,9 +24,9 @@ LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-i
 
 
 def version_of(tree: Path) -> str:
-    found = re.search(r'^__version__ = "(.+)"$', (tree / "base" / "version.py").read_text("utf-8"), re.M)
-    assert found is not None
-    return found[1]
+    match = re.search(r'^__version__ = "(.+)"$', (tree / "base" / "version.py").read_text("utf-8"), re.M)
+    assert match is not None
+    return match[1]
 
 
 def with_absolute_links(page: str, url: str, version: str) -> str:

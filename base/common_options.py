@@ -62,7 +62,9 @@ Repro: TypeAlias = Annotated[str | None, Option("The trace as action indices, in
 Seed: TypeAlias = Annotated[
     int | None, Option("Random seed; by default a fresh one, which the report prints.", least=0, most=2**64 - 1)
 ]
-Kept: TypeAlias = Annotated[bool, Option("Use answers that earlier runs of the same program stored.", only="nowhere")]
+KeptOption: TypeAlias = Annotated[
+    bool, Option("Use answers that earlier runs of the same program stored.", only="nowhere")
+]
 Drawn: TypeAlias = Annotated[bool, Option("Include the state graph in the page if it is small.", only="python")]
 
 

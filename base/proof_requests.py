@@ -4,7 +4,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
-from elrcheck.base.common_options import Fresh, Kept, Liveness, Properties, Workers, fail_on_option, run_dir_option
+from elrcheck.base.common_options import (
+    Fresh,
+    KeptOption,
+    Liveness,
+    Properties,
+    Workers,
+    fail_on_option,
+    run_dir_option,
+)
 from elrcheck.base.option import Option
 from elrcheck.base.requests import GATE_FAIL_ON, GUARD_SCOPE, GateFailOn, ProofAssumption, ProofSolver, Selection
 
@@ -142,7 +150,7 @@ class MutateRequest:
     properties: Properties = ()
     workers: Workers = None
     run_dir: Annotated[Path | None, run_dir_option("Folder for the trace of each detected hazard.")] = None
-    kept: Kept = False
+    kept: KeptOption = False
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, TypeAlias, get_args
 from elrcheck.base.common_options import (
     Drawn,
     Fresh,
-    Kept,
+    KeptOption,
     Liveness,
     Processes,
     Properties,
@@ -202,7 +202,7 @@ class CheckRequest:
     selected: Annotated[
         bool, Option("True if the user gave a selection, which must match that of `resume`.", only="nowhere")
     ] = False
-    kept: Kept = False
+    kept: KeptOption = False
 
 
 @dataclass(frozen=True)

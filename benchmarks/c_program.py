@@ -24,7 +24,7 @@ from elrcheck.explorer.kernel.expand_ir import group_instances
 from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
 from elrcheck.explorer.kernel.word_layout import WordLayout, make_layout
 from elrcheck.lang.lowering.independence import changes
-from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Program
 
 DRIVER = Path(__file__).with_name("c_search.c")
@@ -39,20 +39,20 @@ def find_compiler() -> str | None:
 # ---------------------------------------------------------------------------- nodes
 
 
-def name_of(node: Node) -> str:
+def name_of(node: DagNode) -> str:
     """Return an operand: a literal, a computed value, or the negation of one."""
     if node.is_const:
         return f"{node.lo}" if node.lo >= 0 else f"({node.lo})"
     return f"!{name_of(node.args[0])}" if node.op == "not" else f"v{node.id}"
 
 
-def declare(node: Node, layout: WordLayout) -> str:
+def declare(node: DagNode, layout: WordLayout) -> str:
     """Return the C declaration that computes a node from its operands."""
     kind = "bool" if node.op in ("lt", "eq", "and", "bit") or (node.op == "ite" and node.is_bool) else "i64"
     return f"const {kind} v{node.id} = {expression(node, layout)};"
 
 
-def expression(node: Node, layout: WordLayout) -> str:
+def expression(node: DagNode, layout: WordLayout) -> str:
     """Return the C expression of a node; the operations are those of `nodes.apply`."""
     a = [name_of(arg) for arg in node.args]
     match node.op:
@@ -80,7 +80,7 @@ def expression(node: Node, layout: WordLayout) -> str:
     raise ValueError(f"no C for the operation {node.op!r}")
 
 
-def inside(index: Node) -> bool:
+def inside(index: DagNode) -> bool:
     return index.lo >= 0 and index.hi <= MAX_BIT
 
 
@@ -122,7 +122,7 @@ class _Group:
             [*self.lines, "    fired[i - first] += enabled;", "  }", "  counters->cut += cut;", "  return out;", "}"]
         )
 
-    def _compute(self, nodes: Iterable[Node]) -> None:
+    def _compute(self, nodes: Iterable[DagNode]) -> None:
         for node in nodes:
             if node.id not in self.names and node.op not in ("const", "not"):
                 self.names.add(node.id)

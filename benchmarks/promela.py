@@ -18,7 +18,7 @@ from collections import Counter
 from typing import Literal
 
 from elrcheck.explorer.kernel.guard_trie import conjuncts
-from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 Storage = Literal["bits", "bytes"]
@@ -80,7 +80,7 @@ class _Printer:
         temporaries: dict[int, str] = {}
         lines: list[str] = []
 
-        def keep(node: Node) -> None:
+        def keep(node: DagNode) -> None:
             name = f"t{len(temporaries)}"
             lines.append(f"{name} = {self._text(node, temporaries)}")
             temporaries[node.id] = name
@@ -98,7 +98,7 @@ class _Printer:
         self.most_temporaries = max(self.most_temporaries, len(temporaries))
         return lines
 
-    def _assign(self, leaf: int, node: Node, temporaries: dict[int, str]) -> str:
+    def _assign(self, leaf: int, node: DagNode, temporaries: dict[int, str]) -> str:
         lo = self.leaves[leaf].lo
         if node.is_const:
             return f"{self.names[leaf]} = {node.lo - lo}"
@@ -106,7 +106,7 @@ class _Printer:
         return f"{self.names[leaf]} = {value}" if not lo else f"{self.names[leaf]} = {value} - {_number(lo)}"
 
     @staticmethod
-    def _shared(updates: dict[int, Node]) -> list[Node]:
+    def _shared(updates: dict[int, DagNode]) -> list[DagNode]:
         """Return the values that the updates use more than once, operands first."""
         nodes = cone(updates.values())
         uses = Counter(arg.id for node in nodes for arg in node.args)
@@ -114,7 +114,7 @@ class _Printer:
         return [node for node in nodes if uses[node.id] > 1 and node.op not in ("const", "var", "not")]
 
     @staticmethod
-    def _reads(node: Node, temporaries: dict[int, str]) -> set[int]:
+    def _reads(node: DagNode, temporaries: dict[int, str]) -> set[int]:
         """Return the leaves that the text of a node reads."""
         leaves, todo = set(), [node]
         while todo:
@@ -126,7 +126,7 @@ class _Printer:
             todo.extend(at.args)
         return leaves
 
-    def _text(self, node: Node, temporaries: dict[int, str]) -> str:
+    def _text(self, node: DagNode, temporaries: dict[int, str]) -> str:
         """Return a node as an expression; the operations are those of `nodes.apply`."""
         if node.id in temporaries:
             return temporaries[node.id]
@@ -160,7 +160,7 @@ class _Printer:
         raise ValueError(f"no Promela for the operation {node.op!r}")
 
 
-def _total(index: Node, text: str, value: str) -> str:
+def _total(index: DagNode, text: str, value: str) -> str:
     """Return the value, guarded to be 0 for an index out of range."""
     if index.lo >= 0 and index.hi <= min(MAX_BIT, WIDEST - 1):
         return value

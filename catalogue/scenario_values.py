@@ -74,7 +74,7 @@ def _argument(ty: Ty, word: str, brokers: int) -> Any:
             return None if word == NONE else _argument(ty.elem, word, brokers)
         case "enum":
             return read_value(ty, word, brokers)
-    raise Unreadable(f"`{word}` is not {_wanted(ty)}")
+    raise Unreadable(f"`{word}` is not {_expected_text(ty)}")
 
 
 # ------------------------------------------------------------------------------------- places
@@ -95,7 +95,7 @@ def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
             keys.append(int(word))
             ty = ty.elem
         else:
-            raise Unreadable(f"`{path}`: nothing is inside {_wanted(ty)}")
+            raise Unreadable(f"`{path}`: nothing is inside {_expected_text(ty)}")
     if ty.kind in ("record", "state"):
         raise Unreadable(f"`{path}` is no leaf", "it has " + ", ".join(ty.fields))
     return ty, tuple(keys)
@@ -118,7 +118,7 @@ def put_at(value: Any, keys: Sequence[str | int], new: Any) -> Any:
     return replace(value, **{key: put_at(getattr(value, key), keys[1:], new)})
 
 
-def shown(keys: Sequence[str | int]) -> str:
+def format_place(keys: Sequence[str | int]) -> str:
     """Format a place as reports write it: broker[1].log."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
 
@@ -143,30 +143,30 @@ def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
                     return value
             raise Unreadable(f"{ty.name} has no member `{raw}`", did_you_mean(raw, ty.members))
         case "set" if isinstance(raw, list):
-            found = [read_value(ty.elem, one, brokers) for one in raw]
-            if len(set(found)) < len(found):
+            members = [read_value(ty.elem, one, brokers) for one in raw]
+            if len(set(members)) < len(members):
                 raise Unreadable("a member is listed twice")
-            return frozenset(found)
+            return frozenset(members)
         case "opt":
             return None if raw == NONE else read_value(ty.elem, raw, brokers)
         case "seq" if isinstance(raw, str) and ty.elem.name == "Entry":
             return read_log(raw)
         case "seq" | "vec" if isinstance(raw, list):
             if ty.kind == "vec" and len(raw) != brokers:
-                raise Unreadable(f"expected one value for each of {brokers} brokers, found {len(raw)}")
+                raise Unreadable(f"expected one value for each of {brokers} brokers, members {len(raw)}")
             return tuple(read_value(ty.elem, one, brokers) for one in raw)
-    raise Unreadable(f"expected {_wanted(ty)}, not {raw!r}")
+    raise Unreadable(f"expected {_expected_text(ty)}, not {raw!r}")
 
 
 def read_log(text: str) -> tuple[Entry, ...]:
     """Parse records in order of offset: "r1@1 r2@2(1)"."""
     entries = []
     for word in text.split():
-        found = re.fullmatch(r"r([1-9]\d*)@([1-9]\d*)(?:\((all|1)\))?", word)
-        if found is None:
+        match = re.fullmatch(r"r([1-9]\d*)@([1-9]\d*)(?:\((all|1)\))?", word)
+        if match is None:
             raise Unreadable(f"`{word}` is not a record", "write r2@1 or r2@1(1): id, leader epoch, acks")
-        acks = Acks.ONE if found[3] == "1" else Acks.ALL
-        entries.append(Entry(id=int(found[1]), epoch=int(found[2]), acks=acks))
+        acks = Acks.ONE if match[3] == "1" else Acks.ALL
+        entries.append(Entry(id=int(match[1]), epoch=int(match[2]), acks=acks))
     return tuple(entries)
 
 
@@ -174,7 +174,7 @@ def _is_number(raw: object) -> bool:
     return isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0
 
 
-def _wanted(ty: Ty) -> str:
+def _expected_text(ty: Ty) -> str:
     match ty.kind:
         case "bool":
             return "true or false"
@@ -187,7 +187,7 @@ def _wanted(ty: Ty) -> str:
         case "enum":
             return "one of " + ", ".join(ty.members)
         case "opt":
-            return f"{_wanted(ty.elem)}, or none"
+            return f"{_expected_text(ty.elem)}, or none"
         case "seq" if ty.elem.name == "Entry":
             return "a log, as in r1@1 r2@1(1)"
     return f"a {ty}"

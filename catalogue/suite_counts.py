@@ -21,7 +21,7 @@ NAME = "suite_counts.json"
 SCHEMA = "elrcheck.suite-counts/1"
 
 
-class Counts(Record, frozen=True, omit_defaults=True):
+class CaseCounts(Record, frozen=True, omit_defaults=True):
     """What a complete search of a configuration found. diameter: the greatest depth of a state.
 
     Of walks: the steps that were possible, the states they met, the steps of the longest, and the digest of
@@ -43,7 +43,7 @@ class Counts(Record, frozen=True, omit_defaults=True):
 class SuiteCounts(Record, frozen=True):
     """The counts of configurations, by `family/name`."""
 
-    configurations: dict[str, Counts]
+    configurations: dict[str, CaseCounts]
     schema: str = SCHEMA
 
 
@@ -51,25 +51,25 @@ def packaged_counts() -> Traversable:
     return files("elrcheck.catalogue") / NAME
 
 
-def read_counts(file: Path | Traversable) -> Mapping[str, Counts]:
+def read_counts(file: Path | Traversable) -> Mapping[str, CaseCounts]:
     """Return the counts of a file; UsageFault if `elrcheck suite --record` did not write it."""
     try:
-        found = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
+        record = from_text(file.read_text(encoding="utf-8"), SuiteCounts)
     except (OSError, ValueError) as fault:
         raise _no_record(file, str(fault)) from fault
-    if found.schema != SCHEMA:
-        raise _no_record(file, f"the schema is {found.schema}")
-    return found.configurations
+    if record.schema != SCHEMA:
+        raise _no_record(file, f"the schema is {record.schema}")
+    return record.configurations
 
 
-def record_counts(file: Path, counts: Mapping[str, Counts]) -> None:
+def record_counts(file: Path, counts: Mapping[str, CaseCounts]) -> None:
     """Put these counts in the place of those that the file has for the same configurations."""
     before = read_counts(file) if file.exists() else {}
     merged = {**before, **counts}
     write_file(file, _text({name: merged[name] for name in sorted(merged)}))
 
 
-def _text(counts: Mapping[str, Counts]) -> str:
+def _text(counts: Mapping[str, CaseCounts]) -> str:
     """One configuration a line, so that a change shows as few lines as it changes."""
     lines = ",\n".join(f'  "{name}": {to_text(one)}' for name, one in counts.items())
     return f'{{"schema": "{SCHEMA}", "configurations": {{\n{lines}\n}}}}\n'

@@ -237,12 +237,12 @@ def _patterns(top: Node, key: str) -> Iterator[Node]:
 
 def _added(base: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the values of several parts: numbers are added to those of the scope, others replace them."""
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
             number = isinstance(value, int) and not isinstance(value, bool)
-            made[key] = made.get(key, base.get(key, 0)) + value if number else value
-    return made
+            values[key] = values.get(key, base.get(key, 0)) + value if number else value
+    return values
 
 
 def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckRequest
 from elrcheck.explorer.runs.kept_searches import STOPPED, CheckAnswer, KeptSearch, SearchLookup
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -95,7 +95,7 @@ def keep_outcome(question: SearchLookup, outcome: SearchOutcome, traces: Mapping
     question.keep(answer, checks)
 
 
-def _outcome(answer: KeptSearch, origin: Kept, checks: Sequence[CheckAnswer], program: Program) -> SearchOutcome:
+def _outcome(answer: KeptSearch, origin: KeptOrigin, checks: Sequence[CheckAnswer], program: Program) -> SearchOutcome:
     depths = zip(program.checks, checks, strict=True)
     return SearchOutcome(
         complete=answer.reason is None,

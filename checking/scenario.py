@@ -15,7 +15,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.scenario_file import Claim, Run, Scenario, StoryStep
-from elrcheck.catalogue.scenario_values import Unreadable, get, place, put_at, read_call, read_value, shown
+from elrcheck.catalogue.scenario_values import Unreadable, format_place, get, place, put_at, read_call, read_value
 from elrcheck.catalogue.select import find_variant, reject_impossible
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -191,7 +191,7 @@ def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, 
         ty, keys = _place(model, claim, config)
         expected, actual = _value(ty, claim, config), get(went.states[-1], keys)
         if expected != actual:
-            went.mismatches.append(Mismatch(index, shown(keys), text(expected, ty), text(actual, ty)))
+            went.mismatches.append(Mismatch(index, format_place(keys), text(expected, ty), text(actual, ty)))
 
 
 # ------------------------------------------------------------------------------------ judging

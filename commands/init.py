@@ -55,12 +55,12 @@ jobs:
             elrcheck.sarif
             elrcheck.xml
 """
-UNKNOWN = f"""\
+NO_ORIGIN = f"""\
       # elrcheck is on no package index. Name what to install, so that it cannot change behind your back:
       # {FORMS}
       ELRCHECK: ""
 """
-KNOWN = """\
+ORIGIN = """\
       # What this file was written by. elrcheck is on no package index, so it is named by its commit or hash.
       ELRCHECK: "{url}"
 """
@@ -87,17 +87,17 @@ IGNORED = ".elrcheck/"
 def files(origin: str | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
     from elrcheck.base.requests import Selection
-    from elrcheck.catalogue.baseline_notation.baseline import Entry
+    from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
     from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 
     entries = (
-        Entry("two-brokers", Selection(scope="two-brokers")),
-        Entry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
+        BaselineEntry("two-brokers", Selection(scope="two-brokers")),
+        BaselineEntry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
     )
     return {
         "elrcheck.toml": SETTINGS,
         BASELINE_PATH: baseline_text(entries),
-        WORKFLOW_PATH: WORKFLOW.replace("{origin}", UNKNOWN if origin is None else KNOWN.format(url=origin)),
+        WORKFLOW_PATH: WORKFLOW.replace("{origin}", NO_ORIGIN if origin is None else ORIGIN.format(url=origin)),
         HOOK_PATH: HOOK,
     }
 

@@ -29,8 +29,8 @@ def global_options(late: bool = False) -> list[click.Option]:
             more |= {"hidden": True, "expose_value": False, "allow_from_autoenv": False}
             more |= {} if "count" in more else {"default": None}  # a flag would be off by default
             return click.Option([hidden_name, *flags], callback=callback, **more)
-        shown = {} if default is None else {"default": default, "show_default": isinstance(default, str)}
-        return click.Option(flags, callback=callback, help=help, **more, **shown)
+        default_shown = {} if default is None else {"default": default, "show_default": isinstance(default, str)}
+        return click.Option(flags, callback=callback, help=help, **more, **default_shown)
 
     file, colors = click.Path(path_type=Path), click.Choice(("auto", "always", "never"))
     config_help = "Option defaults; if omitted, elrcheck.toml or [tool.elrcheck] in pyproject.toml."

@@ -37,7 +37,7 @@ class Audited:
         self.clean += not rules
 
     @property
-    def said(self) -> str:
+    def summary(self) -> str:
         parts = [f"{rule} in {count}" for rule, count in sorted(self.flagged.items())]
         return ", ".join([*parts, *([f"none in {self.clean}"] if self.clean else [])]) or "no log"
 
@@ -79,7 +79,7 @@ def main(folders: Sequence[Path]) -> int:
     print("|---|---|---|---|---|---|")
     for finding, (runs, controls) in sorted(audited.items(), key=lambda item: int(item[0][2:])):
         releases = ", ".join(sorted(runs.releases | controls.releases, key=release_numbers))
-        print(f"| {finding} | {releases} | {runs.logs} | {runs.said} | {controls.logs} | {controls.said} |")
+        print(f"| {finding} | {releases} | {runs.logs} | {runs.summary} | {controls.logs} | {controls.summary} |")
     return 0
 
 

@@ -32,9 +32,9 @@ from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.laboratory.evidence.hunted import (
     NAME,
-    Found,
     Hunt,
     HuntedCase,
+    HuntResult,
     attributed,
     hunted_cases,
     is_whole,
@@ -53,16 +53,16 @@ class Bench:
 
     def __init__(self) -> None:
         self.model = load_checked_model()
-        self.done: dict[Config, Found] = {}
+        self.done: dict[Config, HuntResult] = {}
         self.widest = tuple(widest_of_operations())
         self.families: dict[Config, KernelFamily] = {}
 
-    def found(self, selection: Selection) -> Found:
+    def search_result(self, selection: Selection) -> HuntResult:
         config = resolve(selection).config
         if config not in self.done:
             family, _, result = self._searched(config)
             broken = {family.program.checks[check].name: depth for check, depth in result.first.items()}
-            self.done[config] = Found(dict(sorted(broken.items(), key=number)), result.complete, result.distinct)
+            self.done[config] = HuntResult(dict(sorted(broken.items(), key=number)), result.complete, result.distinct)
         return self.done[config]
 
     def last_steps(self, selection: Selection) -> dict[str, str]:
@@ -123,7 +123,7 @@ def add_missing(bench: Bench) -> None:
     done = {one.name: one for one in hunt.cases if one.name in every and hunt.model == digest}
     left = [name for name, case in every.items() if name not in done or not is_whole(done[name], case)]
     for name in sorted(left, key=done.__contains__):
-        done[name] = attributed(every[name], bench.found, bench.last_steps)
+        done[name] = attributed(every[name], bench.search_result, bench.last_steps)
         print(case_text(done[name]), flush=True)
         there = tuple(done[name] for name in every if name in done)
         hunt = Hunt(datetime.now(UTC).date().isoformat(), digest, there)
@@ -140,7 +140,7 @@ def repeat(names: Sequence[str], bench: Bench) -> int:
     differ = []
     for case in cases:
         old = stored.get(short(case))
-        repeated = attributed(case, bench.found, bench.last_steps, old.left_out if old else None)
+        repeated = attributed(case, bench.search_result, bench.last_steps, old.left_out if old else None)
         print(case_text(repeated), flush=True)
         if repeated != old:
             differ.append(repeated.name)

@@ -39,7 +39,7 @@ class Drawing:
 
 def with_pictures(markdown: str) -> str:
     """Return the text of a page with a picture in place of each sequence diagram."""
-    return BLOCK.sub(lambda found: picture(found[1]), markdown)
+    return BLOCK.sub(lambda match: picture(match[1]), markdown)
 
 
 def picture(source: str) -> str:
@@ -63,16 +63,16 @@ def picture(source: str) -> str:
 
 
 def _draw(line: str, to: Drawing) -> None:
-    if found := PARTICIPANT.fullmatch(line):
-        to.columns[found[1]] = COLUMN * (len(to.columns) + 0.5)
-        to.names[found[1]] = found[2] or found[1]
-    elif found := NOTE.fullmatch(line):
-        texts = found[2].split("<br/>")
-        x = to.columns[found[1]]
+    if match := PARTICIPANT.fullmatch(line):
+        to.columns[match[1]] = COLUMN * (len(to.columns) + 0.5)
+        to.names[match[1]] = match[2] or match[1]
+    elif match := NOTE.fullmatch(line):
+        texts = match[2].split("<br/>")
+        x = to.columns[match[1]]
         to.front += [_text(x, to.y + LINE * (n + 0.8), text) for n, text in enumerate(texts)]
         to.y += LINE * len(texts) + PAD
-    elif found := MESSAGE.fullmatch(line):
-        _arrow(to, to.columns[found[1]], to.columns[found[3]], found[4], lost=found[2] == "-x")
+    elif match := MESSAGE.fullmatch(line):
+        _arrow(to, to.columns[match[1]], to.columns[match[3]], match[4], lost=match[2] == "-x")
     elif line.startswith("rect "):
         to.rect = to.y - PAD / 2
     elif line == "end" and to.rect is not None:

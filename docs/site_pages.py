@@ -36,13 +36,13 @@ def completed(nav: list[dict[str, list[Any]]]) -> list[dict[str, list[Any]]]:
 
 
 def _listed(pattern: str) -> list[str]:
-    found = (path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").glob(pattern))
-    return sorted((name for name in found if name != TEMPLATE), key=_number)
+    names = (path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").glob(pattern))
+    return sorted((name for name in names if name != TEMPLATE), key=_number)
 
 
 def _number(name: str) -> int:
-    found = re.search(r"\d+", name)
-    return int(found[0]) if found else 0
+    match = re.search(r"\d+", name)
+    return int(match[0]) if match else 0
 
 
 def slug(title: str, separator: str) -> str:

@@ -28,7 +28,7 @@ JDK = (
     "or set JAVA_HOME to one; a runtime without compiler is not enough"
 )
 COMPILER_PATIENCE = 600.0  # seconds
-SHOWN = 12
+ERROR_LINES = 12
 """Lines of a compiler's output that a message shows."""
 CLASSES = "classes"
 """The folder of a draft for what is compiled."""
@@ -128,7 +128,7 @@ def run_compiler(command: Sequence[str], draft: Path) -> str | None:
         raise EnvironmentFault("kafka-driver", f"{command[0]} does not finish: {fault}", help=JDK) from fault
     if process.returncode == 0:
         return None
-    return "\n".join(process.stdout.replace(f"{draft}{os.sep}", "").splitlines()[:SHOWN])
+    return "\n".join(process.stdout.replace(f"{draft}{os.sep}", "").splitlines()[:ERROR_LINES])
 
 
 def jar_bytes(classes: Path) -> bytes:

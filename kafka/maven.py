@@ -29,7 +29,7 @@ NOT_FOUND = re.compile(
 )
 NOISE = re.compile(r"\x1b\[[0-9;]*m|\[ERROR\]")
 ADVICE = re.compile(r"To see the full stack trace|Re-run Maven|For more information about|\[Help \d\] http")
-SHOWN = 4  # lines of its errors in a message
+ERROR_LINES = 4  # lines of its errors in a message
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MavenFailed(Exception):
     def __init__(self, output: str) -> None:
         lines = [line for line in output.splitlines() if "[ERROR]" in line and not ADVICE.search(line)]
         errors = [error for line in lines if (error := NOISE.sub("", line).strip())]
-        self.excerpt = "\n".join(errors[:SHOWN]) or None
+        self.excerpt = "\n".join(errors[:ERROR_LINES]) or None
         self.no_network = NO_NETWORK.search(output) is not None
         self.not_found = NOT_FOUND.search(output) is not None
         super().__init__(self.excerpt or "no reason was given")

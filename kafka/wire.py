@@ -16,7 +16,7 @@ from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, T
 
 T = TypeVar("T")
 REMEMBERED = 1 << 16
-SHOWN = 200
+EXCERPT_LENGTH = 200
 """Characters of a line that is refused."""
 
 
@@ -56,9 +56,9 @@ class Lines(Generic[T]):
         try:
             record = self._decoder.decode(line)
         except (msgspec.DecodeError, ValueError) as fault:
-            raise WireError(f"{fault}: {line[:SHOWN]!r}") from None
+            raise WireError(f"{fault}: {line[:EXCERPT_LENGTH]!r}") from None
         if write(record) != line:
-            raise WireError(f"not written as Kafka's side writes it: {line[:SHOWN]!r}")
+            raise WireError(f"not written as Kafka's side writes it: {line[:EXCERPT_LENGTH]!r}")
         return record
 
 

@@ -18,7 +18,7 @@ from functools import cache, cached_property
 from msgspec import structs
 
 from elrcheck.base.requests import Limits
-from elrcheck.catalogue.suite_counts import Counts
+from elrcheck.catalogue.suite_counts import CaseCounts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
@@ -45,7 +45,7 @@ from elrcheck.proving.covered import outside
 from elrcheck.results.mutation_report import MutantVerdict
 from elrcheck.traces.replay import replay_finding
 
-KEPT = 256
+CACHED_BASES = 256
 """Configurations whose programs and states stay in memory."""
 SEARCHED = 3
 """Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
@@ -121,7 +121,7 @@ class RuleBench:
     def base(self, name: str) -> Base:
         if name not in self.bases:
             self.bases[name] = self._searched(self.cases[name])
-            if len(self.bases) > KEPT:
+            if len(self.bases) > CACHED_BASES:
                 self.bases.popitem(last=False)
         self.bases.move_to_end(name)
         return self.bases[name]
@@ -281,8 +281,8 @@ def _defined(what: str, judge: Callable[..., ChangeVerdict | None], *arguments: 
         return ChangeVerdict("undefined", reason=f"{what} is undefined: {fault}")
 
 
-def _counts(result: SearchResult) -> Counts:
-    return Counts(result.generated, result.distinct, result.diameter)
+def _counts(result: SearchResult) -> CaseCounts:
+    return CaseCounts(result.generated, result.distinct, result.diameter)
 
 
 def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:

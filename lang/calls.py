@@ -29,7 +29,7 @@ from elrcheck.lang.expr import (
     Length,
     NamedConjunction,
     Quantifier,
-    Record,
+    RecordExpr,
     SequenceFilter,
     SetLiteral,
     Update,
@@ -206,7 +206,7 @@ class Calls(Scope):
         }
         if ty.kind == "state":
             return StateView("now", values, False)
-        return Record(ty, tuple(values), tuple(values.values()))
+        return RecordExpr(ty, tuple(values), tuple(values.values()))
 
     def _chosen(self, node: ast.Call, target: Any, env: Env) -> Callable[..., Any]:
         """Return the operator that `@dispatch` chooses for the record in this call."""

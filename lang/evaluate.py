@@ -126,7 +126,7 @@ class Evaluator:
     def _value(self, e: Expression, env: Env) -> Any:
         """Evaluate an expression. The most frequent nodes come first, because a `match` asks from the top."""
         match e:
-            case expr.Truth():
+            case expr.TruthExpr():
                 return self._truth(e, env)
             case expr.VectorGet():
                 return self.vector_entry(e, env)
@@ -160,7 +160,7 @@ class Evaluator:
                 return self.sequence_entry(e, env)
             case expr.VectorPut():
                 return self._put(e, env)
-            case expr.Record():
+            case expr.RecordExpr():
                 return {f: self.ev(v, env) for f, v in zip(e.names, e.values, strict=True)}
             case expr.Arithmetic():
                 return self._arithmetic(e, env)
@@ -174,13 +174,13 @@ class Evaluator:
                 return self.structure.blank(e.ty)
             case expr.VectorOf():
                 return [self.ev(e.body, self.bind(env, e.variable.name, i)) for i in range(self.alg.brokers)]
-            case expr.Prefix() | expr.Append() | expr.Concatenation():
+            case expr.Prefix() | expr.AppendExpr() | expr.Concatenation():
                 return self._sequence(e, env)
             case expr.Binder():
                 return self._comprehension(e, env)
             case Variable() | StateVariable() | Field():
                 return self.ev(e, env)
-            case expr.Configuration():
+            case expr.WholeConfig():
                 raise UnsupportedNode(self.backend, e)
             case _:
                 unsupported(self.backend, e)
@@ -198,7 +198,7 @@ class Evaluator:
                 return alg.not_(self.ev(e.operand, env))
             case expr.Compare():
                 return alg.cmp(e.op, self.ev(e.left, env), self.ev(e.right, env))
-            case expr.Member():
+            case expr.MemberExpr():
                 return self.structure.member(self.ev(e.element, env), self.ev(e.members, env))
             case expr.Implies():
                 premise = self.ev(e.premise, env)
@@ -290,12 +290,12 @@ class Evaluator:
         chosen = (self.alg.cmp("eq", index, k) for k in range(len(vector)))
         return [self.structure.ite(c, value, old, e.ty.elem) for c, old in zip(chosen, vector, strict=True)]
 
-    def _sequence(self, e: expr.Prefix | expr.Append | expr.Concatenation, env: Env) -> Any:
+    def _sequence(self, e: expr.Prefix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         structure, elem = self.structure, e.ty.elem
         match e:
             case expr.Prefix():
                 return structure.take(self.ev(e.sequence, env), self.ev(e.count, env), elem)
-            case expr.Append():
+            case expr.AppendExpr():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():
                 joined, (length, slots) = self.ev(e.left, env), self.ev(e.right, env)

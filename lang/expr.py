@@ -43,7 +43,7 @@ class Expr(FrozenNode):
         return placed
 
 
-class Truth(Expr):
+class TruthExpr(Expr):
     """A node that is always a boolean."""
 
     ty: Ty = field(default=BOOL, init=False)
@@ -68,7 +68,7 @@ class ConfigField(Expr):
     name: str
 
 
-class Configuration(Expr):
+class WholeConfig(Expr):
     """The whole configuration, which can only be passed to operators: no back end has a value for it."""
 
 
@@ -118,7 +118,7 @@ class Get(Expr):
     value: Expression
 
 
-class IsNone(Truth):
+class IsNone(TruthExpr):
     value: Expression
 
 
@@ -129,7 +129,7 @@ class Field(Expr):
     name: str
 
 
-class Record(Expr):
+class RecordExpr(Expr):
     """A record built from all its fields."""
 
     names: tuple[str, ...]
@@ -144,30 +144,30 @@ class Update(Expr):
     values: tuple[Expression, ...]
 
 
-class Not(Truth):
+class Not(TruthExpr):
     operand: Expression
 
 
-class Junction(Truth):
+class Junction(TruthExpr):
     """`a and b ..` or `a or b ..`."""
 
     op: Literal["and", "or"]
     parts: tuple[Expression, ...]
 
 
-class NamedConjunction(Truth):
+class NamedConjunction(TruthExpr):
     """`conj(name=condition, ..)`."""
 
     names: tuple[str, ...]
     parts: tuple[Expression, ...]
 
 
-class Implies(Truth):
+class Implies(TruthExpr):
     premise: Expression
     conclusion: Expression
 
 
-class Equal(Truth):
+class Equal(TruthExpr):
     """Equality of two values of one type."""
 
     left: Expression
@@ -198,7 +198,7 @@ class Call(Expr):
     args: tuple[Expression, ...]
 
 
-class Compare(Truth):
+class Compare(TruthExpr):
     """An order of two numbers."""
 
     op: Order
@@ -215,14 +215,14 @@ class Arithmetic(Expr):
     right: Expression
 
 
-class Member(Truth):
+class MemberExpr(TruthExpr):
     """`element in members`."""
 
     element: Expression
     members: Expression
 
 
-class Subset(Truth):
+class Subset(TruthExpr):
     small: Expression
     large: Expression
 
@@ -288,7 +288,7 @@ class Prefix(Expr):
     count: Expression
 
 
-class Append(Expr):
+class AppendExpr(Expr):
     """`sequence + (element,)`."""
 
     sequence: Expression
@@ -350,7 +350,7 @@ Comprehension: TypeAlias = Quantifier | Count | Filter | SequenceFilter | First 
 Expression: TypeAlias = (
     Constant
     | ConfigField
-    | Configuration
+    | WholeConfig
     | EnumMember
     | NoneLiteral
     | AllBrokers
@@ -362,7 +362,7 @@ Expression: TypeAlias = (
     | Get
     | IsNone
     | Field
-    | Record
+    | RecordExpr
     | Update
     | Not
     | Junction
@@ -374,7 +374,7 @@ Expression: TypeAlias = (
     | Call
     | Compare
     | Arithmetic
-    | Member
+    | MemberExpr
     | Subset
     | SetLiteral
     | SetOperation
@@ -386,7 +386,7 @@ Expression: TypeAlias = (
     | Length
     | SequenceGet
     | Prefix
-    | Append
+    | AppendExpr
     | Concatenation
     | Comprehension
 )

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeVar
 from elrcheck.lang.calls import Calls
 from elrcheck.lang.expr import (
     AllBrokers,
-    Append,
+    AppendExpr,
     Arithmetic,
     Compare,
     Concatenation,
@@ -30,7 +30,7 @@ from elrcheck.lang.expr import (
     IsNone,
     Junction,
     Length,
-    Member,
+    MemberExpr,
     NoneLiteral,
     Not,
     Order,
@@ -186,7 +186,7 @@ class Expressions(Calls):
                 left = self.coerce(left, REPLICA, node)
             if right.ty.kind != "set" or left.ty.kind not in ("replica", "opt"):
                 self.source.error(node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}")
-            member = Member(left, right)
+            member = MemberExpr(left, right)
             return member if operator == "In" else Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
             equality = self._equality(self.part(ln, env), self.part(rn, env), node)
@@ -225,7 +225,7 @@ class Expressions(Calls):
             if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
             element = self.coerce(self.ex(node.right.elts[0], env), left.ty.elem, node.right)
-            return Append(left.ty, left, element)
+            return AppendExpr(left.ty, left, element)
         right = self.part(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):

@@ -12,7 +12,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import get_type_hints
 
-from elrcheck.lang.expr import Configuration, Expression, LetIn, Moment, Variable
+from elrcheck.lang.expr import Expression, LetIn, Moment, Variable, WholeConfig
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, state_view
@@ -171,8 +171,8 @@ class FunctionCompiler(Expressions):
             self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
         return ty
 
-    def _config(self) -> Configuration:
-        return Configuration(type_of(self.functions.config))
+    def _config(self) -> WholeConfig:
+        return WholeConfig(type_of(self.functions.config))
 
     def _parameter(self, fn: Fn, arg: ast.arg, hint: object) -> None:
         env = self.env

@@ -18,7 +18,6 @@ from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, STATES, Evaluator
 from elrcheck.lang.evaluate import Env as Values
 from elrcheck.lang.expr import (
-    Configuration,
     Constant,
     Count,
     Expression,
@@ -27,6 +26,7 @@ from elrcheck.lang.expr import (
     Quantifier,
     SequenceGet,
     VectorGet,
+    WholeConfig,
 )
 from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.ir import Fn, StateView, state_view
@@ -83,11 +83,7 @@ def compile_query(model: Model, text: str) -> Query:
     source = _QueryText(text.strip())
     reader = _QueryReader(_CompiledFunctions(model), source, _scope(model))
     fields = model.state_fields
-    env: Env = {
-        "c": Configuration(_config_type(model)),
-        "s": state_view("now", fields),
-        "t": state_view("next", fields),
-    }
+    env: Env = {"c": WholeConfig(_config_type(model)), "s": state_view("now", fields), "t": state_view("next", fields)}
     try:
         expression = reader.ex(tree, env)
     except RecursionError as fault:
@@ -156,9 +152,9 @@ class _CompiledFunctions:
 class _QueryReader(Expressions):
     """Reads expressions of the language from untrusted text."""
 
-    def __init__(self, known: _CompiledFunctions, source: _QueryText, scope: dict[str, object]) -> None:
-        super().__init__(known, source, scope)
-        self.known = known
+    def __init__(self, compiled: _CompiledFunctions, source: _QueryText, scope: dict[str, object]) -> None:
+        super().__init__(compiled, source, scope)
+        self.compiled = compiled
 
     def ex(self, node: ast.expr, env: Env) -> Value:
         """Read as in the model; a failure without a message becomes an error at the innermost place."""
@@ -179,11 +175,11 @@ class _QueryReader(Expressions):
     def _meant(self, node: ast.expr, fault: QueryError, env: Env) -> tuple[str, ...]:
         """Return the names that are valid at the place of an error."""
         if isinstance(node, ast.Attribute):
-            records = (ty for ty, _, _ in types_inside(self.known.model.state_ty) if ty.kind == "record")
+            records = (ty for ty, _, _ in types_inside(self.compiled.model.state_ty) if ty.kind == "record")
             fields = {name for ty in records for name in ty.fields}
             enums = (v for v in self.globals.values() if isinstance(v, type) and issubclass(v, enum.Enum))
             members = {name for cls in enums for name in cls.__members__}
-            own = {*self.known.state_fields, *fields, *record_fields(self.known.config), *members}
+            own = {*self.compiled.state_fields, *fields, *record_fields(self.compiled.config), *members}
             return tuple(sorted(own))
         if isinstance(node, ast.Name | ast.Call):
             return tuple(sorted({*env, *self.globals, *BUILTINS}))

@@ -20,7 +20,7 @@ TruthNode: TypeAlias = (
     | expr.Equal
     | expr.Not
     | expr.Compare
-    | expr.Member
+    | expr.MemberExpr
     | expr.Implies
     | expr.NamedConjunction
     | expr.IsNone

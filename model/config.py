@@ -360,9 +360,9 @@ class Config:
 
 def check_knobs(owner: str, values: dict[str, Any]) -> None:
     """Raise TypeError for an unknown field or a value of the wrong type."""
-    known = {part.name: type(part.default) for part in fields(Config)}
+    types = {part.name: type(part.default) for part in fields(Config)}
     for name, value in values.items():
-        if name not in known:
-            raise TypeError(f"{owner}: there is no knob '{name}'. {near(name, known)}".rstrip())
-        if type(value) is not known[name]:
-            raise TypeError(f"{owner}: '{name}' is a {known[name].__name__}, not {value!r}")
+        if name not in types:
+            raise TypeError(f"{owner}: there is no knob '{name}'. {near(name, types)}".rstrip())
+        if type(value) is not types[name]:
+            raise TypeError(f"{owner}: '{name}' is a {types[name].__name__}, not {value!r}")

@@ -18,7 +18,7 @@ from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.mutation.mutation_run import dropped
 from elrcheck.mutation.rule_proof import SIZES, ByProof, ProofBench, Side
-from elrcheck.proving.covered import SHOWN, outside, widened
+from elrcheck.proving.covered import ALWAYS_NAMED, outside, widened
 
 RECOVERY: ProofAssumption = "complete-winners"
 ORDER = ("outside", "proved", "undefined", "undecided", "refuted")
@@ -63,7 +63,7 @@ class HazardProofs:
         yield from ((side, hazard.knobs) for side in self.bench.sides)
         yield self._recovery(base.min_isr), hazard.knobs
         own = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
-        own -= set(SHOWN)  # protocols of their own, not rules
+        own -= set(ALWAYS_NAMED)  # protocols of their own, not rules
         if rules := {name: value for name, value in hazard.settings.items() if name in own}:
             yield from ((side, {**rules, **hazard.knobs}) for side in self.bench.sides)
 

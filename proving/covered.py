@@ -65,7 +65,7 @@ ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forge
 """Sizes, and knobs about how a search represents states."""
 NEVER = "never enabled in this configuration"
 SILENT = "says nothing in this configuration: all that could break it is constant"
-SHOWN = ("unclean_recovery_strategy", "metadata")
+ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
 """Knobs whose values are protocols of their own: the report always says which one is covered."""
 
 
@@ -166,7 +166,7 @@ def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
     rules = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
     for part in fields(Config):
         name = part.name
-        if name in SHOWN or (name in rules and own[name] != used[name]):
+        if name in ALWAYS_NAMED or (name in rules and own[name] != used[name]):
             kind = type(part.default)
             values = tuple(member.name for member in kind) if issubclass(kind, Enum) else ()
             yield SettingCovered(name, used[name], own[name], values)

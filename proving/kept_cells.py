@@ -19,7 +19,7 @@ import z3
 from msgspec import Meta
 
 from elrcheck.base.kept import named_digests as digests_of
-from elrcheck.base.kept.age import Kept, kept_at
+from elrcheck.base.kept.age import KeptOrigin, kept_at
 from elrcheck.base.kept.store import LAST_SECOND, Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.version import __version__
@@ -65,7 +65,7 @@ class KeptCells:
     def __init__(self, digests: Digests, fresh: bool) -> None:
         self.store = Store("proofs", KeptProofs, fresh=fresh)
         self.digests = digests
-        self.used: list[Kept] = []
+        self.used: list[KeptOrigin] = []
 
     def find(self, instance: SymbolicStep, goals: Iterable[str]) -> dict[str, Discharge | None]:
         """The answers that are kept, by the names of the goals; None where there was nothing to prove."""

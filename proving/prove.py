@@ -17,7 +17,7 @@ import z3
 from msgspec import structs
 
 from elrcheck.base.errors import NothingChecked
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.runner.worker import useful_workers
@@ -160,7 +160,7 @@ class InductionProof:
                 self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
             ),
             assumptions=assumptions(self.model, self.assumed),
-            kept=None if self.kept is None else Kept.oldest(self.kept.used),
+            kept=None if self.kept is None else KeptOrigin.oldest(self.kept.used),
             possible=possible,
         )
 
@@ -273,8 +273,8 @@ class InductionProof:
 def _phase(name: PhaseName, reports: Sequence[CellReport | ObligationReport]) -> PhaseReport:
     count = {verdict: sum(report.verdict == verdict for report in reports) for verdict in RANK}
     seconds = round(sum(report.seconds for report in reports), 3)
-    kept = sum(isinstance(report, CellReport) and report.kept for report in reports)
-    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, kept)
+    stored = sum(isinstance(report, CellReport) and report.kept for report in reports)
+    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, stored)
 
 
 def _verdict(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:

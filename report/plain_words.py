@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.results.trace_view import Scalar
 
 LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
@@ -18,7 +18,7 @@ def several(number: int, one: str, more: str = "", shown: str = "") -> str:
     return f"{shown or number} {one if number == 1 else more or f'{one}s'}"
 
 
-def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
+def from_store(kept: KeptOrigin | None, now: datetime | None = None) -> str | None:
     """Return how old an answer is that was not computed now. now: by default the present."""
     if kept is None:
         return None
@@ -26,9 +26,9 @@ def from_store(kept: Kept | None, now: datetime | None = None) -> str | None:
     return f"answer {_age(seconds) or f'of {kept.when}'}, from the store"
 
 
-def from_store_of(parts: Sequence[Kept]) -> str | None:
+def from_store_of(parts: Sequence[KeptOrigin]) -> str | None:
     """Return how many answers were not computed now, and how old the oldest is."""
-    oldest = from_store(Kept.oldest(parts))
+    oldest = from_store(KeptOrigin.oldest(parts))
     if oldest is None or len(parts) < 2:
         return oldest
     return f"{len(parts)} answers from the store, the oldest an {oldest.removesuffix(', from the store')}"

@@ -13,7 +13,7 @@ GRANTED = "NONE"
 
 def what_if_text(op: Mapping[str, Any], before: Mapping[str, Any], answer: Mapping[str, Any]) -> str:
     """Return the lines of one answer. before: partition and brokers of the question, with its defaults."""
-    fields = [f"{key}={_shown(value)}" for key, value in op.items() if key != "type"]
+    fields = [f"{key}={_value_text(value)}" for key, value in op.items() if key != "type"]
     decided = "done" if answer["error"] == GRANTED else f"refused, {answer['error']}"
     lines = [f"{' '.join([str(op['type']), *fields])}: {decided}"]
     lines += [f"  {line}" for line in _changes(before, answer)] or ["  nothing changes"]
@@ -25,19 +25,19 @@ def _changes(before: Mapping[str, Any], answer: Mapping[str, Any]) -> Iterator[s
     old, new = before["partition"] or {}, answer["partition"] or {}
     for key, now in new.items():
         if key not in old:
-            yield f"{key}: {_shown(now)}"
+            yield f"{key}: {_value_text(now)}"
         elif old[key] != now:
-            yield f"{key}: {_shown(old[key])} -> {_shown(now)}"
+            yield f"{key}: {_value_text(old[key])} -> {_value_text(now)}"
     for broker, fields in answer["brokers"].items():
         for key, now in fields.items():
             was = before["brokers"][broker].get(key, "ONLINE")
             if was != now:
-                yield f"broker {broker} {key}: {_shown(was)} -> {_shown(now)}"
+                yield f"broker {broker} {key}: {_value_text(was)} -> {_value_text(now)}"
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
-        return "[" + ", ".join(map(_shown, value)) + "]"
+        return "[" + ", ".join(map(_value_text, value)) + "]"
     return "none" if value == -1 else str(value)

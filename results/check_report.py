@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
@@ -188,7 +188,7 @@ class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     vacuous: str | None = None
     """Why a complete search shows little: the protocol never did what it is for."""
     extent: Extent | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """Set if the answer is that of an earlier search of the same program; seconds and memory are of that
     search."""
 

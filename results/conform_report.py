@@ -56,7 +56,7 @@ class DisagreementReport(Record, frozen=True):
     example: ExampleReport
 
 
-class SpaceReport(Record, frozen=True):
+class ComparedSpace(Record, frozen=True):
     """A finite set of questions."""
 
     name: str
@@ -82,7 +82,7 @@ class VersionReport(Record, frozen=True):
     """Answers not compared, since the model has no value for something."""
     explained: int
     unexplained: int
-    spaces: tuple[SpaceReport, ...]
+    spaces: tuple[ComparedSpace, ...]
 
 
 class ProjectionReport(Record, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import GateFailOn
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
@@ -89,7 +89,7 @@ class GateReport(Report, frozen=True, tag="elrcheck.gate/1"):
     written: bool = False
     """The baseline was updated with the results."""
     suites: tuple[GatedSuite, ...] = ()
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """The answers of earlier runs that were used, with `--kept` only; the time is that of the oldest."""
 
     @property

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Scalar, TraceView
@@ -33,7 +33,7 @@ class Unmutated(Record, frozen=True):
     seconds: float
     violated: tuple[str, ...] = ()
     """The expected properties that are violated even so."""
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """Set if this is the answer of an earlier search of the same program."""
 
 
@@ -68,7 +68,7 @@ class HazardReport(Record, frozen=True):
     trace: str | None = None
     """A file in the run folder."""
     counterexample: TraceView | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """Set if this is the answer of an earlier search of the same changed program."""
     proof: ProofAnswer | None = None
     """What the proof by induction makes of a hazard that breaks safety, if it was asked."""
@@ -95,7 +95,7 @@ class GuardReport(Record, frozen=True):
     distinct: int | None = None
     generated: int | None = None
     counterexample: TraceView | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """Set if this is the answer of an earlier search of the same changed program."""
     same: bool = False
     """Without the guard the program is the same, so that nothing was searched."""

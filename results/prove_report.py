@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from msgspec import field
 from msgspec.structs import replace
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import UNWRITTEN, Talk
@@ -247,7 +247,7 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     """What is proved although some lemmas are not preserved, if that was asked for."""
     needs: tuple[LemmaNeed, ...] | None = None
     """Why each lemma is there, if that was asked for and everything is proved."""
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
     assumptions: tuple[Assumption, ...] = ()
     """What the verdict depends on, beside the rules."""

@@ -11,7 +11,7 @@ from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 
 ReproduceOutcome: TypeAlias = Literal["lost", "unavailable", "not-reproduced", "inconclusive"]
-SHOWN: tuple[ReproduceOutcome, ...] = ("lost", "unavailable")
+SHOWING: tuple[ReproduceOutcome, ...] = ("lost", "unavailable")
 """Outcomes in which a finding shows."""
 
 
@@ -81,7 +81,7 @@ class RepeatedRuns(Record, frozen=True):
     @classmethod
     def of(cls, asked: int, runs: Sequence[OneRun]) -> RepeatedRuns:
         ended = [run for run in runs if run.outcome != "inconclusive"]
-        shown = sum(run.outcome in SHOWN for run in ended)
+        shown = sum(run.outcome in SHOWING for run in ended)
         low, high = wilson(shown, len(ended))
         return cls(asked, len(ended), shown, round(low, 4), round(high, 4), tuple(runs))
 
@@ -137,7 +137,7 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
     @property
     def control_shows_it(self) -> bool:
         """Return the control should not show the finding; if it does, the run proves nothing."""
-        return self.control is not None and self.control.outcome in SHOWN
+        return self.control is not None and self.control.outcome in SHOWING
 
     @property
     def verdict(self) -> ReproduceOutcome:

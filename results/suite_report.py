@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 from elrcheck.results.trace_view import Scalar
@@ -71,7 +71,7 @@ class SuiteRun(Record, frozen=True):
     """What is not as expected, in words."""
     command: str = ""
     """Repeats the search."""
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
 
 
 class SuiteReport(Report, frozen=True, tag="elrcheck.suite/1"):
@@ -87,7 +87,7 @@ class SuiteReport(Report, frozen=True, tag="elrcheck.suite/1"):
     workers: int
     interrupted: bool = False
     run_dir: str | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """The oldest answer of an earlier run that was used."""
 
     def count(self, verdict: RunVerdict) -> int:

@@ -205,7 +205,7 @@ class Goal(Record, frozen=True):
     clause: Clause
 
 
-class Wait(Record, frozen=True):
+class EndlessWait(Record, frozen=True):
     """An endless wait."""
 
     since: int
@@ -287,7 +287,7 @@ class Explained(Record, frozen=True):
     changes: tuple[Change, ...] = ()
     witness: str | None = None
     """For which broker, offset or values, as name=value."""
-    wait: Wait | None = None
+    wait: EndlessWait | None = None
     """The endless wait of a liveness property, if there is one."""
 
 

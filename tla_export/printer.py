@@ -122,9 +122,9 @@ class ExpressionPrinter:
                 return Printed(Chain("=", [self.doc(e.value, scope, SETS), PlainText("None")]), COMPARE)
             case expr.Field():
                 return Printed(Bracketed("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
-            case expr.Record(names=()):
+            case expr.RecordExpr(names=()):
                 return Printed(PlainText("<<>>"))  # the record without fields is the function without arguments
-            case expr.Record():
+            case expr.RecordExpr():
                 pairs = zip(e.names, e.values, strict=True)
                 return Printed(Items("[", [Headed(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))
             case expr.Update():
@@ -158,7 +158,7 @@ class ExpressionPrinter:
                 return self._infix(COMPARED[e.op], COMPARE, (e.left, e.right), scope)
             case expr.Subset():
                 return self._infix("\\subseteq", COMPARE, (e.small, e.large), scope)
-            case expr.Member():
+            case expr.MemberExpr():
                 return self._infix("\\in", COMPARE, (e.element, e.members), scope)
             case expr.Arithmetic(op="add"):
                 return self._infix("+", SUM, (e.left, e.right), scope)
@@ -182,7 +182,7 @@ class ExpressionPrinter:
                 return self._element(e, scope)
             case expr.Prefix():
                 return self._applied("Prefix", (e.sequence, e.count), scope)
-            case expr.Append():
+            case expr.AppendExpr():
                 return self._applied("Append", (e.sequence, e.element), scope)
             case expr.Concatenation():
                 return self._infix("\\o", SUM, (e.left, e.right), scope)
@@ -204,7 +204,7 @@ class ExpressionPrinter:
                 return Printed(Definitions([(name, self.doc(e.value, scope))], body, stacked=False), LOOSE)
             case expr.Call():
                 return self._call(e, scope)
-            case expr.Configuration():
+            case expr.WholeConfig():
                 raise UnsupportedNode(self.backend, e)
             case _:
                 unsupported(self.backend, e)
@@ -232,7 +232,7 @@ class ExpressionPrinter:
         match e:
             case expr.Equal():
                 return self._infix("#", COMPARE, (e.left, e.right), scope)
-            case expr.Member():
+            case expr.MemberExpr():
                 return self._infix("\\notin", COMPARE, (e.element, e.members), scope)
             case expr.IsNone():
                 return Printed(Chain("#", [self.doc(e.value, scope, SETS), PlainText("None")]), COMPARE)

@@ -32,7 +32,7 @@ from elrcheck.lang.expr import (
     NamedConjunction,
     Not,
     Quantifier,
-    Record,
+    RecordExpr,
     StateVariable,
     Variable,
     VectorGet,
@@ -72,7 +72,7 @@ class Conditions(Environments):
     def of_wait(self, fn: Fn, state: Any, args: Sequence[Any]) -> tuple[Clause, Clause]:
         """Evaluate the premise and the conclusion of a `leads_to` property in a state."""
         value, env = self._returned(fn.body, self.env_of((state,), fn, args))
-        assert isinstance(value, Record), f"{fn.name} returns LeadsTo(..)"
+        assert isinstance(value, RecordExpr), f"{fn.name} returns LeadsTo(..)"
         parts = dict(zip(value.names, value.values, strict=True))
         return self.clause(parts["premise"], env), self.clause(parts["conclusion"], env)
 

@@ -17,7 +17,6 @@ from elrcheck.lang.expr import (
     BrokerList,
     Compare,
     ConfigField,
-    Configuration,
     Constant,
     Count,
     Elements,
@@ -34,7 +33,7 @@ from elrcheck.lang.expr import (
     IsNone,
     Junction,
     Length,
-    Member,
+    MemberExpr,
     NoneLiteral,
     Operator,
     Order,
@@ -49,6 +48,7 @@ from elrcheck.lang.expr import (
     Variable,
     VectorGet,
     VectorOf,
+    WholeConfig,
 )
 from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
@@ -95,7 +95,7 @@ def source_text(e: Expression) -> str:
             return f"{parts[0]} is None"
         case Equal():
             return " == ".join(parts)
-        case Member():
+        case MemberExpr():
             return " in ".join(parts)
         case Subset():
             return " <= ".join(parts)
@@ -110,7 +110,7 @@ def source_text(e: Expression) -> str:
         case IfElse():
             return f"{parts[1]} if {parts[0]} else {parts[2]}"
         case _:
-            return f"{type(e).__name__}({', '.join(parts)})"
+            return f"{type(e).__name__.removesuffix('Expr')}({', '.join(parts)})"
 
 
 def _single(text: str) -> str:
@@ -146,7 +146,7 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
     match e:
         case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
             return
-        case Configuration():
+        case WholeConfig():
             return
     place = place_of(evaluator, e, env)
     if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and e.ty.name == "Entry"):

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from elrcheck.base.roundtrip import Record
 
 
-class Kept(Record, frozen=True):
+class KeptOrigin(Record, frozen=True):
     """The origin of an answer that was not computed now. when: the time at which it was computed, in UTC
     (ISO 8601). digest: SHA-256 of the question that it answers."""
 
@@ -22,7 +22,7 @@ class Kept(Record, frozen=True):
         return int(datetime.fromisoformat(self.when).timestamp())
 
     @classmethod
-    def oldest(cls, parts: Iterable[Kept | None]) -> Kept | None:
+    def oldest(cls, parts: Iterable[KeptOrigin | None]) -> KeptOrigin | None:
         """Return the origin of an answer made of parts: that of the oldest kept part; None if no part was kept."""
         origins = sorted({(part.when, part.digest) for part in parts if part is not None})
         if len(origins) < 2:
@@ -30,9 +30,9 @@ class Kept(Record, frozen=True):
         return cls(origins[0][0], sha("\n".join(digest for _, digest in origins)))
 
 
-def kept_at(when: int, key: str) -> Kept:
+def kept_at(when: int, key: str) -> KeptOrigin:
     """Return the origin of an answer. when: seconds since 1970; key: the question."""
-    return Kept(datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds"), sha(key))
+    return KeptOrigin(datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds"), sha(key))
 
 
 def sha(text: str) -> str:

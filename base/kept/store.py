@@ -35,7 +35,7 @@ from typing import Generic, TypeVar, cast
 from elrcheck.base.atomic import write_bytes
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import EnvironmentFault
-from elrcheck.base.kept.age import Kept, kept_at, sha
+from elrcheck.base.kept.age import KeptOrigin, kept_at, sha
 from elrcheck.base.kept.notice import notice
 
 MAGIC = b"elrcheck-kept/1 "
@@ -53,7 +53,7 @@ class StoredAnswer(Generic[T]):
     """A believed answer, and where it comes from."""
 
     value: T
-    kept: Kept
+    kept: KeptOrigin
 
 
 @dataclass(frozen=True)

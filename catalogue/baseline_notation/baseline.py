@@ -62,14 +62,14 @@ Proved: TypeAlias = Literal["proved", "refuted", "unknown", "inconclusive", "abs
 
 
 @dataclass(frozen=True)
-class Counts(RunCounts):
+class RecordedCounts(RunCounts):
     """Also how many steps left the budgets, and how many states have no step."""
 
     cut: Natural
     deadlocks: Natural
 
 
-COUNTS = tuple(part.name for part in fields(Counts))
+COUNTS = tuple(part.name for part in fields(RecordedCounts))
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Fired:
 
 
 @dataclass(frozen=True)
-class Selected:
+class WrittenSelection:
     """The selection of an entry, as it is written: its variant and its scope have no defaults."""
 
     variant: str
@@ -146,7 +146,7 @@ class Expected:
     """
 
     verdict: Literal["holds", "violated", "inconclusive"]
-    counts: Annotated[Mapping[str, int], SameTable(Counts)]
+    counts: Annotated[Mapping[str, int], SameTable(RecordedCounts)]
     properties: Mapping[str, Judged] = field(default_factory=dict)
     actions: Mapping[str, Fired] = field(default_factory=dict)
     guards: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -162,7 +162,7 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Entry:
+class BaselineEntry:
     """One configuration to run.
 
     place: ``file:line``, or only the file of an entry that is not in it yet. renamed: guards that it knows
@@ -170,7 +170,7 @@ class Entry:
     """
 
     name: Annotated[str, From.ELSEWHERE]
-    selection: Annotated[Selection, SameTable(Selected)]
+    selection: Annotated[Selection, SameTable(WrittenSelection)]
     properties: tuple[str, ...] = ()
     liveness: bool = False
     proof: bool = False
@@ -183,7 +183,7 @@ class Entry:
     place: Annotated[str, From.PLACE] = ""
     renamed: Annotated[tuple[str, ...], From.ELSEWHERE] = ()
 
-    def checked(self, node: Node) -> Entry:
+    def checked(self, node: Node) -> BaselineEntry:
         for key in ("proof", "teeth"):
             if self.liveness and key in node and node[key].boolean():
                 node[key].bad("not for liveness properties", "leave one of the two out")
@@ -194,7 +194,7 @@ class Entry:
 class Baseline:
     """A baseline file: its configurations and suites, in the order of their names, which all differ."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[BaselineEntry, ...] = ()
     suites: tuple[SuiteEntry, ...] = ()
 
     @property
@@ -220,11 +220,11 @@ def read_baseline(path: Path) -> Baseline:
     )
 
 
-def _entry(name: str, table: Node) -> Entry:
-    return read_record(table, Entry, {"name": check_name(name, table.where)})
+def _entry(name: str, table: Node) -> BaselineEntry:
+    return read_record(table, BaselineEntry, {"name": check_name(name, table.where)})
 
 
-def _suite(name: str, table: Node, entries: Sequence[Entry]) -> SuiteEntry:
+def _suite(name: str, table: Node, entries: Sequence[BaselineEntry]) -> SuiteEntry:
     check_name(name, table.where)
     if name in (entry.name for entry in entries):
         table.fail(f"there is an entry `{name}` too", "names of entries and suites differ")

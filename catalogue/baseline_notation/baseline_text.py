@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from elrcheck.base.typed.record_text import table_text, text_value
-from elrcheck.catalogue.baseline_notation.baseline import JOINT, SCHEMA, Entry
+from elrcheck.catalogue.baseline_notation.baseline import JOINT, SCHEMA, BaselineEntry
 from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
 
 HEADER = """\
@@ -20,7 +20,7 @@ HEADER = """\
 """
 
 
-def baseline_text(entries: Iterable[Entry], suites: Iterable[SuiteEntry] = ()) -> str:
+def baseline_text(entries: Iterable[BaselineEntry], suites: Iterable[SuiteEntry] = ()) -> str:
     """Return the whole file, with the entries in order of their names, and then the suites."""
     lines = [HEADER, f"schema = {text_value(SCHEMA)}"]
     for entry in sorted(entries, key=lambda e: e.name):

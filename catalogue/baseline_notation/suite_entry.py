@@ -66,9 +66,9 @@ class SuiteEntry:
 
 def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:
     """Return the results that a baseline records."""
-    return {run.name: _found(run) for run in report.runs}
+    return {run.name: _as_expected(run) for run in report.runs}
 
 
-def _found(run: SuiteRun) -> ExpectedRun:
+def _as_expected(run: SuiteRun) -> ExpectedRun:
     violated = {one.id: one.depth or 0 for one in run.violations if one.found}
     return ExpectedRun(run.verdict, {name: getattr(run, name) for name in RUN_COUNTS}, violated)

@@ -25,7 +25,7 @@ Side: TypeAlias = Literal["controller", "broker"]
 SIDES: tuple[Side, ...] = ("controller", "broker")
 
 
-class Explained(Record, frozen=True):
+class ExplainedClass(Record, frozen=True):
     """A class of differences that is known, and how often it occurred."""
 
     id: str
@@ -51,7 +51,7 @@ class Compared(Record, frozen=True):
     isr_order: int
     not_held: int
     unexplained: int
-    explained: tuple[Explained, ...]
+    explained: tuple[ExplainedClass, ...]
     seed: int
     rules: str
     knobs: dict[str, Plain]
@@ -70,7 +70,7 @@ class Compared(Record, frozen=True):
         return self.kafka if self.side == "controller" else f"{self.kafka}, {self.side}"
 
     def __str__(self) -> str:
-        classes = ", ".join(f"{known.id} {known.count}" for known in self.explained)
+        classes = ", ".join(f"{explained.id} {explained.count}" for explained in self.explained)
         return (
             f"{self.compared:,} answers on {self.day}, {self.unexplained:,} differ without an explanation"
             f" (explained: {classes or 'none'})"

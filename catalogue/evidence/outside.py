@@ -59,8 +59,8 @@ def _config(command: str) -> Config:
     """Return the configuration of a recorded command line."""
     words = shlex.split(command)
 
-    def given(option: str) -> list[str]:
+    def values_of(option: str) -> list[str]:
         return [value for name, value in pairwise(words) if name == option]
 
-    (variant,), (scope,) = given("--variant"), given("--scope")
-    return resolve(Selection(variant=variant, scope=scope, overrides=tuple(given("--set")))).config
+    (variant,), (scope,) = values_of("--variant"), values_of("--scope")
+    return resolve(Selection(variant=variant, scope=scope, overrides=tuple(values_of("--set")))).config

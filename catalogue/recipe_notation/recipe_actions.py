@@ -106,7 +106,7 @@ class Stream(Action):
 
 
 @dataclass(frozen=True)
-class Reassign(Action):
+class ReassignStep(Action):
     """to: the replicas; None cancels. absent_if: the error returned by a build without the finding."""
 
     partition: Annotated[Partition, From.TAG]
@@ -115,7 +115,7 @@ class Reassign(Action):
 
 
 @dataclass(frozen=True)
-class Elect(Action):
+class ElectStep(Action):
     """via: the broker that is asked; None for any, which may take long if one is paused.
 
     refused: the error that the finding predicts; if Kafka elects instead, the finding is not reproduced.
@@ -128,14 +128,14 @@ class Elect(Action):
     refused: str | None = None
     if_needed: bool = False
 
-    def checked(self, node: Node) -> Elect:
+    def checked(self, node: Node) -> ElectStep:
         if self.if_needed and self.refused is not None:
             node.fail("an election is either `refused` or done `if-needed`")
         return self
 
 
 @dataclass(frozen=True)
-class Configure(Action):
+class ConfigureStep(Action):
     """target: `topic NAME`, `broker ID`, or `broker` for all of them; an empty value removes the setting."""
 
     target: Annotated[Configurable, From.TAG]
@@ -167,7 +167,7 @@ class Feature(Action):
 
 
 @dataclass(frozen=True)
-class Unregister(Action):
+class UnregisterStep(Action):
     broker: Annotated[Natural, From.TAG]
 
 
@@ -212,7 +212,7 @@ class MoveDirectory(Action):
 
 
 @dataclass(frozen=True)
-class Directory(Action):
+class DirectoryStep(Action):
     """kind: lose (it is gone), replace (an empty one in its place), drop (from `log.dirs`)."""
 
     kind: str
@@ -245,7 +245,7 @@ class Sleep(Action):
 
 
 @dataclass(frozen=True)
-class Seen:
+class ExpectedPartition:
     """What DescribeTopicPartitions says; None for what does not matter. leader: one of these, -1 for none.
 
     The order counts for replicas only. isr_size: how many.
@@ -260,16 +260,16 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Wait(Action):
+class WaitStep(Action):
     """Wait for a predicted state. decides: without it the finding is not reproduced."""
 
     partition: Annotated[Partition, From.TAG]
-    seen: Annotated[Seen, SameTable(Seen)]
+    seen: Annotated[ExpectedPartition, SameTable(ExpectedPartition)]
     seconds: Seconds = PATIENCE
     decides: bool = False
 
-    def checked(self, node: Node) -> Wait:
-        if self.seen == Seen():
+    def checked(self, node: Node) -> WaitStep:
+        if self.seen == ExpectedPartition():
             node.fail("a `wait` says what it waits for", "such as leader = 2")
         return self
 
@@ -286,7 +286,7 @@ class Leaderless(Action):
 
 
 @dataclass(frozen=True)
-class Said(Action):
+class PrintedLine(Action):
     """Wait until a node has printed a line that matches, since its last start or since the last such step."""
 
     node: Annotated[Natural, From.TAG]
@@ -312,7 +312,7 @@ class LogEnd(Action):
         return self
 
 
-Sign: TypeAlias = Wait | Said | LogEnd
+Sign: TypeAlias = WaitStep | PrintedLine | LogEnd
 """What shows that a finding is absent, for steps with `instead`: if what they wait for does not come in time,
 but this does, the finding is not reproduced. Without either the run is inconclusive."""
 
@@ -325,13 +325,13 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "answered": (Answered, {}),
     "stream": (Stream, {}),
     "stream-end": (Stream, {"rate": None}),
-    "reassign": (Reassign, {"absent_if": None}),
-    "cancel": (Reassign, {"to": None}),
-    "elect": (Elect, {}),
-    "configure": (Configure, {}),
+    "reassign": (ReassignStep, {"absent_if": None}),
+    "cancel": (ReassignStep, {"to": None}),
+    "elect": (ElectStep, {}),
+    "configure": (ConfigureStep, {}),
     "throttle": (Throttle, {}),
     "feature": (Feature, {}),
-    "unregister": (Unregister, {}),
+    "unregister": (UnregisterStep, {}),
     "stop": (Signal, {"kind": "stop"}),
     "kill": (Signal, {"kind": "kill"}),
     "exited": (Exited, {}),
@@ -339,21 +339,21 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "resume": (Signal, {"kind": "resume", "wait": False, "seconds": STOP}),
     "start": (Start, {}),
     "move": (MoveDirectory, {}),
-    "lose-directory": (Directory, {"kind": "lose"}),
-    "replace-directory": (Directory, {"kind": "replace"}),
-    "drop-directory": (Directory, {"kind": "drop"}),
+    "lose-directory": (DirectoryStep, {"kind": "lose"}),
+    "replace-directory": (DirectoryStep, {"kind": "replace"}),
+    "drop-directory": (DirectoryStep, {"kind": "drop"}),
     "delete-clean-stop-files": (DeleteCleanStopFiles, {}),
     "lose-log": (LoseLog, {}),
     "sleep": (Sleep, {}),
-    "wait": (Wait, {}),
+    "wait": (WaitStep, {}),
     "leaderless": (Leaderless, {}),
-    "said": (Said, {}),
+    "said": (PrintedLine, {}),
     "log": (LogEnd, {}),
 }
 """Every kind of step, by the key that it starts with: its class, and fields that the kind gives a value."""
 SIGNS: Mapping[str, tuple[type[Sign], Mapping[str, Any]]] = {
-    "wait": (Wait, {"decides": False}),
-    "said": (Said, {"instead": None}),
+    "wait": (WaitStep, {"decides": False}),
+    "said": (PrintedLine, {"instead": None}),
     "log": (LogEnd, {"instead": None}),
 }
 """The kinds that can be seen instead, and the fields that they do not have then."""

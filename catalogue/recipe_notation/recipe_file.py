@@ -78,9 +78,9 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
     Create,
     Delete,
+    ExpectedPartition,
     Leaderless,
-    Seen,
-    Wait,
+    WaitStep,
     kind_of,
     read_action,
 )
@@ -149,7 +149,7 @@ class RecipeStep:
 def _step(node: Node) -> RecipeStep:
     """Return a step: what it does, by the first key, and what is said besides in the same table."""
     action = read_action(node, BESIDES_ACTION)
-    return read_record(node, RecipeStep, {"action": action, "text": _shown(node)}, others=node.value)
+    return read_record(node, RecipeStep, {"action": action, "text": _step_text(node)}, others=node.value)
 
 
 def _reject_strangers(node: Node, brokers: int) -> None:
@@ -161,7 +161,7 @@ def _reject_strangers(node: Node, brokers: int) -> None:
             node[key].expected(f"one of the {brokers} brokers")
 
 
-def _shown(node: Node) -> str:
+def _step_text(node: Node) -> str:
     """Return a step as one line: its keys and values, as in `stop 2` or `reassign orders-1, to [2]`."""
     left_out = ("in", "note", "finally", "seconds", "decides", "instead", "absent-if", "because")
     return ", ".join(f"{key} {_value(part)}" for key, part in node.fields() if key not in left_out)
@@ -210,13 +210,13 @@ class Recipe:
     def id(self) -> str:
         return f"{self.finding}/{self.name}"
 
-    def predicted(self) -> tuple[Seen, ...]:
+    def predicted(self) -> tuple[ExpectedPartition, ...]:
         """Return the states of the partitions to read that the run waits for, until it has what it is about."""
-        states: list[Seen] = []
+        states: list[ExpectedPartition] = []
         for step in self.steps:
             if isinstance(step.action, Leaderless) or step.at_last:
                 break
-            if isinstance(step.action, Wait) and "run" in step.sides and step.action.partition in self.read:
+            if isinstance(step.action, WaitStep) and "run" in step.sides and step.action.partition in self.read:
                 states.append(step.action.seen)
         return tuple(states)
 

@@ -29,13 +29,13 @@ OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "m
 
 
 @dataclass(frozen=True)
-class Left:
+class RecordsLeft:
     """How many of the acknowledged records could be read at the end."""
 
     left: Natural
     acknowledged: Positive
 
-    def checked(self, node: Node) -> Left:
+    def checked(self, node: Node) -> RecordsLeft:
         if self.left > self.acknowledged:
             node["left"].expected(f"at most {self.acknowledged}")
         return self
@@ -66,7 +66,7 @@ class SeenRun:
     acknowledged: Natural = 0
     state: str = ""
     message: str = ""
-    control: Left | None = None
+    control: RecordsLeft | None = None
     runs: SeenRuns | None = None
     busy: bool = False
 
@@ -75,7 +75,7 @@ class SeenRun:
             if (key in node) != (self.outcome == outcome):
                 node.fail(f"`{key}` is said of the outcome {outcome}, which needs it")
         if self.outcome == "lost":
-            Left(self.left, node["acknowledged"].positive()).checked(node)
+            RecordsLeft(self.left, node["acknowledged"].positive()).checked(node)
         if self.runs is not None and (self.runs.shown > 0) != (self.outcome in ("lost", "unavailable")):
             node["runs"].fail("the outcome says whether it shows in any of the runs")
         return self

@@ -22,7 +22,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import KeyName, Natural
 from elrcheck.catalogue.file_values import Knobs, Variant
-from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
+from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.catalogue.recipe_notation.recipe_values import NO_LEADER
 from elrcheck.model.knobs import plain
 
@@ -56,7 +56,7 @@ class RecipeTrace:
         words = ["elrcheck check", *(["--liveness"] if self.liveness else []), f"--scope {self.scope}"]
         return " ".join([*words, f"--variant {self.variant}", *settings, f"-p {self.broken}"])
 
-    def met(self, seen: Sequence[Seen], states: Sequence[Mapping[str, Any]]) -> int:
+    def met(self, seen: Sequence[ExpectedPartition], states: Sequence[Mapping[str, Any]]) -> int:
         """Return how many expectations these states of a partition meet, one after the other."""
         at = 0
         for number, expected in enumerate(seen):
@@ -66,7 +66,7 @@ class RecipeTrace:
                 return number
         return len(seen)
 
-    def _fits(self, seen: Seen, state: Mapping[str, Any]) -> bool:
+    def _fits(self, seen: ExpectedPartition, state: Mapping[str, Any]) -> bool:
         sets = ((seen.replicas, "replicas"), (seen.isr, "isr"), (seen.elr, "elr"))
         leader = NO_LEADER if state["leader"] is None else state["leader"]
         return (

@@ -10,11 +10,11 @@ from __future__ import annotations
 from msgspec import structs
 
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import Counts
+from elrcheck.catalogue.suite_counts import CaseCounts
 from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.batch.job import JobAnswer
 from elrcheck.checking.suite.walked_case import WalkAnswer
@@ -24,7 +24,7 @@ from elrcheck.results.check_report import CheckReport
 class KeptWalks(Record, frozen=True):
     """The walks through a configuration; see `WalkAnswer`."""
 
-    counts: Counts
+    counts: CaseCounts
     seconds: float
 
 
@@ -41,7 +41,7 @@ class KeptAnswers:
     def __init__(self, fresh: bool) -> None:
         self.store = Store("suite", KeptAnswer, fresh=fresh)
 
-    def find(self, number: int, case: SuiteCase) -> tuple[JobAnswer | WalkAnswer, Kept] | None:
+    def find(self, number: int, case: SuiteCase) -> tuple[JobAnswer | WalkAnswer, KeptOrigin] | None:
         """Return the stored answer for a configuration and its origin; None without one."""
         entry = self.store.get(_key(case))
         answer = None if entry is None else _answer(number, case, entry.value)
@@ -64,7 +64,7 @@ class KeptAnswers:
         self.store.put(_key(case), KeptAnswer(searched=plain), moment)
 
 
-def kept_of(answer: JobAnswer | WalkAnswer) -> Kept | None:
+def kept_of(answer: JobAnswer | WalkAnswer) -> KeptOrigin | None:
     """Return where the answer of a search comes from, if a process only looked it up."""
     return None if isinstance(answer, WalkAnswer) or answer.report is None else answer.report.kept
 

@@ -23,13 +23,13 @@ from msgspec.structs import replace
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.interrupts import Interrupts
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits, SuiteRequest
 from elrcheck.base.runner.runner import each, run_tasks
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
+from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.batch.estimate import states
 from elrcheck.checking.batch.job import Job, JobAnswer
@@ -58,7 +58,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         demand_known(model, case)
     store = KeptAnswers(request.fresh)
     answers: dict[int, JobAnswer | WalkAnswer] = {}
-    origins: dict[int, Kept] = {}
+    origins: dict[int, KeptOrigin] = {}
     for number, case in enumerate(cases):
         if (entry := store.find(number, case)) is not None:
             answers[number], origins[number] = entry
@@ -100,7 +100,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         workers=workers,
         interrupted=stop.wanted and len(answers) < len(cases),
         run_dir=str(place) if stored else None,
-        kept=Kept.oldest(run.kept for run in runs),
+        kept=KeptOrigin.oldest(run.kept for run in runs),
     )
 
 
@@ -170,9 +170,9 @@ def run_of(
     model: Model,
     case: SuiteCase,
     answer: JobAnswer | WalkAnswer,
-    origin: Kept | None,
+    origin: KeptOrigin | None,
     place: Path,
-    recorded: Mapping[str, Counts] | None = None,
+    recorded: Mapping[str, CaseCounts] | None = None,
 ) -> SuiteRun:
     """Compare an answer with what is expected, and store the traces of unexplained violations.
 
@@ -226,7 +226,7 @@ def run_of(
     return _compared(run, recorded)
 
 
-def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
+def _compared(run: SuiteRun, recorded: Mapping[str, CaseCounts] | None) -> SuiteRun:
     """Return the run, with what was recorded for it if that is something else."""
     counts = counts_of(run)
     if recorded is None or counts is None or counts == (expected := recorded.get(run.name)):
@@ -234,18 +234,18 @@ def _compared(run: SuiteRun, recorded: Mapping[str, Counts] | None) -> SuiteRun:
     return _judged(replace(run, recorded="not recorded" if expected is None else str(expected)))
 
 
-def _recorded(request: SuiteRequest) -> Mapping[str, Counts] | None:
+def _recorded(request: SuiteRequest) -> Mapping[str, CaseCounts] | None:
     """Return the packaged counts if the packaged suite runs and its counts are not being recorded."""
     if request.files or request.record is not None:
         return None
     return read_counts(packaged_counts())
 
 
-def counts_of(run: SuiteRun) -> Counts | None:
+def counts_of(run: SuiteRun) -> CaseCounts | None:
     """Return the counts of walks or of a complete search, None for any other run."""
     if run.verdict not in ("holds", "violated", "walked") or run.reason is not None:
         return None
-    return Counts(run.generated, run.distinct, run.diameter, run.digest)
+    return CaseCounts(run.generated, run.distinct, run.diameter, run.digest)
 
 
 def _judged(run: SuiteRun) -> SuiteRun:

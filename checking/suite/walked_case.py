@@ -6,7 +6,7 @@ import time
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import Counts
+from elrcheck.catalogue.suite_counts import CaseCounts
 from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.batch.job import Job
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
@@ -27,7 +27,7 @@ class WalkAnswer(Record, frozen=True):
     """The counts of the states that the walks of a configuration met."""
 
     number: int
-    counts: Counts
+    counts: CaseCounts
     seconds: float
 
 
@@ -47,5 +47,5 @@ def walks_of(program: Program, walk: Walk) -> WalkDigest:
     return walked(program, seed=walk.seed, walks=walk.walks, steps=walk.steps)
 
 
-def counts_of_walks(met: WalkDigest) -> Counts:
-    return Counts(met.generated, met.distinct, met.steps, met.digest)
+def counts_of_walks(met: WalkDigest) -> CaseCounts:
+    return CaseCounts(met.generated, met.distinct, met.steps, met.digest)

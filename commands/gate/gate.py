@@ -12,11 +12,11 @@ from typing import TypeAlias
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import empty_cache
 from elrcheck.base.errors import ElrError, NothingChecked, UsageFault, did_you_mean
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.catalogue.baseline_notation.baseline import Baseline, Entry, check_name, read_baseline
+from elrcheck.catalogue.baseline_notation.baseline import Baseline, BaselineEntry, check_name, read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_in_suite
 from elrcheck.checking.check import run_check
@@ -73,7 +73,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
         entries=tuple(done),
         written=written,
         suites=tuple(suites),
-        kept=Kept.oldest([*(part.check.kept for part in done), *(part.suite.kept for part in suites)]),
+        kept=KeptOrigin.oldest([*(part.check.kept for part in done), *(part.suite.kept for part in suites)]),
     )
 
 
@@ -106,12 +106,12 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     )
 
 
-def _new(add: NewEntry, path: str) -> Entry:
+def _new(add: NewEntry, path: str) -> BaselineEntry:
     check_name(add.name, f"--add {add.name}")
     if (add.proof or add.teeth) and add.liveness:
         option = "--proof" if add.proof else "--teeth"
         raise UsageFault("usage-option", f"{option} does not support liveness properties")
-    return Entry(
+    return BaselineEntry(
         name=add.name,
         selection=add.selection,
         properties=add.properties,
@@ -125,7 +125,7 @@ def _new(add: NewEntry, path: str) -> Entry:
     )
 
 
-def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
+def _run(entry: BaselineEntry, request: GateRequest, progress: Progress) -> Ran:
     workers = request.workers
     entry_request = replace(check_request(entry, workers), kept=True)
     try:
@@ -141,7 +141,7 @@ def _run(entry: Entry, request: GateRequest, progress: Progress) -> Ran:
         raise
 
 
-def check_request(entry: Entry, workers: int | None) -> CheckRequest:
+def check_request(entry: BaselineEntry, workers: int | None) -> CheckRequest:
     """Return the request to `run_check` for an entry."""
     return CheckRequest(
         selection=entry.selection,
@@ -152,7 +152,7 @@ def check_request(entry: Entry, workers: int | None) -> CheckRequest:
     )
 
 
-def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport | None:
+def _prove(entry: BaselineEntry, workers: int | None, progress: Progress) -> ProveReport | None:
     if not entry.proof:
         return None
     from elrcheck.proving.prove import run_prove
@@ -161,7 +161,7 @@ def _prove(entry: Entry, workers: int | None, progress: Progress) -> ProveReport
     return run_prove(ProveRequest(entry.selection, entry.properties, workers, timeout), progress)
 
 
-def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport | None:
+def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
     from elrcheck.mutation.hazard_run import run_hazards
@@ -178,7 +178,7 @@ def _mutate(entry: Entry, gate: GateRequest, progress: Progress) -> MutateReport
     return run_hazards(request, progress)
 
 
-def _controller(entry: Entry, workers: int | None, progress: Progress) -> ControllerReport | None:
+def _controller(entry: BaselineEntry, workers: int | None, progress: Progress) -> ControllerReport | None:
     if not entry.controller:
         return None
     from elrcheck.proving.prove_controller import run_controller
@@ -188,7 +188,7 @@ def _controller(entry: Entry, workers: int | None, progress: Progress) -> Contro
     return run_controller(request, progress)
 
 
-def _report(entry: Entry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
+def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
     check = ran[0]
     if entry.expected is None:
         summary = f"{check.verdict}, {check.search.distinct} distinct states"

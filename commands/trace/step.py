@@ -26,7 +26,6 @@ from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import violations
 
 HELP = "0, 1, ..: take that action   u: undo   j N: to state N   p: print the state   s FILE: save   ?: help   q: quit"
-SHOWN = 6
 
 
 @dataclass

@@ -15,7 +15,7 @@ from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.results.trace_reports import Cycle, Explained, FairStep, Goal, Wait
+from elrcheck.results.trace_reports import Cycle, EndlessWait, Explained, FairStep, Goal
 from elrcheck.traces.conditions import Conditions
 from elrcheck.traces.describe import arguments
 from elrcheck.traces.replay import Replayed, ReplayError
@@ -44,7 +44,7 @@ def explain_waits(subject: Replayed, fn: Fn, at: int | None) -> tuple[Explained,
         goals = tuple(Goal(n, conditions.of_wait(fn, subject.states[n], args)[1]) for n in numbers)
         if not premise.value or any(goal.clause.value for goal in goals):
             raise ReplayError(f"{fn.ident} waits in plain Python and not in the IR")
-        waits.append(_explained(fn, args, Wait(since, premise, goals)))
+        waits.append(_explained(fn, args, EndlessWait(since, premise, goals)))
     return tuple(waits) or (_explained(fn, (), None),)
 
 
@@ -96,7 +96,7 @@ def _since(plain: PlainModel, fn: Fn, args: tuple[Any, ...], states: Sequence[An
     return since
 
 
-def _explained(fn: Fn, args: Sequence[Any], wait: Wait | None) -> Explained:
+def _explained(fn: Fn, args: Sequence[Any], wait: EndlessWait | None) -> Explained:
     named = arguments(fn, args) if args else ()
     return Explained(
         id=fn.ident,

@@ -123,7 +123,7 @@ def _status(state: State, b: int) -> list[Fact]:
         (b in state.lossy, "lost a part of its log"),
         (leads(state, b) and state.partition.leader != b, "believes that it leads"),
     ]
-    return [Fact(words, words) for shown, words in signs if shown]
+    return [Fact(words, words) for applies, words in signs if applies]
 
 
 def _own(state: State, b: int) -> list[Fact]:

@@ -23,7 +23,7 @@ from elrcheck.traces.truth import first_violated
 MOST_STEPS = 1000
 MOST_BROKERS = 7
 """Beyond these, listing the actions of one state would take too long for a page."""
-KEPT = 2000
+CACHED_STATES = 2000
 """States whose actions are remembered."""
 
 
@@ -59,8 +59,8 @@ class FollowedSpace:
         self.model: Model = load_checked_model()
         self.plain = PlainModel(self.model, self.config)
         self.actions = {fn.name: fn for fn in self.model.actions}
-        self.choices = functools.lru_cache(KEPT)(self._choices)
-        self.false_after = functools.lru_cache(20 * KEPT)(self._false_after)
+        self.choices = functools.lru_cache(CACHED_STATES)(self._choices)
+        self.false_after = functools.lru_cache(20 * CACHED_STATES)(self._false_after)
 
     def follow(self, words: Sequence[str]) -> Path:
         """Follow steps, each an index as in `--repro` or an action; raise UsageFault if one is not enabled."""

@@ -22,7 +22,7 @@ from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebStat
 from elrcheck.stored_traces.tracefile import trace_document
 from elrcheck.traces.loaded import NamedSelection
 
-KEPT = 4
+CACHED_SPACES = 4
 """Configurations whose states are remembered."""
 MOST_WORD = 2000
 MOST_STATES = 50_000_000
@@ -156,7 +156,7 @@ class Explorer(PageAnswers):
     def _space(self, selection: Selection) -> FollowedSpace:
         if selection not in self._spaces:
             self._spaces[selection] = FollowedSpace(selection)
-            while len(self._spaces) > KEPT:
+            while len(self._spaces) > CACHED_SPACES:
                 self._spaces.popitem(last=False)
         self._spaces.move_to_end(selection)
         return self._spaces[selection]

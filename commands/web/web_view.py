@@ -9,7 +9,7 @@ from elrcheck.commands.web.drawn_state import drawn
 from elrcheck.commands.web.state_space import FollowedSpace, Path
 from elrcheck.lang.ir import Fn
 from elrcheck.report.html.html_partition import partition_picture
-from elrcheck.results.web.web_answers import Choice, ChosenModel, Judged, WebState
+from elrcheck.results.web.web_answers import ChosenModel, EnabledAction, Judged, WebState
 from elrcheck.stored_traces.tracefile import encode_value
 from elrcheck.traces.describe import arguments, because, changes, leaves, spelled, trace_view
 from elrcheck.traces.violation import explain
@@ -48,10 +48,10 @@ def _ids(space: FollowedSpace, path: Path, number: int) -> tuple[str, ...]:
     return tuple(fn.ident for fn in space.false_after(before, path.states[number]))
 
 
-def _choices(space: FollowedSpace, state: Any) -> Iterator[Choice]:
+def _choices(space: FollowedSpace, state: Any) -> Iterator[EnabledAction]:
     for index, (label, after) in enumerate(space.choices(state)):
         fn = space.actions[label.action]
-        yield Choice(
+        yield EnabledAction(
             index=index,
             action=label.action,
             arguments=arguments(fn, label.args),

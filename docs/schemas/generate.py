@@ -46,7 +46,7 @@ def schemas() -> dict[str, Schema]:
         "what-if-answer": ("An answer of `elrcheck what-if`", answer()),
         "list": ("The result of `elrcheck list KIND --format json`", LISTED),
         "finding-table": (BY_VERSION, document(FindingTable, BY_VERSION)),
-        "show": ("The result of `elrcheck show NAME --format json`, but for a scenario", SHOWN),
+        "show": ("The result of `elrcheck show NAME --format json`, but for a scenario", DETAILS),
         "doctor": ("The result of `elrcheck doctor --format json`", DIAGNOSIS),
         "runs": ("The result of `elrcheck runs --format json`", array_of(StoredRun)),
         "config": ("The result of `elrcheck config --format json`", CONFIGURED),
@@ -119,9 +119,9 @@ def value(ty: Ty) -> Schema:
         case "vec" | "seq":
             return list_of(value(ty.elem))
         case "record" | "state":
-            shown = {name: value(part) for name, part in ty.fields.items()}
-            later = {name: shown.pop(name) for name in later_fields(ty.cls)}
-            return an_object(shown, later)
+            properties = {name: value(part) for name, part in ty.fields.items()}
+            later = {name: properties.pop(name) for name in later_fields(ty.cls)}
+            return an_object(properties, later)
     raise TypeError(f"no JSON form for a {ty}")
 
 
@@ -233,7 +233,7 @@ def answer() -> Schema:
 # ---------------------------------------------------------------------------- small documents
 
 LISTED = list_of(an_object({"name": TEXT, "summary": TEXT}, {"id": TEXT, "compared": TEXT}))
-SHOWN: Schema = {
+DETAILS: Schema = {
     "type": "object",
     "description": "Everything known about one name; what there is besides depends on the list it is in.",
     "required": ["list"],
@@ -250,11 +250,11 @@ CONFIGURED = an_object({"command": TEXT, "options": array_of(EffectiveOption), "
 
 
 def main() -> None:
-    made = schemas()
+    documents = schemas()
     for path in FOLDER.glob("*.schema.json"):
-        if path.name not in made:
+        if path.name not in documents:
             path.unlink()
-    for name, schema in made.items():
+    for name, schema in documents.items():
         (FOLDER / name).write_text(json.dumps(schema, indent=2) + "\n", encoding="utf-8")
 
 

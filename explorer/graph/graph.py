@@ -22,7 +22,7 @@ from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.explorer.search.vector import evaluate_columns
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.plain import Label, PlainModel
 
 BATCH = 4096
@@ -109,7 +109,7 @@ def graph_of_search(search: TraceableSearch, lowered: Lowered, depth: int) -> Gr
     )
 
 
-def _ask_rows(nodes: Sequence[Node], search: TraceableSearch, rows: Words) -> Bools:
+def _ask_rows(nodes: Sequence[DagNode], search: TraceableSearch, rows: Words) -> Bools:
     answers = np.zeros((len(nodes), len(rows)), np.bool_)
     for start in range(0, len(rows), BATCH):
         part = rows[start : start + BATCH]

@@ -20,7 +20,7 @@ from __future__ import annotations
 from elrcheck.explorer.kernel.emit import Lanes, Writer
 from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, read_flag, read_leaf, read_stored
 from elrcheck.explorer.kernel.word_layout import WordLayout
-from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Program
 
 NARROW = 6
@@ -31,7 +31,7 @@ def state_checks(program: Program) -> list[int]:
     return [index for index, check in enumerate(program.checks) if check.scope == "state"]
 
 
-def check_nodes(program: Program) -> list[Node]:
+def check_nodes(program: Program) -> list[DagNode]:
     """Return the nodes of the state checks."""
     return [check.node for check in program.checks if check.node is not None]
 

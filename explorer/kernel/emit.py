@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from elrcheck.lang.lowering.nodes import MAX_BIT, Node
+from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode
 
 
 @dataclass(frozen=True)
@@ -105,13 +105,13 @@ class Writer:
             del self._names[ident]
         del self._order[mark:]
 
-    def compute(self, node: Node) -> None:
+    def compute(self, node: DagNode) -> None:
         """Emit a node whose operands are already computed, constant, or negations of computed nodes."""
         if node.id not in self._names:
             self._names[node.id] = self._emit(node)
             self._order.append(node.id)
 
-    def number(self, node: Node) -> str:
+    def number(self, node: DagNode) -> str:
         """Return the node as an integer."""
         if node.is_const:
             return self.lanes.const(node.lo)
@@ -119,7 +119,7 @@ class Writer:
             return self._names[node.id][0]
         return self.let(f"zext {self.lanes.flag} {self.flag(node)} to {self.lanes.number}")
 
-    def flag(self, node: Node) -> str:
+    def flag(self, node: DagNode) -> str:
         """Return the node, which is 0 or 1, as a boolean."""
         if node.is_const:
             return self.lanes.truth(bool(node.lo))
@@ -131,7 +131,7 @@ class Writer:
         name, is_flag = self._names[node.id]
         return name if is_flag else self.let(f"trunc {self.lanes.number} {name} to {self.lanes.flag}")
 
-    def _inverse(self, node: Node) -> str:
+    def _inverse(self, node: DagNode) -> str:
         """Return the negation of a node; of a comparison, the opposite one, which costs no more than it."""
         if node.op == "lt" or (node.op == "eq" and not all(arg.is_bool for arg in node.args)):
             word = "sge" if node.op == "lt" else "ne"
@@ -149,7 +149,7 @@ class Writer:
             result = self.let(f"and {self.lanes.flag} {result}, {other}")
         return result
 
-    def _emit(self, node: Node) -> tuple[str, bool]:
+    def _emit(self, node: DagNode) -> tuple[str, bool]:
         """Emit the instructions of a node; return its name, and whether it is a boolean."""
         kind, op, args = self.lanes.number, node.op, node.args
         match op:
@@ -185,19 +185,19 @@ class Writer:
                 return self._bit(node), True
         raise ValueError(f"the kernel does not know the operation {op!r}")
 
-    def _call(self, intrinsic: str, args: list[Node]) -> str:
+    def _call(self, intrinsic: str, args: list[DagNode]) -> str:
         kind = self.lanes.number
         listed = ", ".join(f"{kind} {self.number(arg)}" for arg in args)
         return self.let(f"call {kind} @llvm.{intrinsic}.{self.lanes.suffix}({listed})")
 
-    def _compare(self, node: Node) -> str:
+    def _compare(self, node: DagNode) -> str:
         a, b = node.args
         if a.is_bool and b.is_bool and node.op == "eq":
             return self.negate(self.let(f"xor {self.lanes.flag} {self.flag(a)}, {self.flag(b)}"))
         word = "slt" if node.op == "lt" else "eq"
         return self.let(f"icmp {word} {self.lanes.number} {self.number(a)}, {self.number(b)}")
 
-    def _choose(self, node: Node) -> tuple[str, bool]:
+    def _choose(self, node: DagNode) -> tuple[str, bool]:
         cond = self.flag(node.args[0])
         if node.is_bool:
             kind, values = self.lanes.flag, [self.flag(arg) for arg in node.args[1:]]
@@ -206,7 +206,7 @@ class Writer:
         chosen = self.let(f"select {self.lanes.flag} {cond}, {kind} {values[0]}, {kind} {values[1]}")
         return chosen, node.is_bool
 
-    def _bit(self, node: Node) -> str:
+    def _bit(self, node: DagNode) -> str:
         mask, index = node.args
         kind = self.lanes.number
         if index.is_const:
@@ -216,7 +216,7 @@ class Writer:
         moved = self.let(f"lshr {kind} {self.number(mask)}, {amount}")
         return self.all_of([self.let(f"trunc {kind} {moved} to {self.lanes.flag}"), inside])
 
-    def _index(self, node: Node) -> tuple[str, str]:
+    def _index(self, node: DagNode) -> tuple[str, str]:
         """Return a shift amount that is always valid, and whether the index lies in 0..MAX_BIT.
 
         Narrow lanes hold only values that fit them, so a bit beyond the lane's width is never set.

@@ -32,7 +32,7 @@ from elrcheck.explorer.kernel.planes_ir import block_buffers, cut_block, narrowe
 from elrcheck.explorer.kernel.record_ir import RecordLayout, flag_words, record_functions
 from elrcheck.explorer.kernel.word_layout import WordLayout
 from elrcheck.lang.lowering.independence import asleep, changes
-from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Program
 
 GROUP_NODES = 2500
@@ -59,7 +59,7 @@ def kernel_lanes(program: Program, vector: int | None = None) -> Lanes:
     return narrowest(lo, hi, vector or vector_bits())
 
 
-def _roots(instance: Instance) -> Iterable[Node]:
+def _roots(instance: Instance) -> Iterable[DagNode]:
     yield from instance.guards
     yield from instance.within
     yield from instance.updates.values()

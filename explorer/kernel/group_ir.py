@@ -31,7 +31,7 @@ from elrcheck.explorer.kernel.planes_ir import plane_of, read_flag, read_leaf, r
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS
 from elrcheck.explorer.kernel.word_layout import Counts, WordLayout
 from elrcheck.lang.lowering.independence import changes
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
 
 EDGE = 0.8
@@ -101,7 +101,7 @@ class InstanceGroup:
         w.do(f"ret ptr {at}")
         return "\n".join([*self.constants.values(), *w.lines, "}"])
 
-    def _outputs(self, instance: Instance) -> Iterable[Node]:
+    def _outputs(self, instance: Instance) -> Iterable[DagNode]:
         yield from changes(instance).values()
         yield from instance.step_checks.values()
 
@@ -211,7 +211,7 @@ class InstanceGroup:
         )
         return name
 
-    def _stored(self, leaf: int, node: Node) -> str:
+    def _stored(self, leaf: int, node: DagNode) -> str:
         """Return a leaf's new value relative to the leaf's lower bound, as it is stored."""
         lo = self.program.leaves[leaf].lo
         if node.is_const:
@@ -227,7 +227,7 @@ class InstanceGroup:
         self._count(self.counters.overflow(leaf), w.let(f"xor {self.mask} {mask}, {inside}"))
         return inside
 
-    def _plane(self, number: int, old: str, updates: dict[int, Node], stored: dict[int, str]) -> str:
+    def _plane(self, number: int, old: str, updates: dict[int, DagNode], stored: dict[int, str]) -> str:
         """Return a plane with the new values of the leaves in it."""
         w, lanes = self.writer, self.lanes
         mask, parts = (1 << lanes.bits) - 1, []

@@ -28,11 +28,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
 
 EDGE = 0.35
-KEPT = 0.95
+LIKELY = 0.95
 COPY = 0.2
 
 Site = tuple["GuardBlock", int]
@@ -47,16 +47,16 @@ class GuardBlock:
     """
 
     parent: GuardBlock | None
-    conditions: tuple[Node, ...]
+    conditions: tuple[DagNode, ...]
     reach: float
     position: int = 0
     depth: int = 0
     enters: int | None = None
     stores: int | None = None
     children: list[GuardBlock] = field(default_factory=list)
-    code: dict[int, list[Node]] = field(default_factory=dict)  # item -> nodes computed just before it
+    code: dict[int, list[DagNode]] = field(default_factory=dict)  # item -> nodes computed just before it
 
-    def child(self, conditions: tuple[Node, ...], chance: float) -> GuardBlock:
+    def child(self, conditions: tuple[DagNode, ...], chance: float) -> GuardBlock:
         block = GuardBlock(self, conditions, self.reach * chance, len(self.children), self.depth + 1)
         self.children.append(block)
         return block
@@ -78,9 +78,9 @@ def build_tree(program: Program, members: Iterable[int] | None = None, edge: flo
     return root
 
 
-def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
+def conjuncts(nodes: Iterable[DagNode]) -> list[DagNode] | None:
     """Return the distinct conjuncts that are not trivially true; None if one is trivially false."""
-    parts: dict[int, Node] = {}
+    parts: dict[int, DagNode] = {}
     for node in nodes:
         for part in node.args if node.op == "and" else (node,):
             if part.is_const:
@@ -91,7 +91,9 @@ def conjuncts(nodes: Iterable[Node]) -> list[Node] | None:
     return list(parts.values())
 
 
-def _grow(block: GuardBlock, waiting: list[tuple[int, list[Node]]], instances: Sequence[Instance], edge: float) -> None:
+def _grow(
+    block: GuardBlock, waiting: list[tuple[int, list[DagNode]]], instances: Sequence[Instance], edge: float
+) -> None:
     while waiting:
         ready = [index for index, guards in waiting if not guards]
         for index in ready:
@@ -118,7 +120,7 @@ def _finish(block: GuardBlock, index: int, instance: Instance) -> None:
     within = conjuncts(instance.within)
     if within is None:
         return  # always outside the bound
-    store = enter.child(tuple(within), KEPT if within else 1.0)
+    store = enter.child(tuple(within), LIKELY if within else 1.0)
     store.stores = index
 
 
@@ -131,12 +133,12 @@ def blocks_of(root: GuardBlock) -> Iterable[GuardBlock]:
         todo.extend(reversed(block.children))
 
 
-def place(root: GuardBlock, stored: Callable[[int], Iterable[Node]]) -> None:
+def place(root: GuardBlock, stored: Callable[[int], Iterable[DagNode]]) -> None:
     """Decide where nodes are computed and fill `code` of every block. `stored`: an instance's outputs."""
     uses: dict[int, list[Site]] = {}
-    nodes_used: dict[int, Node] = {}
+    nodes_used: dict[int, DagNode] = {}
 
-    def use(node: Node, site: Site) -> None:
+    def use(node: DagNode, site: Site) -> None:
         if node.op == "not":
             node = node.args[0]  # negation is part of the use
         if not node.is_const:

@@ -25,7 +25,7 @@ from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lowered import EvaluatedModel, Lowered, slots_of
-from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
@@ -129,7 +129,7 @@ def table_of(lowered: Lowered) -> KeptProgram:
     )
     place = {node.id: number for number, node in enumerate(nodes)}
 
-    def places(nodes: Mapping[int, Node]) -> tuple[tuple[int, int], ...]:
+    def places(nodes: Mapping[int, DagNode]) -> tuple[tuple[int, int], ...]:
         return tuple((key, place[node.id]) for key, node in nodes.items())
 
     return KeptProgram(
@@ -158,7 +158,7 @@ def table_of(lowered: Lowered) -> KeptProgram:
     )
 
 
-def _nodes(instance: Instance) -> list[Node]:
+def _nodes(instance: Instance) -> list[DagNode]:
     return [*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values()]
 
 
@@ -167,7 +167,7 @@ def _restored(
 ) -> Lowered:
     """Return the program of a table; raise ValueError, LookupError or TypeError for a table that does not fit."""
     dag = Dag()
-    nodes: list[Node] = []
+    nodes: list[DagNode] = []
     for op, args, lo, hi, leaf in table.nodes:
         nodes.append(dag.restore(op, tuple(nodes[arg] for arg in args), lo, hi, leaf))
     enums = {fn.name: fn.source.__globals__ for fn in model.actions}
@@ -235,6 +235,6 @@ class _LoweredOnDemand(EvaluatedModel):
     def _again(self) -> Lowered:
         return _lowered(*self._asked)
 
-    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, DagNode]:
         """See `Lowered.nodes`."""
         return self._again.nodes(fn, args)

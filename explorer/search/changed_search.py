@@ -17,7 +17,7 @@ from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.vector import VectorSearch, all_hold, evaluate_columns
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import Relowered
 
@@ -58,7 +58,7 @@ def differs_in(original: Program, change: Relowered, columns: Sequence[Ints], co
     return False
 
 
-def _compared(original: Program, change: Relowered) -> Iterator[tuple[tuple[Node, ...], Node, Node]]:
+def _compared(original: Program, change: Relowered) -> Iterator[tuple[tuple[DagNode, ...], DagNode, DagNode]]:
     """Yield pairs of nodes that must be equal in every state in which the guards hold."""
     dag, program = original.dag, change.program
     for check in change.checks:

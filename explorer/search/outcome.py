@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.explorer.search.growth import project
 from elrcheck.results.check_report import Projection
 
@@ -47,7 +47,7 @@ class SearchOutcome:
     spilled: bool = False
     peak_bytes: int = 0
     resumable: str | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
 
 
 def projection_of(outcome: SearchOutcome) -> Projection | None:

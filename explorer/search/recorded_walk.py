@@ -24,7 +24,7 @@ import numpy.typing as npt
 from elrcheck.explorer.kernel.word_layout import Ints, Words
 from elrcheck.explorer.search.splitmix import mix_all
 from elrcheck.explorer.search.vector import evaluate_columns
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
 
 NEVER = np.uint64(2**64 - 1)
@@ -55,7 +55,7 @@ class Walker:
         actions = sorted({one.action for one in program.instances})
         self.action_words = np.array([_hashed(f"action {name}") for name in actions], np.uint64)
         self.action_of = [actions.index(one.action) for one in program.instances]
-        self.roots: list[Node] = []
+        self.roots: list[DagNode] = []
         self.conditions: list[range] = []
         self.updates: list[dict[int, int]] = []
         for one in program.instances:
@@ -63,7 +63,7 @@ class Walker:
             at = self._rooted(tuple(one.updates.values()))
             self.updates.append(dict(zip(one.updates, at, strict=True)))
 
-    def _rooted(self, nodes: Sequence[Node]) -> range:
+    def _rooted(self, nodes: Sequence[DagNode]) -> range:
         start = len(self.roots)
         self.roots += nodes
         return range(start, len(self.roots))

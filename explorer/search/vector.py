@@ -17,13 +17,13 @@ import numpy.typing as npt
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors, make_layout
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
-from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone
+from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Program
 
 BATCH = 8192
 
 
-def evaluate_columns(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> list[Ints]:
+def evaluate_columns(nodes: Sequence[DagNode], columns: Sequence[Ints], count: int) -> list[Ints]:
     """Evaluate nodes in `count` states; columns[i] holds the values of leaf i."""
     values: dict[int, Ints] = {}
     for node in cone(nodes):
@@ -36,7 +36,7 @@ def evaluate_columns(nodes: Sequence[Node], columns: Sequence[Ints], count: int)
     return [values[node.id] for node in nodes]
 
 
-def _apply(node: Node, args: list[Ints]) -> Ints:
+def _apply(node: DagNode, args: list[Ints]) -> Ints:
     a, b = args[0], args[-1]
     result: npt.NDArray[np.generic]
     match node.op:
@@ -255,7 +255,7 @@ class VectorSearch:
         return packed[fits], at[fits], instances, flags[fits]
 
 
-def all_hold(nodes: Sequence[Node], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
+def all_hold(nodes: Sequence[DagNode], columns: Sequence[Ints], count: int) -> npt.NDArray[np.bool_]:
     """Return for each state whether all conjuncts hold."""
     holds = np.ones(count, np.bool_)
     for value in evaluate_columns(nodes, columns, count):

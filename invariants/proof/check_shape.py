@@ -190,7 +190,7 @@ class Certificate:
             named.append(one if isinstance(one, str) else one[-1] if plain else "")
         demand(sorted(named) == sorted(self.now), file, "not one value of each variable")
         self.exactly(file, queries, [TYPES, *self.manifest["lemmas"]], "now")
-        demand(not any(given for _, _, given in queries), file, "it assumes lemmas of the initial state")
+        demand(not any(assumed for _, _, assumed in queries), file, "it assumes lemmas of the initial state")
         return []
 
     def implication(self, script: dict[str, Any], trees: list[Any]) -> list[str]:
@@ -229,8 +229,8 @@ class Certificate:
             demand(symbols(command[4]) <= self.now | own, file, f"{command[1]} is not about a state")
         texts = {f"guard!{a}": self.spelled(a) for a in self.values}
         for name, goal, _ in queries:
-            guard, *given = goal[1] if isinstance(goal[1], tuple) else goal[1:]
-            right = goal[0] == "not" and guard in guards and texts.get(guard, {}).get(name) == given
+            guard, *arguments = goal[1] if isinstance(goal[1], tuple) else goal[1:]
+            right = goal[0] == "not" and guard in guards and texts.get(guard, {}).get(name) == arguments
             demand(right, file, f"{name} is another question")
         used = {f"guard!{name.split('(')[0]}" for name, _, _ in queries}
         demand(guards == used, file, "a guard is left over")
@@ -251,8 +251,8 @@ class Certificate:
                 else:
                     own = value in ("true", "false") or NUMERAL.fullmatch(value)
                     terms.append(value if own else str(of.index(value)))
-            given = ", ".join(f"{name}={value}" for name, value in zip(values, several, strict=True))
-            choices[f"{action}({given})"] = terms
+            arguments = ", ".join(f"{name}={value}" for name, value in zip(values, several, strict=True))
+            choices[f"{action}({arguments})"] = terms
         return choices
 
     def check(self) -> str:
@@ -262,8 +262,8 @@ class Certificate:
         for script in manifest["scripts"]:
             trees, file = commands(self.folder, script["file"], script["sha256"]), script["file"]
             if script["action"]:
-                given = ", ".join(f"{name}={value}" for name, value in script["arguments"].items())
-                covered.append(f"{script['action']}({given})")
+                arguments = ", ".join(f"{name}={value}" for name, value in script["arguments"].items())
+                covered.append(f"{script['action']}({arguments})")
                 demand(covered[-1] in every, file, f"{covered[-1]} is no choice of the manifest")
                 self.step(script, trees)
                 continue

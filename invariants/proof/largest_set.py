@@ -51,7 +51,7 @@ class Survivors:
     def broken_step(self, fn: Fn) -> str | None:
         """The action of a step that may break a property of steps; None if it is proved."""
         for number, instance in enumerate(self._instances):
-            if self._known(number, fn.name):
+            if self._core_is_kept(number, fn.name):
                 continue
             solver = self._open(instance)
             solver.add(z3.Not(self.prover.goal(instance, fn)))
@@ -71,13 +71,13 @@ class Survivors:
     def _instances(self) -> Sequence[SymbolicStep]:
         return self.prover.ts.instances
 
-    def _known(self, number: int, goal: str) -> bool:
+    def _core_is_kept(self, number: int, goal: str) -> bool:
         core = self._cores.get((number, goal))
         return core is not None and core <= self.kept
 
     def _visit(self, number: int, instance: SymbolicStep) -> None:
         """Ask what is not known of an instance."""
-        goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._known(number, goal)]
+        goals = [goal for goal in (*ALWAYS_ASKED, *self._left()) if not self._core_is_kept(number, goal)]
         if not goals:
             return
         solver = self._open(instance)

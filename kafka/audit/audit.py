@@ -48,7 +48,7 @@ def run_audit(request: AuditRequest, progress: Progress) -> AuditReport:
     logs = logs_of([_local(path) for path in request.paths])
     timelines: list[AuditTimeline] = []
     with Interrupts() as interrupted:
-        meter = _Meter(logs, progress, started)
+        meter = _RecordMeter(logs, progress, started)
         workers = _workers(request.workers, meter.total)
         if workers > 1:
             findings = _by_processes(logs, repairs, workers, meter, interrupted)
@@ -69,7 +69,9 @@ def _workers(requested: int | None, size: int) -> int:
     return processors - 1 if size >= WORTH_PROCESSES and processors >= MANY_PROCESSORS else 1
 
 
-def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interrupted: Interrupts) -> list[LogFindings]:
+def _by_one(
+    logs: Sequence[MetadataLog], repairs: Repairs, meter: _RecordMeter, interrupted: Interrupts
+) -> list[LogFindings]:
     """Return what this process finds in the logs, one after the other."""
     findings: list[LogFindings] = []
     for number, log in enumerate(logs, 1):
@@ -87,7 +89,7 @@ def _by_one(logs: Sequence[MetadataLog], repairs: Repairs, meter: _Meter, interr
 
 
 def _by_processes(
-    logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _Meter, interrupted: Interrupts
+    logs: Sequence[MetadataLog], repairs: Repairs, workers: int, meter: _RecordMeter, interrupted: Interrupts
 ) -> list[LogFindings]:
     """Return what several processes find, each in its share of the partitions."""
     from elrcheck.kafka.audit.audit_crew import Crew
@@ -118,7 +120,7 @@ def _local(path: Path | str) -> Path:
     raise UsageFault("log-unreadable", "this is no path of this machine", where=path, help=help)
 
 
-class _Meter:
+class _RecordMeter:
     """Reports how far the audit is, at most twice a second."""
 
     def __init__(self, logs: Sequence[MetadataLog], progress: Progress, started: float) -> None:

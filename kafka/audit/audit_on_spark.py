@@ -24,7 +24,7 @@ from elrcheck.kafka.audit.spark_files import ListedFile, files_on_spark
 from elrcheck.kafka.audit.spark_tasks import (
     CUT,
     FILE,
-    FOUND,
+    FINDING_SCHEMA,
     BucketRow,
     Shared,
     cut_files,
@@ -119,7 +119,7 @@ class SparkAudit(AuditTasks):
             self.records.where(f"bucket <> {EVERY}")
             .repartitionByRange(buckets, "bucket")
             .sortWithinPartitions("bucket", "log", "part", "piece")
-            .mapInArrow(lambda batches: judge_bucket(batches, logs, broadcast.value, repairs), FOUND)
+            .mapInArrow(lambda batches: judge_bucket(batches, logs, broadcast.value, repairs), FINDING_SCHEMA)
         ).rdd
         tasks = range(bodies.getNumPartitions())
         for start in range(0, len(tasks), width):  # what is listed so far is kept after an interruption
@@ -138,7 +138,7 @@ class SparkAudit(AuditTasks):
 
     def read_dumps(self, places: Sequence[FilePlace], answer: DumpAnswer) -> Iterator[tuple[int, bytes]]:
         read = partial(read_dumps, logs=self.logs, answer=answer)
-        for row in self._done(self._frame(places).mapInArrow(read, FOUND).collect):
+        for row in self._done(self._frame(places).mapInArrow(read, FINDING_SCHEMA).collect):
             yield row.log, bytes(row.body)
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ ORDER = {name: number for number, name in enumerate(RULES)}
 
 
 @dataclass
-class Explained:
+class RecordShares:
     """Numbers of records of partitions: explained by an event, not explained, and not asked about."""
 
     explained: int = 0
@@ -40,7 +40,7 @@ class LogFindings:
     flags: list[tuple[PartitionKey, AuditFlag]] = field(default_factory=list)
     damage: list[Damage] = field(default_factory=list)
     incomplete_bytes: int = 0
-    records: Explained = field(default_factory=Explained)
+    records: RecordShares = field(default_factory=RecordShares)
 
     def sort(self) -> None:
         place = {path: number for number, path in enumerate(self.log.files)}

@@ -377,5 +377,5 @@ def _lists_of(state: ClusterState, key: PartitionKey) -> KafkaPartition | None:
 
 def _lists(p: KafkaPartition) -> str:
     leader = "none" if p.leader == NO_LEADER else str(p.leader)
-    known = f", LastKnownELR {list(p.last_known_elr)}" if p.last_known_elr else ""
-    return f"leader {leader}, replicas {list(p.replicas)}, ISR {list(p.isr)}, ELR {list(p.elr)}{known}"
+    last_known = f", LastKnownELR {list(p.last_known_elr)}" if p.last_known_elr else ""
+    return f"leader {leader}, replicas {list(p.replicas)}, ISR {list(p.isr)}, ELR {list(p.elr)}{last_known}"

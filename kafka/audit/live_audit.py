@@ -50,7 +50,7 @@ def audit_by(
     started = time.monotonic()
     name = f"kafka://{bootstrap}"
     progress.stage(f"asking {bootstrap}")
-    snapshot = take_snapshot(client, _Meter(progress, started))
+    snapshot = take_snapshot(client, _PartitionMeter(progress, started))
     if not snapshot.state.partitions:
         raise NothingChecked("no-partitions", "the cluster shows no partition to this user", where=name)
     progress.stage(f"judging {len(snapshot.state.partitions):,} partitions")
@@ -115,7 +115,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
     )
 
 
-class _Meter:
+class _PartitionMeter:
     """Reports how many partitions were read, at most twice a second."""
 
     def __init__(self, progress: Progress, started: float) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from elrcheck.kafka.audit.builds import Knobs
 from elrcheck.kafka.audit.explained import BrokerNumbers, RecordQuestion, explain, unexplained
-from elrcheck.kafka.audit.findings import Explained
+from elrcheck.kafka.audit.findings import RecordShares
 from elrcheck.kafka.audit.hazard_signs import Sign
 from elrcheck.kafka.audit.judged import settings_of
 from elrcheck.kafka.audit.known_broker import KnownBroker, known_brokers
@@ -42,7 +42,7 @@ class RecordCheck:
 
     knobs: Knobs = ()
     """Of the model, which the build of the cluster repairs."""
-    counted: Explained = field(default_factory=Explained)
+    counted: RecordShares = field(default_factory=RecordShares)
     brokers: dict[int, StoredBroker] = field(default_factory=dict)
     """As they were before this batch."""
     min_isr: dict[tuple[int, str], str] = field(default_factory=dict)

@@ -38,7 +38,7 @@ FILE = "log int, part int, path string, content binary"
 CUT = "log int, part int, piece long, bucket int, body binary"
 """A pickled list of `Placed` items, from a batch on: the records of a bucket, or what is about the cluster, for
 every bucket."""
-FOUND = "log int, body binary"
+FINDING_SCHEMA = "log int, body binary"
 MOST_RECORDS = 1 << 14
 """Records after which those of each bucket become a row."""
 

@@ -48,7 +48,7 @@ STOP = 120.0
 INTERVAL = 0.2
 FIRST_INTERVAL = 0.02
 CLEAN_STOP_FILE = ".kafka_cleanshutdown"
-SHOWN = 8
+OUTPUT_LINES = 8
 
 
 class ClusterFault(Exception):
@@ -263,7 +263,7 @@ class KafkaCluster:
             return ""
 
     def _last(self, name: str) -> str:
-        return "\n".join(self._output(name).splitlines()[-SHOWN:])
+        return "\n".join(self._output(name).splitlines()[-OUTPUT_LINES:])
 
 
 @contextmanager

@@ -23,14 +23,14 @@ from elrcheck.kafka.conformance.example_text import example_of
 from elrcheck.kafka.conformance.plan import plan
 from elrcheck.kafka.conformance.projections import BROKER_PROJECTIONS, PROJECTIONS
 from elrcheck.results.conform_report import (
+    ComparedSpace,
     ConformReport,
     DisagreementReport,
     ProjectionReport,
-    SpaceReport,
     VersionReport,
 )
 
-SHOWN = 25
+MOST_GROUPS = 25
 """Groups of a version that are shrunk and shown."""
 
 
@@ -73,7 +73,7 @@ def run_conform(request: ConformRequest, teams: Sequence[Team], opener: Opener, 
 def shrink(result: VersionResult, team: Team, opener: Opener, source: str, stop: Interrupts) -> None:
     """Make the examples of the groups smaller, unexplained ones first, then the most frequent ones."""
     groups = sorted(result.groups.values(), key=lambda group: (group.explained, -group.count))
-    for group in groups[:SHOWN]:
+    for group in groups[:MOST_GROUPS]:
         if not stop():
             group.example = group.part.shrunk(team.config, group.example, opened(opener, source))
 
@@ -107,7 +107,7 @@ def conform_report(
     )
 
 
-def version_report(variant: str, result: VersionResult, spaces: tuple[SpaceReport, ...] = ()) -> VersionReport:
+def version_report(variant: str, result: VersionResult, spaces: tuple[ComparedSpace, ...] = ()) -> VersionReport:
     """Return the numbers of one version."""
     return VersionReport(
         kafka=result.version,
@@ -123,15 +123,15 @@ def version_report(variant: str, result: VersionResult, spaces: tuple[SpaceRepor
     )
 
 
-def _spaces(run: VersionRun) -> Iterator[SpaceReport]:
+def _spaces(run: VersionRun) -> Iterator[ComparedSpace]:
     """Return the finite sets of questions that were asked, whole or in part."""
     for kind in PARTS:
         for number, space in enumerate(spaces_of(kind)):
-            if asked := run.asked[kind, number]:
-                yield SpaceReport(space.name, space.size, asked)
+            if question_count := run.asked[kind, number]:
+                yield ComparedSpace(space.name, space.size, question_count)
     if walks := run.asked["broker walks", 0]:
         name = f"every sequence of {DEPTH} events of a new leader"
-        yield SpaceReport(name, SHORT_WALKS, min(walks // 2, SHORT_WALKS))
+        yield ComparedSpace(name, SHORT_WALKS, min(walks // 2, SHORT_WALKS))
 
 
 def command_of(request: ConformRequest, variant: str, source: str | None) -> str:
@@ -158,14 +158,14 @@ def group_reports(result: VersionResult, variant: str, command: str) -> list[Dis
 
 
 def _group_report(version: str, key: str, group: Group, variant: str, command: str) -> DisagreementReport:
-    known = group.example.known
+    known_class = group.example.known
     return DisagreementReport(
         kafka=version,
         class_=key,
         explained=group.explained,
         count=group.count,
-        what=known.what if known else f"{group.part.kafka} and the model differ",
-        why=known.why if known else None,
-        source=known.source if known else None,
+        what=known_class.what if known_class else f"{group.part.kafka} and the model differ",
+        why=known_class.why if known_class else None,
+        source=known_class.source if known_class else None,
         example=example_of(group.example, command, variant),
     )

@@ -73,8 +73,8 @@ Outcome: TypeAlias = Disagreement | Agreement
 
 def key_of(disagreement: Disagreement) -> str:
     """Return the key under which a difference is counted: the id of its class, or its signature."""
-    known = disagreement.known
-    return disagreement.signature if known is None else known.id
+    known_class = disagreement.known
+    return disagreement.signature if known_class is None else known_class.id
 
 
 class KafkaPart(ABC, Generic[Q, A]):

@@ -94,7 +94,7 @@ Explains: TypeAlias = Callable[[ControllerDisagreement], bool]
 
 def class_of(d: ControllerDisagreement) -> KnownClass | None:
     """Return the first class that explains a difference."""
-    return next((known for known, explains in CLASSES if explains(d)), None)
+    return next((known_class for known_class, explains in CLASSES if explains(d)), None)
 
 
 def _is_reordered(d: ControllerDisagreement) -> bool:

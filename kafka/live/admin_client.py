@@ -32,7 +32,7 @@ INTERVAL = 0.2
 TOPIC = "TOPIC"
 
 
-class NotSeen(Exception):
+class Unanswered(Exception):
     """A broker does not answer this question: it lacks the request, or the user lacks the permission."""
 
 
@@ -175,9 +175,9 @@ class ClusterClient:
             try:
                 return request(*arguments)
             except (self._errors.UnsupportedVersionError, self._errors.UnrecognizedBrokerVersion) as fault:
-                raise NotSeen("the brokers do not offer this request") from fault
+                raise Unanswered("the brokers do not offer this request") from fault
             except self._errors.AuthorizationError as fault:
-                raise NotSeen("the user may not ask this") from fault
+                raise Unanswered("the user may not ask this") from fault
             except self._errors.KafkaError as fault:
                 if not fault.retriable or time.monotonic() >= end:
                     message = f"the cluster did not answer: {type(fault).__name__}"

@@ -39,7 +39,7 @@ OTHERS = (
     "ssl.key.password",
     "ssl.endpoint.identification.algorithm",
 )
-KNOWN = (*NUMBERS, *TEXTS, *OTHERS)
+ACCEPTED_KEYS = (*NUMBERS, *TEXTS, *OTHERS)
 LIBRARY_DEFAULTS: Mapping[str, object] = {
     "client_id": "elrcheck",
     "bootstrap_timeout_ms": 30_000,
@@ -83,8 +83,8 @@ def read_settings(path: Path | None) -> ClientSettings:
         if not re.fullmatch(r"[\w.-]+", key):  # perhaps the rest of a password that a line break cut off
             message = "this line is no property; a value goes on in the next line after a backslash"
             raise UsageFault(CODE, message, where=each.where)
-        if key not in KNOWN:
-            help = did_you_mean(key, KNOWN)
+        if key not in ACCEPTED_KEYS:
+            help = did_you_mean(key, ACCEPTED_KEYS)
             raise UsageFault(CODE, f"unknown property `{key}`", where=each.where, help=help)
     return ClientSettings(_options(settings))
 

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.kafka.live.admin_client import Answer, ClusterClient, NotSeen
+from elrcheck.kafka.live.admin_client import Answer, ClusterClient, Unanswered
 from elrcheck.kafka.log.cluster_state import (
     BROKER,
     ELR_FEATURE,
@@ -68,7 +68,7 @@ class ClusterSnapshot:
         """Return the answer; without one, note what is unseen and return `otherwise`."""
         try:
             return request()
-        except NotSeen as fault:
+        except Unanswered as fault:
             self.unseen.append(f"{what}: {fault}")
             return otherwise
 
@@ -85,7 +85,7 @@ def take_snapshot(
     """
     try:
         return _take(client, on_read, topics)
-    except NotSeen as fault:
+    except Unanswered as fault:
         message = f"the brokers do not say which features, partitions and brokers there are: {fault}"
         raise EnvironmentFault("cluster-unreachable", message) from fault
 
@@ -148,7 +148,7 @@ def _topics(client: ClusterClient, snapshot: ClusterSnapshot, names: Sequence[st
     while True:
         try:
             page = client.partitions(names, PAGE, cursor)
-        except NotSeen as fault:
+        except Unanswered as fault:
             if snapshot.elr_supported:
                 snapshot.unseen.append(f"ELR and LastKnownELR: {fault}")
             yield from _without_elr(client, names)

@@ -58,7 +58,7 @@ class PartitionChanged(NamedTuple):
     after: StoredPartition | None
 
 
-class Impossible(Exception):
+class EarlierRecordsMissing(Exception):
     """The record is about something that does not exist, so records before it are missing."""
 
 
@@ -125,7 +125,7 @@ class ClusterState:
     def _no_topic(self, r: Fields) -> list[PartitionChanged]:
         topic_id = r["topicId"]
         if topic_id not in self.topics:
-            raise Impossible(f"a topic that does not exist is removed ({topic_id})")
+            raise EarlierRecordsMissing(f"a topic that does not exist is removed ({topic_id})")
         name = self._removed[topic_id] = self.topics.pop(topic_id)
         if self._id_of.get(name) == topic_id:
             del self._id_of[name]
@@ -138,7 +138,7 @@ class ClusterState:
     def _partition(self, r: Fields) -> list[PartitionChanged]:
         key = PartitionKey(r["topicId"], r["partitionId"])
         if key.partition < 0:
-            raise Impossible(f"a partition of {self.name_of(key)} has number {key.partition}")
+            raise EarlierRecordsMissing(f"a partition of {self.name_of(key)} has number {key.partition}")
         return [self._put(key, self.created(r))]
 
     def created(self, r: Fields) -> StoredPartition:
@@ -159,7 +159,7 @@ class ClusterState:
         key = PartitionKey(r["topicId"], r["partitionId"])
         before = self.partitions.get(key)
         if before is None:
-            raise Impossible(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
+            raise EarlierRecordsMissing(f"partition {self.name_of(key)}-{key.partition} changes, but was never created")
         return [self._put(key, self.changed(before, r))]
 
     def changed(self, before: StoredPartition, r: Fields) -> StoredPartition:
@@ -218,7 +218,7 @@ class ClusterState:
 
     def _no_broker(self, r: Fields) -> list[PartitionChanged]:
         if self.brokers.pop(r["brokerId"], None) is None:
-            raise Impossible(f"broker {r['brokerId']} is unregistered, but was never registered")
+            raise EarlierRecordsMissing(f"broker {r['brokerId']} is unregistered, but was never registered")
         return []
 
     def _fence(self, broker: int, fenced: bool) -> list[PartitionChanged]:
@@ -238,7 +238,7 @@ class ClusterState:
 
     def _registered(self, broker: int) -> StoredBroker:
         if broker not in self.brokers:
-            raise Impossible(f"broker {broker} changes, but was never registered")
+            raise EarlierRecordsMissing(f"broker {broker} changes, but was never registered")
         return self.brokers[broker]
 
     # ------------------------------------------------------------------------ features and settings

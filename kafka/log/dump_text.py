@@ -17,7 +17,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.entries import Item, LogEntry, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread, defaults_of
-from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Kind, RecordField
+from elrcheck.kafka.log.record_table import BY_NAME, UNREAD, Kind, SchemaField
 from elrcheck.kafka.log.segments import CutOff, Damage, never
 
 BATCH = re.compile(
@@ -156,13 +156,13 @@ def record_of(payload: str) -> MetadataRecord | Unread:
     return MetadataRecord(name, version, fields)
 
 
-def _is_printed(field: RecordField, data: Mapping[str, Any], name: str) -> bool:
+def _is_printed(field: SchemaField, data: Mapping[str, Any], name: str) -> bool:
     if field.name not in data and field.tag is None:
         raise Malformed(f"{name} without {field.name}")
     return field.name in data
 
 
-def _value(field: RecordField, value: Any, version: int) -> Any:
+def _value(field: SchemaField, value: Any, version: int) -> Any:
     if value is None and field.nullable:
         return None
     if not field.many:
@@ -172,7 +172,7 @@ def _value(field: RecordField, value: Any, version: int) -> Any:
     return tuple(_single(field, each, version) for each in value)
 
 
-def _single(field: RecordField, value: Any, version: int) -> Any:
+def _single(field: SchemaField, value: Any, version: int) -> Any:
     match field.kind:
         case Kind.STRUCT:
             if isinstance(value, dict):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeAlias
 
-from elrcheck.kafka.log.cluster_state import ClusterState, Impossible, PartitionChanged
+from elrcheck.kafka.log.cluster_state import ClusterState, EarlierRecordsMissing, PartitionChanged
 from elrcheck.kafka.log.entries import Item, LogEntry, RecordRun, SnapshotStart
 from elrcheck.kafka.log.metadata_records import ControlRecord, MetadataRecord, Unread
 from elrcheck.kafka.log.record_table import SNAPSHOT_FOOTER
@@ -203,7 +203,7 @@ class History:
         offset = self._offset_of(entry)
         try:
             changed = self.state.apply(record)
-        except Impossible as fault:
+        except EarlierRecordsMissing as fault:
             if str(fault) not in self._reported:
                 self._reported.add(str(fault))
                 yield Damage(entry.path, entry.position, offset, str(fault))

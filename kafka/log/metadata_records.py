@@ -25,7 +25,7 @@ from elrcheck.kafka.log.binary import (
     unsigned_varint,
     uuid,
 )
-from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, Kind, RecordField, RecordType
+from elrcheck.kafka.log.record_table import BY_KEY, BY_NAME, CONTROLS, UNREAD, Kind, RecordType, SchemaField
 
 FRAME_VERSION = 1
 CHANGE = BY_NAME["PARTITION_CHANGE_RECORD"]
@@ -172,7 +172,7 @@ def _reader(kind: RecordType, version: int) -> StructReader:
     return reader
 
 
-def _struct(fields: tuple[RecordField, ...], version: int) -> StructReader:
+def _struct(fields: tuple[SchemaField, ...], version: int) -> StructReader:
     """Return the reader of a message: its fields in order, then those with tags (KIP-482)."""
     present = [field for field in fields if field.since <= version]
     plain = tuple((field.name, _field(field, version)) for field in present if field.tag is None)
@@ -200,7 +200,7 @@ def _struct(fields: tuple[RecordField, ...], version: int) -> StructReader:
     return read
 
 
-def _field(field: RecordField, version: int) -> Reader:
+def _field(field: SchemaField, version: int) -> Reader:
     if field.kind is Kind.STRUCT:
         one: Reader = _struct(field.fields, version)
     elif field.kind is Kind.STRING:

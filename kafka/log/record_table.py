@@ -39,7 +39,7 @@ ZERO: Mapping[Kind, Any] = {Kind.BOOL: False, Kind.STRING: "", Kind.UUID: NO_UUI
 
 
 @dataclass(frozen=True)
-class RecordField:
+class SchemaField:
     """A field of a record or of a struct.
 
     since: the first version that has it. tag: its number, if it is written only when set. otherwise: the value
@@ -53,7 +53,7 @@ class RecordField:
     tag: int | None
     nullable: bool
     otherwise: Any
-    fields: tuple[RecordField, ...] = ()
+    fields: tuple[SchemaField, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class RecordType:
     name: str
     key: int
     newest: int
-    fields: tuple[RecordField, ...]
+    fields: tuple[SchemaField, ...]
 
 
 TABLE = """
@@ -184,10 +184,10 @@ class _Line:
     def record_type(self) -> RecordType:
         return RecordType(self.name, self.options["key"], self.options["newest"], self._fields())
 
-    def _field(self) -> RecordField:
+    def _field(self) -> SchemaField:
         kind, options = Kind(self.kind.rstrip("?").removesuffix("[]")), self.options
         many = "[]" in self.kind
-        return RecordField(
+        return SchemaField(
             name=self.name,
             kind=kind,
             many=many,
@@ -198,7 +198,7 @@ class _Line:
             fields=self._fields(),
         )
 
-    def _fields(self) -> tuple[RecordField, ...]:
+    def _fields(self) -> tuple[SchemaField, ...]:
         return tuple(line._field() for line in self.below)
 
 

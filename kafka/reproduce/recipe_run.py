@@ -9,29 +9,29 @@ from elrcheck.base.progress import Progress
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Action,
     Answered,
-    Configure,
+    ConfigureStep,
     Create,
     Delete,
     DeleteCleanStopFiles,
-    Directory,
-    Elect,
+    DirectoryStep,
+    ElectStep,
     Exited,
     Feature,
     Leaderless,
     LogEnd,
     LoseLog,
     MoveDirectory,
+    PrintedLine,
     Produce,
-    Reassign,
-    Said,
+    ReassignStep,
     Send,
     Signal,
     Sleep,
     Start,
     Stream,
     Throttle,
-    Unregister,
-    Wait,
+    UnregisterStep,
+    WaitStep,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster
@@ -166,29 +166,29 @@ class RecipeRun:
                 return self._answered(action)
             case Stream():
                 return self._stream(action)
-            case Wait():
+            case WaitStep():
                 return self._signs.wait(action)
             case Leaderless():
                 return self._watch(action)
-            case Said():
+            case PrintedLine():
                 self._signs.hear(action)
             case LogEnd():
                 self._signs.await_log(action)
             case Sleep():
                 time.sleep(action.seconds)
                 return action.because
-            case Elect():
+            case ElectStep():
                 return self._elect(action)
-            case Reassign():
+            case ReassignStep():
                 self._reassign(action)
-            case Configure():
+            case ConfigureStep():
                 clients.configure(action.kind, action.name, action.values)
             case Throttle():
                 for broker in range(cluster.broker_count):
                     clients.configure("broker", str(broker), {THROTTLE: str(action.rate)})
             case Feature():
                 clients.feature(action.name, action.level, action.kind)
-            case Unregister():
+            case UnregisterStep():
                 clients.unregister(action.broker)
             case Signal() | Start() | Exited():
                 self._process(action)
@@ -198,15 +198,15 @@ class RecipeRun:
                 cluster.delete_clean_stop_files(action.broker)
             case LoseLog():
                 cluster.lose_log(action.broker, action.partition)
-            case Directory(kind="lose"):
+            case DirectoryStep(kind="lose"):
                 cluster.lose_directory(action.broker, action.directory)
-            case Directory(kind="replace"):
+            case DirectoryStep(kind="replace"):
                 cluster.replace_directory(action.broker, action.directory)
-            case Directory():
+            case DirectoryStep():
                 cluster.drop_directory(action.broker, action.directory)
         return ""
 
-    def _elect(self, action: Elect) -> str:
+    def _elect(self, action: ElectStep) -> str:
         """Ask for an election; if the finding predicts a refusal and Kafka elects, the finding is absent."""
         try:
             if action.via is None:
@@ -222,7 +222,7 @@ class RecipeRun:
             raise NotSeen(f"{action.partition}: the {action.kind} election is not refused")
         return ""
 
-    def _reassign(self, action: Reassign) -> None:
+    def _reassign(self, action: ReassignStep) -> None:
         try:
             self._cluster.clients.reassign(action.partition, action.to)
         except RefusedByKafka as refused:

@@ -19,7 +19,7 @@ from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.reproduce.finding_patch import patch_of
 from elrcheck.kafka.reproduce.recipe_run import RecipeRun, SideResult
-from elrcheck.results.reproduce_report import SHOWN, ControlReport, OneRun, RepeatedRuns, ReproduceReport
+from elrcheck.results.reproduce_report import SHOWING, ControlReport, OneRun, RepeatedRuns, ReproduceReport
 
 ELR = "eligible.leader.replicas.version"
 ELR_KNOWN = (4, 0, 0)
@@ -94,7 +94,7 @@ def _runs(sides: _RecipeClusters, count: int) -> tuple[SideResult, RepeatedRuns 
     if not results:
         raise KeyboardInterrupt
     ended = [result for result in results if result.outcome != "inconclusive"] or results
-    return next((one for one in ended if one.outcome in SHOWN), ended[-1]), RepeatedRuns.of(count, each)
+    return next((one for one in ended if one.outcome in SHOWING), ended[-1]), RepeatedRuns.of(count, each)
 
 
 def class_path_of(request: ReproduceRequest) -> ClassPath:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from elrcheck.catalogue.recipe_notation.recipe_actions import LogEnd, Said, Seen, Sign, Wait
+from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition, LogEnd, PrintedLine, Sign, WaitStep
 from elrcheck.kafka.cluster.cluster import INTERVAL, ClusterFault, KafkaCluster, NotInTime, wait_for
 from elrcheck.kafka.cluster.cluster_clients import NO_LEADER, PartitionState
 
@@ -32,7 +32,7 @@ class Signs:
         """Ignore what the node has printed so far."""
         self._read_until[node] = self._cluster.output_size(node)
 
-    def wait(self, action: Wait) -> str:
+    def wait(self, action: WaitStep) -> str:
         """Wait for a state of a partition, and return it in words."""
         last: list[PartitionState] = []
 
@@ -52,7 +52,7 @@ class Signs:
         self._note(action.partition, last[0])
         return str(last[0])
 
-    def hear(self, action: Said) -> None:
+    def hear(self, action: PrintedLine) -> None:
         """Wait for a line of a node."""
         start = self._read_until.get(action.node, 0)
         printed = lambda: self._cluster.has_printed(action.node, action.pattern, start)  # noqa: E731
@@ -91,9 +91,9 @@ class Signs:
     def _await_absence(self, instead: Sign) -> str:
         """Wait for what shows that the finding is absent, and return it in words."""
         match instead:
-            case Wait():
+            case WaitStep():
                 return f"{instead.partition} has {self.wait(instead)}"
-            case Said():
+            case PrintedLine():
                 self.hear(instead)
                 return f"node {instead.node} has said `{instead.pattern}`"
             case LogEnd():
@@ -110,7 +110,7 @@ class Signs:
         wait_for(done, seconds * self._patience, what, most)
 
 
-def fits(state: PartitionState, expected: Seen) -> bool:
+def fits(state: PartitionState, expected: ExpectedPartition) -> bool:
     """Return whether a partition is as expected; only the order of replicas counts."""
     pairs = ((expected.isr, state.isr), (expected.elr, state.elr), (expected.last_known_elr, state.last_known_elr))
     return (
@@ -121,7 +121,7 @@ def fits(state: PartitionState, expected: Seen) -> bool:
     )
 
 
-def expectation_text(expected: Seen) -> str:
+def expectation_text(expected: ExpectedPartition) -> str:
     """Return an expectation in words."""
     names: Mapping[str, object] = {
         "leader": None if expected.leader is None else " or ".join(_name(one) for one in expected.leader),

@@ -111,7 +111,7 @@ class Answerer:
                 causing = tuple((repair, False) for repair in recognised(states, list(self.findings.values())))
             causes = tuple(self._cause(repair, sure) for repair, sure in causing)
             causes = causes or (RiskCause("unknown", "no known finding"),)
-        levels, shown = self._evidence([cause.finding for cause in causes if cause.finding])
+        levels, evidence_text = self._evidence([cause.finding for cause in causes if cause.finding])
         return RiskAnswer(
             events=counted(events),
             words=in_words(counted(events)),
@@ -120,7 +120,7 @@ class Answerer:
             story=story(states, labels, ident),
             causes=causes,
             evidence=levels,
-            shown=shown,
+            shown=evidence_text,
             remedy=self._remedy(causes, setting is not None),
             command=self.group.command(events, ident),
             trace=self._stored(events, ident, states, labels),
@@ -138,14 +138,14 @@ class Answerer:
         levels: list[EvidenceLevel] = ["model"]
         words = ["model: this trace"]
         for level, name in LEVELS.items():
-            shown = [
+            findings_shown = [
                 f"{finding} {self.rows[finding].words(level, release)}"  # type: ignore[arg-type]
                 for finding in findings
                 if _is_shown(self.rows[finding], level, release)
             ]
-            if shown:
+            if findings_shown:
                 levels.append(name)
-                words.append(f"{name}: {', '.join(shown)}")
+                words.append(f"{name}: {', '.join(findings_shown)}")
         if findings and len(levels) == 1:
             words.append(f"not shown on {release} itself")
         return tuple(levels), "; ".join(words)

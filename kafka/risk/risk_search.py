@@ -10,7 +10,7 @@ from typing import Any
 
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import PointsDone, Progress
 from elrcheck.base.requests import Limits
 from elrcheck.base.runner.processors import processors
@@ -72,7 +72,7 @@ class RiskSearch:
         self._store, self._key = risk_store(request.fresh), risk_key(group.config)
         self.kept, self.origin = self._read_kept()
 
-    def _read_kept(self) -> tuple[KeptRisk, Kept | None]:
+    def _read_kept(self) -> tuple[KeptRisk, KeptOrigin | None]:
         """Return what earlier runs have answered, and where it comes from; nothing if a part is not confirmed.
 
         The smallest sets that break are those that any answer rests on, so their traces are followed here.

@@ -143,21 +143,21 @@ class Hunt(Record, frozen=True):
 
 
 @dataclass(frozen=True)
-class Found:
+class HuntResult:
     """What a search breaks. broken: property -> depth."""
 
     broken: Mapping[str, int]
     complete: bool
     states: int
 
-    def sooner(self, name: str, other: Found) -> bool:
+    def sooner(self, name: str, other: HuntResult) -> bool:
         """It breaks the property, and the other search does not, or only after more steps."""
         if name not in self.broken:
             return False
         return name not in other.broken or self.broken[name] < other.broken[name]
 
 
-Search: TypeAlias = Callable[[Selection], Found]
+Search: TypeAlias = Callable[[Selection], HuntResult]
 LastSteps: TypeAlias = Callable[[Selection], Mapping[str, str]]
 
 
@@ -247,7 +247,7 @@ def attributed(
     repairs = [repair for repair in repairs_of(selection.variant) if matters(repair, case)]
     if findings is not None:
         repairs = [repair for repair in repairs if repair.finding in findings]
-    without: dict[tuple[Repair, ...], Found] = {(each,): search(repaired(selection, (each,))) for each in repairs}
+    without: dict[tuple[Repair, ...], HuntResult] = {(each,): search(repaired(selection, (each,))) for each in repairs}
     if any(not _causes(one, rest, without) and one not in rest.broken for one in own.broken):
         without |= {(a, b): search(repaired(selection, (a, b))) for a, b in combinations(repairs, 2)}
     designs = {each: search(designed(selection, each)) for each in DESIGNS} if rest.broken else {}
@@ -274,7 +274,7 @@ def attributed(
     )
 
 
-def _causes(name: str, rest: Found, without: Mapping[tuple[Repair, ...], Found]) -> list[HuntedCause]:
+def _causes(name: str, rest: HuntResult, without: Mapping[tuple[Repair, ...], HuntResult]) -> list[HuntedCause]:
     """Single repairs whose absence breaks the property, or breaks it sooner; failing that, pairs."""
     missed = {left_out: seen for left_out, seen in without.items() if seen.sooner(name, rest)}
     fewest = min(map(len, missed), default=0)

@@ -213,8 +213,8 @@ def _forced(node: ast.If, test: ast.expr) -> Iterator[Replacement]:
 
 def _swapped(tree: ast.FunctionDef, old: ast.AST, new: ast.expr | None) -> ast.FunctionDef:
     """A copy of the tree with one node replaced: of `if`, its condition; of a comprehension, its filters."""
-    made = copy.deepcopy(tree)
-    changed: ast.FunctionDef = _Swap(old.place, copy.deepcopy(new)).visit(made)  # type: ignore[attr-defined]
+    copied = copy.deepcopy(tree)
+    changed: ast.FunctionDef = _Swap(old.place, copy.deepcopy(new)).visit(copied)  # type: ignore[attr-defined]
     return ast.fix_missing_locations(changed)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from elrcheck.lang.lowering.nodes import LIMIT, Node
+from elrcheck.lang.lowering.nodes import LIMIT, DagNode
 
-Term = Node | int
+Term = DagNode | int
 WIDEST_FLAT_AND = 12
 ARITY = {
     **dict.fromkeys(("not", "card", "shl1"), range(1, 2)),
@@ -22,21 +22,21 @@ class NodeArena:
     """Hash-consing, constants, leaves and boolean operations; `Dag` adds the rest."""
 
     def __init__(self) -> None:
-        self._nodes: list[Node] = []
-        self._memo: dict[tuple[str, tuple[Node, ...]], Node] = {}
-        self._consts: dict[int, Node] = {}
-        self._vars: dict[int, Node] = {}
-        self._bits: dict[tuple[int, int], Node] = {}
+        self._nodes: list[DagNode] = []
+        self._memo: dict[tuple[str, tuple[DagNode, ...]], DagNode] = {}
+        self._consts: dict[int, DagNode] = {}
+        self._vars: dict[int, DagNode] = {}
+        self._bits: dict[tuple[int, int], DagNode] = {}
         self.zero = self.const(0)
         self.one = self.const(1)
 
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def owns(self, node: Node) -> bool:
+    def owns(self, node: DagNode) -> bool:
         return node.id < len(self._nodes) and self._nodes[node.id] is node
 
-    def _make(self, op: str, args: tuple[Node, ...], lo: int, hi: int) -> Node:
+    def _make(self, op: str, args: tuple[DagNode, ...], lo: int, hi: int) -> DagNode:
         """The node of an operation. Operands are compared by identity, so equal keys are equal nodes."""
         if lo == hi:
             return self.const(lo)
@@ -46,24 +46,24 @@ class NodeArena:
             node = self._memo[key] = self._new(op, args, lo, hi, -1)
         return node
 
-    def _new(self, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> Node:
+    def _new(self, op: str, args: tuple[DagNode, ...], lo: int, hi: int, leaf: int) -> DagNode:
         if lo > hi or lo <= -LIMIT or hi >= LIMIT:
             raise ValueError(f"interval {lo}..{hi} of {op} is empty or too wide")
-        node = Node(len(self._nodes), op, args, lo, hi, leaf)
+        node = DagNode(len(self._nodes), op, args, lo, hi, leaf)
         self._nodes.append(node)
         return node
 
-    def _term(self, x: Term) -> Node:
-        return x if isinstance(x, Node) else self.const(x)
+    def _term(self, x: Term) -> DagNode:
+        return x if isinstance(x, DagNode) else self.const(x)
 
-    def const(self, value: int) -> Node:
+    def const(self, value: int) -> DagNode:
         node = self._consts.get(value)
         if node is None:
             value = int(value)
             node = self._consts[value] = self._new("const", (), value, value, -1)
         return node
 
-    def var(self, leaf_index: int, lo: int, hi: int) -> Node:
+    def var(self, leaf_index: int, lo: int, hi: int) -> DagNode:
         """The current value of a leaf; every use of a leaf must state the same bounds."""
         if lo == hi:
             return self.const(lo)
@@ -74,7 +74,7 @@ class NodeArena:
             raise ValueError(f"leaf {leaf_index} was declared with bounds {node.lo}..{node.hi}")
         return node
 
-    def restore(self, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> Node:
+    def restore(self, op: str, args: tuple[DagNode, ...], lo: int, hi: int, leaf: int) -> DagNode:
         """A node of another arena, which was simplified there. ValueError if it cannot be one."""
         if op == "const" and lo == hi and not args:
             return self.const(lo)
@@ -92,14 +92,14 @@ class NodeArena:
 
     # -- booleans
 
-    def lnot(self, a: Term) -> Node:
+    def lnot(self, a: Term) -> DagNode:
         x = self._bool(a)
         if x.is_const:
             return self.const(1 - x.lo)
         return x.args[0] if x.op == "not" else self._make("not", (x,), 0, 1)
 
-    def land(self, items: Iterable[Term]) -> Node:
-        parts: dict[int, Node] = {}
+    def land(self, items: Iterable[Term]) -> DagNode:
+        parts: dict[int, DagNode] = {}
         for item in items:
             x = self._bool(item)
             inner = x.args if x.op == "and" and len(parts) + len(x.args) <= WIDEST_FLAT_AND else (x,)
@@ -123,7 +123,7 @@ class NodeArena:
         ordered = tuple(parts[ident] for ident in sorted(parts))
         return ordered[0] if len(ordered) == 1 else self._make("and", ordered, 0, 1)
 
-    def _resolve(self, clause: Node, facts: dict[int, Node], depth: int = DEPTH) -> Node:
+    def _resolve(self, clause: DagNode, facts: dict[int, DagNode], depth: int = DEPTH) -> DagNode:
         """not clause, an `and`, simplified in a context where the parts in `known` hold."""
         left = []
         changed = False
@@ -147,10 +147,10 @@ class NodeArena:
             left.append(part)
         return self.lnot(self.land(left) if changed else clause)
 
-    def lor(self, items: Iterable[Term]) -> Node:
+    def lor(self, items: Iterable[Term]) -> DagNode:
         return self.lnot(self.land([self.lnot(item) for item in items]))
 
-    def ite(self, cond: Term, then: Term, orelse: Term) -> Node:
+    def ite(self, cond: Term, then: Term, orelse: Term) -> DagNode:
         c, a, b = self._bool(cond), self._term(then), self._term(orelse)
         if c.op == "not":
             c, a, b = c.args[0], b, a
@@ -172,7 +172,7 @@ class NodeArena:
             return self.ite(self.lor((c, b.args[0])), a, b.args[2])
         return self._make("ite", (c, a, b), min(a.lo, b.lo), max(a.hi, b.hi))
 
-    def _assume(self, x: Node, cond: Node, value: bool) -> Node:
+    def _assume(self, x: DagNode, cond: DagNode, value: bool) -> DagNode:
         """x, simplified where `cond` is known; looks only at the outermost choices of x."""
         while True:
             if x is cond:
@@ -191,20 +191,20 @@ class NodeArena:
 
     # -- operands
 
-    def _bool(self, x: Term) -> Node:
+    def _bool(self, x: Term) -> DagNode:
         node = self._term(x)
         if not node.is_bool:
             raise ValueError(f"{node!r} with interval {node.lo}..{node.hi} is not a boolean")
         return node
 
-    def _mask(self, x: Term) -> Node:
+    def _mask(self, x: Term) -> DagNode:
         node = self._term(x)
         if node.lo < 0:
             raise ValueError(f"{node!r} with interval {node.lo}..{node.hi} is not a bit mask")
         return node
 
     @staticmethod
-    def _ordered(x: Node, y: Node) -> tuple[Node, Node]:
+    def _ordered(x: DagNode, y: DagNode) -> tuple[DagNode, DagNode]:
         """Operands of a commutative operation: by id, a constant last."""
         if y.is_const or (x.id < y.id and not x.is_const):
             return x, y

@@ -12,7 +12,7 @@ from typing import Any
 
 from elrcheck.lang.evaluate import MEMO, Env
 from elrcheck.lang.lowering.dag import Dag
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.remember import RememberingEvaluator
 from elrcheck.lang.types import Ty
 
@@ -27,7 +27,7 @@ class GuardedEvaluator(RememberingEvaluator):
 
     def under(self, holds: Any, env: Env) -> Env:
         """See `Evaluator.under`."""
-        if not isinstance(holds, Node):
+        if not isinstance(holds, DagNode):
             return env
         facts = dict(env.get(FACTS, {}))
         _learn(facts, holds, True)
@@ -63,17 +63,17 @@ class GuardedEvaluator(RememberingEvaluator):
     def _scalar(self, value: Any, is_flag: bool, facts: Facts) -> Any:
         """A boolean, number or set; one that turns out constant is a Python value, as everywhere else."""
         dag: Dag = self.alg.dag  # type: ignore[attr-defined]
-        while isinstance(value, Node) and value.op == "ite":
+        while isinstance(value, DagNode) and value.op == "ite":
             condition = _left_open(dag, facts, value.args[0])
             if condition is value.args[0]:
                 break
             value = dag.ite(condition, *value.args[1:])
-        if isinstance(value, Node) and value.is_const:
+        if isinstance(value, DagNode) and value.is_const:
             return bool(value.lo) if is_flag else value.lo
         return value
 
 
-def _learn(facts: Facts, node: Node, truth: bool) -> None:
+def _learn(facts: Facts, node: DagNode, truth: bool) -> None:
     """Note that a condition has this value, and what follows for its parts."""
     facts[node.id] = truth
     if node.op == "not":
@@ -83,7 +83,7 @@ def _learn(facts: Facts, node: Node, truth: bool) -> None:
             _learn(facts, part, True)
 
 
-def _left_open(dag: Dag, facts: Facts, node: Node) -> Node:
+def _left_open(dag: Dag, facts: Facts, node: DagNode) -> DagNode:
     """Return the part of a condition that the facts leave open; the same node if they do not concern it."""
     if node.id in facts:
         return dag.const(int(facts[node.id]))

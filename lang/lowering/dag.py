@@ -28,9 +28,9 @@ Worked example: with x in 0..7, `bor(x, 4)` has bit 2, so `bit(bor(x, 4), 2)` is
 from __future__ import annotations
 
 from elrcheck.lang.lowering.arena import NodeArena, Term
-from elrcheck.lang.lowering.nodes import MAX_BIT, Node, cone, evaluate, evaluate_all
+from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone, evaluate, evaluate_all
 
-__all__ = ["MAX_BIT", "Dag", "Node", "Term", "cone", "evaluate", "evaluate_all"]
+__all__ = ["MAX_BIT", "Dag", "DagNode", "Term", "cone", "evaluate", "evaluate_all"]
 
 
 class Dag(NodeArena):
@@ -38,7 +38,7 @@ class Dag(NodeArena):
 
     # -- numbers
 
-    def add(self, a: Term, b: Term) -> Node:
+    def add(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._term(a), self._term(b))
         if y.is_const:
             k = y.lo
@@ -52,7 +52,7 @@ class Dag(NodeArena):
                 return self.ite(x.args[0], x.args[1].lo + k, x.args[2].lo + k)
         return self._make("add", (x, y), x.lo + y.lo, x.hi + y.hi)
 
-    def sub(self, a: Term, b: Term) -> Node:
+    def sub(self, a: Term, b: Term) -> DagNode:
         x, y = self._term(a), self._term(b)
         if x is y:
             return self.zero
@@ -64,7 +64,7 @@ class Dag(NodeArena):
             return self.add(self.sub(x, y.args[0]), -y.args[1].lo)
         return self._make("sub", (x, y), x.lo - y.hi, x.hi - y.lo)
 
-    def min(self, a: Term, b: Term) -> Node:
+    def min(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._term(a), self._term(b))
         if x is y or x.hi <= y.lo:
             return x
@@ -74,7 +74,7 @@ class Dag(NodeArena):
             return self.land((x, y))
         return self._make("min", (x, y), min(x.lo, y.lo), min(x.hi, y.hi))
 
-    def max(self, a: Term, b: Term) -> Node:
+    def max(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._term(a), self._term(b))
         if x is y or x.lo >= y.hi:
             return x
@@ -84,7 +84,7 @@ class Dag(NodeArena):
             return self.lor((x, y))
         return self._make("max", (x, y), max(x.lo, y.lo), max(x.hi, y.hi))
 
-    def ite(self, cond: Term, then: Term, orelse: Term) -> Node:
+    def ite(self, cond: Term, then: Term, orelse: Term) -> DagNode:
         """A choice; one between two compared values is their minimum or maximum."""
         choice = super().ite(cond, then, orelse)
         if choice.op == "ite" and choice.args[0].op == "lt":
@@ -97,7 +97,7 @@ class Dag(NodeArena):
 
     # -- comparisons
 
-    def lt(self, a: Term, b: Term) -> Node:
+    def lt(self, a: Term, b: Term) -> DagNode:
         x, y = self._term(a), self._term(b)
         if x.hi < y.lo:
             return self.one
@@ -112,7 +112,7 @@ class Dag(NodeArena):
         folded = self._less_than_itself(x, y)
         return self._make("lt", (x, y), 0, 1) if folded is None else folded
 
-    def _less_than_itself(self, x: Node, y: Node) -> Node | None:
+    def _less_than_itself(self, x: DagNode, y: DagNode) -> DagNode | None:
         """x < y where one side is a minimum, a maximum or a choice of which the other side is an operand."""
         if x.op in ("min", "max") and y in x.args:
             other = x.args[0] if y is x.args[1] else x.args[1]
@@ -132,7 +132,7 @@ class Dag(NodeArena):
             return self.land((self.lnot(cond), self.lt(orelse, y)))
         return None
 
-    def _below(self, x: Node, k: int) -> Node:
+    def _below(self, x: DagNode, k: int) -> DagNode:
         """x < k, where x.lo < k <= x.hi."""
         if k == x.lo + 1:
             return self.eq(x, x.lo)
@@ -144,7 +144,7 @@ class Dag(NodeArena):
             return self.ite(x.args[0], self.lt(x.args[1], k), self.lt(x.args[2], k))
         return self._make("lt", (x, self.const(k)), 0, 1)
 
-    def eq(self, a: Term, b: Term) -> Node:
+    def eq(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._term(a), self._term(b))
         if x is y:
             return self.one
@@ -160,7 +160,7 @@ class Dag(NodeArena):
             return self.lnot(self.eq(x, y.args[0]))
         return self._make("eq", (x, y), 0, 1)
 
-    def _is(self, x: Node, k: int) -> Node:
+    def _is(self, x: DagNode, k: int) -> DagNode:
         """x == k, where k lies in x's interval, which has at least two values."""
         if x.is_bool:
             return x if k else self.lnot(x)
@@ -181,21 +181,21 @@ class Dag(NodeArena):
             return self.eq(x.args[0], k.bit_length() - 1) if k.bit_count() == 1 else self.zero
         return self._make("eq", (x, self.const(k)), 0, 1)
 
-    def ne(self, a: Term, b: Term) -> Node:
+    def ne(self, a: Term, b: Term) -> DagNode:
         return self.lnot(self.eq(a, b))
 
-    def le(self, a: Term, b: Term) -> Node:
+    def le(self, a: Term, b: Term) -> DagNode:
         return self.lnot(self.lt(b, a))
 
-    def ge(self, a: Term, b: Term) -> Node:
+    def ge(self, a: Term, b: Term) -> DagNode:
         return self.lnot(self.lt(a, b))
 
-    def gt(self, a: Term, b: Term) -> Node:
+    def gt(self, a: Term, b: Term) -> DagNode:
         return self.lt(b, a)
 
     # -- bit masks
 
-    def band(self, a: Term, b: Term) -> Node:
+    def band(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._mask(a), self._mask(b))
         if x is y:
             return x
@@ -214,7 +214,7 @@ class Dag(NodeArena):
             return self.land((x, y))
         return self._make("band", (x, y), 0, min(x.hi, y.hi))
 
-    def bor(self, a: Term, b: Term) -> Node:
+    def bor(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._mask(a), self._mask(b))
         if x is y:
             return x
@@ -233,7 +233,7 @@ class Dag(NodeArena):
                 return merged
         return self._make("bor", (x, y), max(x.lo, y.lo), _ones(x.hi | y.hi))
 
-    def _rejoin(self, x: Node, y: Node) -> Node | None:
+    def _rejoin(self, x: DagNode, y: DagNode) -> DagNode | None:
         """x | y where both, or a part of x and y, are pieces of one mask: (m & 1) | (m & 2) = m & 3."""
         piece = _piece(y)
         if piece is None:
@@ -246,7 +246,7 @@ class Dag(NodeArena):
                 return whole if rest is None else self.bor(whole, rest)
         return None
 
-    def andnot(self, a: Term, b: Term) -> Node:
+    def andnot(self, a: Term, b: Term) -> DagNode:
         """The members of a that are not in b."""
         x, y = self._mask(a), self._mask(b)
         if x is y or x is self.zero:
@@ -257,10 +257,10 @@ class Dag(NodeArena):
             return self.land((x, self.lnot(y)))
         return self._make("andnot", (x, y), 0, x.hi)
 
-    def subset(self, a: Term, b: Term) -> Node:
+    def subset(self, a: Term, b: Term) -> DagNode:
         return self.eq(self.andnot(a, b), 0)
 
-    def card(self, a: Term) -> Node:
+    def card(self, a: Term) -> DagNode:
         x = self._mask(a)
         if x.is_const:
             return self.const(x.lo.bit_count())
@@ -271,7 +271,7 @@ class Dag(NodeArena):
         most = x.args[1].lo.bit_count() if x.op == "band" and x.args[1].is_const else x.hi.bit_length()
         return self._make("card", (x,), 1 if x.lo > 0 else 0, most)
 
-    def single(self, index: Term) -> Node:
+    def single(self, index: Term) -> DagNode:
         """The mask with one bit; 0 for an index outside 0..MAX_BIT."""
         i = self._term(index)
         if i.is_const:
@@ -281,7 +281,7 @@ class Dag(NodeArena):
         total = i.lo >= 0 and i.hi <= MAX_BIT
         return self._make("shl1", (i,), 1 << i.lo if total else 0, 1 << min(i.hi, MAX_BIT))
 
-    def bit(self, mask: Term, index: Term) -> Node:
+    def bit(self, mask: Term, index: Term) -> DagNode:
         """Return 1 if the mask has the bit; 0 for an index outside 0..MAX_BIT."""
         m, i = self._mask(mask), self._term(index)
         if i.is_const:
@@ -292,7 +292,7 @@ class Dag(NodeArena):
             return self.land((self.eq(m.args[0], i), self.le(0, i), self.le(i, MAX_BIT)))
         return self._make("bit", (m, i), 0, 1)
 
-    def _bit_at(self, m: Node, i: int) -> Node:
+    def _bit_at(self, m: DagNode, i: int) -> DagNode:
         if i < 0 or i >= m.hi.bit_length():
             return self.zero
         if m.is_const:
@@ -304,7 +304,7 @@ class Dag(NodeArena):
             memoised = self._bits[m.id, i] = self._bit_through(m, i)
         return memoised
 
-    def _bit_through(self, m: Node, i: int) -> Node:
+    def _bit_through(self, m: DagNode, i: int) -> DagNode:
         if m.op in ("band", "bor", "andnot"):
             x, y = (self._bit_at(arg, i) for arg in m.args)
             if m.op == "bor":
@@ -324,12 +324,12 @@ def _ones(value: int) -> int:
     return (1 << value.bit_length()) - 1
 
 
-def _where(cond: Node, x: Node) -> Node:
+def _where(cond: DagNode, x: DagNode) -> DagNode:
     """x, or the constant that it equals where the condition holds."""
     return cond.args[1] if cond.op == "eq" and cond.args[0] is x and cond.args[1].is_const else x
 
 
-def _piece(x: Node) -> tuple[Node, int] | None:
+def _piece(x: DagNode) -> tuple[DagNode, int] | None:
     """(m, k) if x is m & k for a constant k, also when written as "if m has bit i then {i} else {}"."""
     if x.op == "band" and x.args[1].is_const:
         return x.args[0], x.args[1].lo

@@ -6,46 +6,46 @@ from collections.abc import Iterable, Sequence
 
 from elrcheck.lang.algebra import Algebra
 from elrcheck.lang.lowering.dag import Dag, Term
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 
 
-class DagAlgebra(Algebra[Node, Term]):
+class DagAlgebra(Algebra[DagNode, Term]):
     """Terms are nodes; a node that turned out constant becomes a Python value again."""
 
     def __init__(self, brokers: int, dag: Dag) -> None:
         super().__init__(brokers)
         self.dag = dag
-        self._conjunctions: dict[tuple[Node, ...], Node | bool] = {}
-        self._comparisons: dict[tuple[str, Term, Term], Node | bool] = {}
+        self._conjunctions: dict[tuple[DagNode, ...], DagNode | bool] = {}
+        self._comparisons: dict[tuple[str, Term, Term], DagNode | bool] = {}
 
     @staticmethod
-    def _flag(node: Node) -> Node | bool:
+    def _flag(node: DagNode) -> DagNode | bool:
         return bool(node.lo) if node.lo == node.hi else node
 
     @staticmethod
-    def _number(node: Node) -> Term:
+    def _number(node: DagNode) -> Term:
         return node.lo if node.lo == node.hi else node
 
-    def AND(self, xs: Sequence[Node]) -> Node | bool:
+    def AND(self, xs: Sequence[DagNode]) -> DagNode | bool:
         key = tuple(xs)
         node = self._conjunctions.get(key)
         if node is None:
             node = self._conjunctions[key] = self._flag(self.dag.land(xs))
         return node
 
-    def OR(self, xs: Sequence[Node]) -> Node | bool:
+    def OR(self, xs: Sequence[DagNode]) -> DagNode | bool:
         return self._flag(self.dag.lor(xs))
 
-    def NOT(self, x: Node) -> Node | bool:
+    def NOT(self, x: DagNode) -> DagNode | bool:
         return self._flag(self.dag.lnot(x))
 
-    def IFF(self, a: Node, b: Node) -> Node | bool:
+    def IFF(self, a: DagNode, b: DagNode) -> DagNode | bool:
         return self._flag(self.dag.eq(a, b))
 
-    def ITE(self, c: Node, a: Term, b: Term) -> Term:
+    def ITE(self, c: DagNode, a: Term, b: Term) -> Term:
         return self._number(self.dag.ite(c, a, b))
 
-    def CMP(self, o: str, a: Term, b: Term) -> Node | bool:
+    def CMP(self, o: str, a: Term, b: Term) -> DagNode | bool:
         key = (o, a, b)
         node = self._comparisons.get(key)
         if node is None:
@@ -63,7 +63,7 @@ class DagAlgebra(Algebra[Node, Term]):
     def s_const(self, members: Iterable[int]) -> Term:
         return sum(1 << i for i in set(members))
 
-    def s_from(self, flags: Sequence[Node | bool]) -> Term:
+    def s_from(self, flags: Sequence[DagNode | bool]) -> Term:
         mask: Term = 0
         for i, flag in enumerate(flags):
             if flag is True:
@@ -72,7 +72,7 @@ class DagAlgebra(Algebra[Node, Term]):
                 mask = self.s_union(mask, self._number(self.dag.ite(flag, 1 << i, 0)))
         return mask
 
-    def s_mem(self, s: Term, i: int) -> Node | bool:
+    def s_mem(self, s: Term, i: int) -> DagNode | bool:
         return bool(s >> i & 1) if isinstance(s, int) else self._flag(self.dag.bit(s, i))
 
     def s_union(self, a: Term, b: Term) -> Term:
@@ -84,13 +84,13 @@ class DagAlgebra(Algebra[Node, Term]):
     def s_diff(self, a: Term, b: Term) -> Term:
         return a & ~b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.andnot(a, b))
 
-    def s_subset(self, a: Term, b: Term) -> Node | bool:
+    def s_subset(self, a: Term, b: Term) -> DagNode | bool:
         return not a & ~b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.subset(a, b))
 
-    def s_eq(self, a: Term, b: Term) -> Node | bool:
+    def s_eq(self, a: Term, b: Term) -> DagNode | bool:
         return a == b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.eq(a, b))
 
-    def s_ite(self, c: Node | bool, a: Term, b: Term) -> Term:
+    def s_ite(self, c: DagNode | bool, a: Term, b: Term) -> Term:
         return self.ite(c, a, b)
 
     def s_card(self, a: Term) -> Term:

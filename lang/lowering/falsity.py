@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from elrcheck.lang.lowering.dag import Dag
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Program
 
 FAR = 30
@@ -23,7 +23,7 @@ APART = 4
 """The largest distance of two numbers from the other order."""
 
 
-def falsities(program: Program, checks: Sequence[int]) -> list[Node]:
+def falsities(program: Program, checks: Sequence[int]) -> list[DagNode]:
     """Return for each of these checks the distance of a state from hitting it; of a step check, over all steps."""
     distance = _Distance(program.dag)
     distances = []
@@ -47,9 +47,9 @@ class _Distance:
 
     def __init__(self, dag: Dag) -> None:
         self.dag = dag
-        self._distances: dict[tuple[int, bool], Node] = {}
+        self._distances: dict[tuple[int, bool], DagNode] = {}
 
-    def to(self, node: Node, truth: bool) -> Node:
+    def to(self, node: DagNode, truth: bool) -> DagNode:
         """Return the distance of a condition from this truth value."""
         key = (node.id, truth)
         distance = self._distances.get(key)
@@ -57,21 +57,21 @@ class _Distance:
             distance = self._distances[key] = self._built(node, truth)
         return distance
 
-    def both(self, parts: Sequence[Node]) -> Node:
+    def both(self, parts: Sequence[DagNode]) -> DagNode:
         """Return the distance of a conjunction."""
         total = self.dag.zero
         for part in parts:
             total = self.dag.min(self.dag.add(total, part), FAR)
         return total
 
-    def either(self, parts: Sequence[Node]) -> Node:
+    def either(self, parts: Sequence[DagNode]) -> DagNode:
         """Return the distance of a disjunction."""
         least = self.dag.const(FAR)
         for part in parts:
             least = self.dag.min(least, part)
         return least
 
-    def _built(self, node: Node, truth: bool) -> Node:
+    def _built(self, node: DagNode, truth: bool) -> DagNode:
         dag = self.dag
         if node.is_const:
             return dag.const(0 if bool(node.lo) == truth else FAR)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Instance, Program
 
 
-def changes(instance: Instance) -> dict[int, Node]:
+def changes(instance: Instance) -> dict[int, DagNode]:
     """Return the updates that can change the value of a leaf."""
     return {
         leaf: node for leaf, node in sorted(instance.updates.items()) if not (node.op == "var" and node.leaf == leaf)

@@ -30,7 +30,7 @@ from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, initial_scalars, slots_at
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
@@ -79,7 +79,7 @@ def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
         return set()
     state = evaluator.call(model.init, (), {})
     scalars = evaluator.structure.leaves(state, model.state_ty)
-    return {position for position, (_, _, value) in enumerate(scalars) if isinstance(value, Node)}
+    return {position for position, (_, _, value) in enumerate(scalars) if isinstance(value, DagNode)}
 
 
 def _same(new: Any, old: Any) -> Any:
@@ -98,7 +98,7 @@ class EvaluatedStep(NamedTuple):
 
     fn: Fn
     args: tuple[object, ...]
-    guards: tuple[Node, ...]
+    guards: tuple[DagNode, ...]
     after: Mapping[str, Any]
     changed: dict[int, Term]
 
@@ -148,7 +148,7 @@ class Attempt:
     def _arguments(self, fn: Fn, args: Sequence[object]) -> dict[str, object]:
         return {p: self.structure.lift(a, t) for (p, t), a in zip(fn.params, args, strict=True)}
 
-    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, DagNode]:
         """See `Lowered.nodes`."""
         value = self.evaluator.call(fn, (self.now,), self._arguments(fn, args))
         fields = value if isinstance(value, dict) else {"": value}
@@ -161,7 +161,7 @@ class Attempt:
         for guard in (*exists, *(guard for _, guard in outcome.guards)):
             if guard is False:
                 return
-            if isinstance(guard, Node):
+            if isinstance(guard, DagNode):
                 guards.append(guard)
         if self.evaluator.alg.and_(guards) is False:
             return
@@ -229,8 +229,8 @@ class Attempt:
             return Check(fn.ident, kind, "step")
         return Check(fn.ident, kind, "state", self._node(self.evaluator.call(fn, (self.now,), {})))
 
-    def _node(self, value: Term) -> Node:
-        return value if isinstance(value, Node) else self.dag.const(int(value))
+    def _node(self, value: Term) -> DagNode:
+        return value if isinstance(value, DagNode) else self.dag.const(int(value))
 
     def finished(self, entry: EvaluatedStep, checks: Sequence[Fn]) -> Instance:
         fn, args, guards, after, changed = entry
@@ -247,7 +247,7 @@ class Attempt:
                     steps[number] = self._node(value)
         return Instance(fn.name, args, guards, updates, tuple(self._within(after)), steps)
 
-    def _within(self, after: Mapping[str, Any]) -> Iterable[Node]:
+    def _within(self, after: Mapping[str, Any]) -> Iterable[DagNode]:
         """Conjuncts of the bound on the successor; one that also holds now for certain folds away.
 
         Every state of a search is inside the bound, so one that a step leaves alone holds.

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.parameters import Parameter
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
@@ -36,7 +36,7 @@ class Slot:
 class EvaluatedModel(Protocol):
     """A model evaluated over the graph of a program."""
 
-    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object]) -> dict[str, DagNode]:
         """See `Lowered.nodes`."""
         ...
 
@@ -92,7 +92,7 @@ class Lowered:
         copied.program = replace(self.program, init=(self.encode(state),))
         return copied
 
-    def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, Node]:
+    def nodes(self, fn: Fn, args: Sequence[object] = ()) -> dict[str, DagNode]:
         """Evaluate a function on the current state, as nodes over the leaves: one for each field of a record.
 
         args: the choice of its parameters. A function that returns a scalar has one field named "".

@@ -14,7 +14,7 @@ MAX_BIT = 61
 LIMIT = 1 << 62  # values stay well inside a signed 64-bit word
 
 
-class Node:
+class DagNode:
     """One value of the DAG: its operation, operands and inclusive interval.
 
     `id` grows along every edge from operand to user, so ascending ids are an evaluation order.
@@ -23,7 +23,7 @@ class Node:
 
     __slots__ = ("args", "hi", "id", "is_bool", "is_const", "leaf", "lo", "op")
 
-    def __init__(self, ident: int, op: str, args: tuple[Node, ...], lo: int, hi: int, leaf: int) -> None:
+    def __init__(self, ident: int, op: str, args: tuple[DagNode, ...], lo: int, hi: int, leaf: int) -> None:
         self.id = ident
         self.op = op
         self.args = args
@@ -37,7 +37,7 @@ class Node:
         return f"<{show(self, 3)}>"
 
 
-def show(node: Node, depth: int) -> str:
+def show(node: DagNode, depth: int) -> str:
     """Readable text of a node, cut at some depth."""
     if node.op == "const":
         return str(node.lo)
@@ -48,9 +48,9 @@ def show(node: Node, depth: int) -> str:
     return f"{node.op}({', '.join(show(arg, depth - 1) for arg in node.args)})"
 
 
-def cone(roots: Iterable[Node]) -> list[Node]:
+def cone(roots: Iterable[DagNode]) -> list[DagNode]:
     """The roots and everything below them, each once, operands before users."""
-    reached: dict[int, Node] = {}
+    reached: dict[int, DagNode] = {}
     todo = list(roots)
     while todo:
         node = todo.pop()
@@ -96,7 +96,7 @@ def apply(op: str, args: Sequence[int]) -> int:
     raise ValueError(f"unknown operation {op!r}")
 
 
-def evaluate_all(nodes: Sequence[Node], leaves: Sequence[int]) -> tuple[int, ...]:
+def evaluate_all(nodes: Sequence[DagNode], leaves: Sequence[int]) -> tuple[int, ...]:
     """Values of some nodes when leaf i has the value leaves[i]."""
     values: dict[int, int] = {}
     for node in cone(nodes):
@@ -109,6 +109,6 @@ def evaluate_all(nodes: Sequence[Node], leaves: Sequence[int]) -> tuple[int, ...
     return tuple(values[node.id] for node in nodes)
 
 
-def evaluate(node: Node, leaves: Sequence[int]) -> int:
+def evaluate(node: DagNode, leaves: Sequence[int]) -> int:
     """Value of one node when leaf i has the value leaves[i]."""
     return evaluate_all((node,), leaves)[0]

@@ -23,7 +23,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty
 
@@ -80,14 +80,14 @@ class OpenEvaluator(GuardedEvaluator):
         """See `Evaluator.most`."""
         if isinstance(e, ConfigField):
             value = self.setting(e.name, e.ty)
-            return int(value.hi) if isinstance(value, Node) else int(value)
+            return int(value.hi) if isinstance(value, DagNode) else int(value)
         return super().most(e)
 
 
 class _Undecided(Exception):
     """A run asks for the truth of a condition to which it has no answer yet."""
 
-    def __init__(self, condition: Node) -> None:
+    def __init__(self, condition: DagNode) -> None:
         super().__init__()
         self.condition = condition
 
@@ -111,7 +111,7 @@ class _Configuration:
 class _Truth:
     """The truth of a comparison of open numbers."""
 
-    def __init__(self, term: Node, answers: list[bool]) -> None:
+    def __init__(self, term: DagNode, answers: list[bool]) -> None:
         self.term, self._answers = term, answers
 
     def __bool__(self) -> bool:

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from elrcheck.lang.lowering.dag import Dag, Node
+from elrcheck.lang.lowering.dag import Dag, DagNode
 from elrcheck.lang.lowering.nodes import cone, evaluate_all
 
 
@@ -48,10 +48,10 @@ class Instance:
 
     action: str
     args: tuple[object, ...]
-    guards: tuple[Node, ...]
-    updates: dict[int, Node]
-    within: tuple[Node, ...] = ()
-    step_checks: dict[int, Node] = field(default_factory=dict)
+    guards: tuple[DagNode, ...]
+    updates: dict[int, DagNode]
+    within: tuple[DagNode, ...] = ()
+    step_checks: dict[int, DagNode] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Check:
     name: str
     kind: Literal["always", "sometimes"]
     scope: Literal["state", "step"]
-    node: Node | None = None
+    node: DagNode | None = None
 
     @property
     def hit_value(self) -> int:
@@ -107,7 +107,7 @@ class Program:
             if not leaf.lo <= value <= leaf.hi:
                 raise ValueError(f"initial value {value} of {leaf.path} is outside {leaf.lo}..{leaf.hi}")
 
-    def _roots(self) -> Iterator[tuple[str, Node]]:
+    def _roots(self) -> Iterator[tuple[str, DagNode]]:
         for instance in self.instances:
             for node in (*instance.guards, *instance.within):
                 yield instance.action, node
@@ -117,7 +117,7 @@ class Program:
             if check.node is not None:
                 yield check.name, check.node
 
-    def fits(self, index: int, node: Node) -> bool:
+    def fits(self, index: int, node: DagNode) -> bool:
         """Return whether the node's interval proves that it can be stored in the leaf."""
         return self.leaves[index].lo <= node.lo and node.hi <= self.leaves[index].hi
 

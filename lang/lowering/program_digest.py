@@ -16,7 +16,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from elrcheck.lang.lowering.nodes import Node, cone
+from elrcheck.lang.lowering.nodes import DagNode, cone
 from elrcheck.lang.lowering.program import Check, Instance, Program
 
 UNORDERED = frozenset(("add", "and", "band", "bor", "eq", "max", "min"))
@@ -55,13 +55,13 @@ def numbered_digest(program: Program) -> str:
     return _sha([digest.system, "checks", *digest.checks, "names", *names, "instances", *instances])
 
 
-def _roots(program: Program, live: Iterable[Instance]) -> Iterable[Node]:
+def _roots(program: Program, live: Iterable[Instance]) -> Iterable[DagNode]:
     for instance in live:
         yield from (*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values())
     yield from (check.node for check in program.checks if check.node is not None)
 
 
-def _names(roots: Iterable[Node]) -> dict[int, str]:
+def _names(roots: Iterable[DagNode]) -> dict[int, str]:
     """A digest for every node at and below the roots, by id."""
     names: dict[int, str] = {}
     for node in cone(roots):

@@ -16,7 +16,7 @@ from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.lower import Attempt, EvaluatedStep
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.lang.lowering.nodes import Node
+from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.program import Instance, Program
 from elrcheck.lang.types import Ty
 
@@ -135,7 +135,7 @@ def _same(old: EvaluatedStep | None, new: EvaluatedStep | None) -> bool:
 
 
 def _equal(x: Any, y: Any) -> bool:
-    if isinstance(x, Node) or isinstance(y, Node):
+    if isinstance(x, DagNode) or isinstance(y, DagNode):
         return x is y
     return bool(x == y)
 

@@ -10,7 +10,7 @@ from elrcheck.report.mermaid import mermaid
 from elrcheck.report.terminal import full_text
 
 _MARKS = {"passed": "✅", "failed": "❌", "undecided": "⚠️"}
-_SHOWN = 200
+_MOST_CASES = 200
 """Maximum number of cases in a table: a proof has thousands, and usually all pass."""
 
 
@@ -33,12 +33,12 @@ def _suite(suite: Suite) -> Iterator[str]:
     yield f"{judged or 'nothing judged'}."
     yield ""
     listed = suite.cases
-    if len(listed) > _SHOWN:
+    if len(listed) > _MOST_CASES:
         listed = tuple(case for case in listed if case.outcome != "passed")
     if listed:
         rows = tuple(
             (f"{_MARKS[case.outcome]} {case.title}", case.verdict, case.source or case.place or "")
-            for case in listed[:_SHOWN]
+            for case in listed[:_MOST_CASES]
         )
         yield from _table(("", "verdict", "source"), rows)
     for case in suite.cases:

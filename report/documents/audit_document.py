@@ -34,7 +34,7 @@ from elrcheck.results.audit_report import (
     Severity,
 )
 
-SHOWN = 5
+MOST_LISTED = 5
 """Flags of a rule that are shown without --verbose."""
 STYLES: Mapping[Severity, str] = {"critical": "bold red", "high": "bold yellow", "medium": "bold", "low": ""}
 
@@ -47,12 +47,12 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
     for flags in rules.values():
         yield from _rule(flags, detail)
         yield Line()
-    shown = len(report.damage) if detail > 0 else SHOWN
-    for damage in report.damage[:shown]:
+    most_listed = len(report.damage) if detail > 0 else MOST_LISTED
+    for damage in report.damage[:most_listed]:
         yield Line(f"DAMAGE  {damage.path}, byte {damage.position}", style="bold yellow")
         yield Labelled("", f"offset {damage.offset}: {damage.message}")
-    if len(report.damage) > shown:
-        yield Line(f"DAMAGE  {grouped(len(report.damage) - shown)} more places; --verbose shows all")
+    if len(report.damage) > most_listed:
+        yield Line(f"DAMAGE  {grouped(len(report.damage) - most_listed)} more places; --verbose shows all")
     if report.strict and report.damage:
         yield Line("--strict: a damaged file is an error")
     if report.interrupted:
@@ -87,7 +87,7 @@ def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
     number = "1 partition" if partitions == 1 else f"{grouped(partitions)} partitions"
     hazard = "" if first.hazard is None else f"  {first.hazard}"
     yield Line(f"{first.severity.upper()}  {first.rule}{hazard}: {number}", style=STYLES[first.severity])
-    listed = flags if detail > 0 else flags[:SHOWN]
+    listed = flags if detail > 0 else flags[:MOST_LISTED]
     for flag in listed:
         yield Labelled(f"{flag.topic}-{flag.partition}", flag.message)
         if flag.path == flag.log:  # a cluster that runs: all of it was seen at one time, which stands below

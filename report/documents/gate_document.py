@@ -78,7 +78,7 @@ def _suite(suite: GatedSuite, report: GateReport, detail: int) -> Iterator[Block
 def _differing(part: EntryReport | GatedSuite, where: str, report: GateReport, detail: int) -> Iterator[Block]:
     word = part.verdict if report.verdict != "updated" else "updated"
     yield Headline(word, f"{part.name}: {several(len(part.differences), 'difference')}  ({where})")
-    listed, left = _shown(part.differences, detail)
+    listed, left = _listed(part.differences, detail)
     rows = [(one.what, one.expected, one.found, _remark(one, report)) for one in listed]
     yield Table(("what", "expected", "found", ""), rows)
     if left:
@@ -92,7 +92,7 @@ def _remark(one: Difference, report: GateReport) -> str:
     return ("worse" if one.worse else "") + ("" if one.fails else " tolerated")
 
 
-def _shown(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
+def _listed(every: tuple[Difference, ...], detail: int) -> tuple[list[Difference], int]:
     """Return the differences to show, and the number of counts left out (those of actions first)."""
     if detail > 0:
         return list(every), 0

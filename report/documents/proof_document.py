@@ -88,9 +88,9 @@ def claim(report: ProveReport) -> str:
         left = len(verdicts) - verdicts.count("proved")
         number = 0 if report.possible is None else len(report.possible.impossible)
         more = f", {several(number, 'step')} that must be possible cannot be shown to be" if number else ""
-        return f": {left} of {len(verdicts)} obligations open{more}{given(report)}"
+        return f": {left} of {len(verdicts)} obligations open{more}{assumptions_text(report)}"
     if covered is None:
-        return given(report)
+        return assumptions_text(report)
     extent = (
         f": {covered.properties} of {covered.all_properties} properties,"
         f" {covered.actions} of {covered.all_actions} actions"
@@ -98,7 +98,7 @@ def claim(report: ProveReport) -> str:
     chosen = [one.statement for one in report.assumptions]
     number = len([one for one in covered.assumed if one not in chosen])
     always = f", {number} assumption{'s' if number > 1 else ''}" if number else ""
-    return f"{extent}{always}{given(report)}, with {bounds(covered, report.config)}"
+    return f"{extent}{always}{assumptions_text(report)}, with {bounds(covered, report.config)}"
 
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
@@ -112,7 +112,7 @@ def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
     return ", ".join(parts)
 
 
-def given(report: ProveReport) -> str:
+def assumptions_text(report: ProveReport) -> str:
     """Return what the verdict depends on, beside the rules; it stands in every headline."""
     return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
 
@@ -251,7 +251,7 @@ def prove_sheet(report: ProveReport) -> Sheet:
         about = f" about {covered.properties} of {covered.all_properties} properties"
         about += f" and {covered.actions} of {covered.all_actions} actions"
     summary = f"{report.variant}: {proved} of {total} obligations{about} proved, {report.seconds:.1f} s"
-    summary += given(report)
+    summary += assumptions_text(report)
     return Sheet(summary, suites)
 
 

@@ -25,7 +25,7 @@ from elrcheck.report.document import (
     Suite,
 )
 from elrcheck.results.reproduce_report import (
-    SHOWN,
+    SHOWING,
     ControlReport,
     DoneStep,
     RepeatedRuns,
@@ -136,7 +136,7 @@ def reproduction_sheet(report: ReproduceReport) -> Sheet:
 def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:
     outcome: Outcome = "passed"
     if side.outcome != "not-reproduced":
-        outcome = "failed" if side.outcome in SHOWN else "undecided"
+        outcome = "failed" if side.outcome in SHOWING else "undecided"
     result = side_in_words(side)
     message = result.partition("\n")[0] if outcome != "passed" else ""
     text = "\n".join([result, *(f"{step.text}: {step.result}" for step in side.steps)]) if message else ""

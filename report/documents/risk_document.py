@@ -12,7 +12,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.plain_words import from_store
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
@@ -46,7 +46,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
     if detail >= 0:
         yield from _wrapped("not tried", "; ".join(report.not_tried))
         yield Labelled("traces", report.run_dir, indent=0)
-        yield Labelled("kept", from_store(Kept.oldest(part.kept for part in report.parts)), indent=0)
+        yield Labelled("kept", from_store(KeptOrigin.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
         yield Line()
     yield Headline(report.verdict, f"{verdict_in_words(report)}, {report.seconds:.1f} s")

@@ -21,7 +21,7 @@ def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
         [
             (
                 row.number,
-                *(shown(row.settings[key]) for key in report.keys),
+                *(setting_text(row.settings[key]) for key in report.keys),
                 row.verdict,
                 _properties(row, detail),
                 row.depth,
@@ -36,7 +36,7 @@ def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
     yield from _verdict(report)
 
 
-def shown(value: Scalar) -> str:
+def setting_text(value: Scalar) -> str:
     """Return a setting in the notation of `--set`."""
     if value is None:
         return ""
@@ -45,7 +45,7 @@ def shown(value: Scalar) -> str:
 
 def named(row: SweepRow, keys: tuple[str, ...]) -> str:
     """Return a configuration by the settings that the grid varies."""
-    return ", ".join(f"{key}={shown(row.settings[key])}" for key in keys)
+    return ", ".join(f"{key}={setting_text(row.settings[key])}" for key in keys)
 
 
 def _properties(row: SweepRow, detail: int) -> str:

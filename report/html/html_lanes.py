@@ -79,7 +79,7 @@ class LanePicture(Record, frozen=True):
 def lane_picture(key: str, line: AuditTimeline, flags: Sequence[AuditFlag]) -> LanePicture:
     """Lay out a time line. flags: those of its partition."""
     steps = line.steps
-    signs = tuple(LaneSign(n, _said(flag)) for n, flag in enumerate(flags, 1))
+    signs = tuple(LaneSign(n, _flag_text(flag)) for n, flag in enumerate(flags, 1))
     marked = [_marks(steps, flags, number) for number in range(len(steps))]
     longest = max((len(str(step.offset)) for step in steps), default=1)
     longest = max([longest, *(len(marks) for marks in marked)])
@@ -114,7 +114,7 @@ def lane_picture(key: str, line: AuditTimeline, flags: Sequence[AuditFlag]) -> L
     )
 
 
-def _said(flag: AuditFlag) -> str:
+def _flag_text(flag: AuditFlag) -> str:
     until = "" if flag.until is None else f", until {flag.until}"
     hazard = "" if flag.hazard is None else f" ({flag.hazard})"
     return f"{flag.severity}, {flag.rule}{hazard}, offset {flag.offset}{until}: {flag.message}"

@@ -23,7 +23,7 @@ from elrcheck.results.gate_report import EntryReport, GatedSuite, GateReport
 from elrcheck.results.prove_report import ProveReport
 
 TONES = {0: "passed", 1: "failed"}
-SHOWN = 200
+MOST_CASES = 200
 """Maximum number of cases in a table, and of counterexamples on a page: a proof has thousands."""
 
 
@@ -122,7 +122,7 @@ def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> PageP
         facts = (("baseline", entry.place), ("comparison", entry.verdict))
         return replace(_plain(key, suite), facts=facts, differences=entry.differences)
     check = _check_part(key, suite, entry.check)
-    cases, hidden = _shown(suite.cases)
+    cases, hidden = _listed(suite.cases)
     return PagePart(
         key=key,
         name=suite.name,
@@ -138,11 +138,11 @@ def _gate_part(key: str, entry: EntryReport | GatedSuite, suite: Suite) -> PageP
 
 
 def _plain(key: str, suite: Suite) -> PagePart:
-    cases, hidden = _shown(suite.cases)
+    cases, hidden = _listed(suite.cases)
     with_trace = [case for case in suite.cases if case.trace is not None and case.outcome != "passed"]
     traces = tuple(
         trace_block(f"{key}-t{n}", case.title, case.message, case.trace, suite.brokers, case.source or "")
-        for n, case in enumerate(with_trace[:SHOWN], 1)
+        for n, case in enumerate(with_trace[:MOST_CASES], 1)
         if case.trace is not None
     )
     return PagePart(key, suite.name, suite.facts, cases, hidden, traces=traces, unshown=len(with_trace) - len(traces))
@@ -162,9 +162,9 @@ def prove_parts(report: ProveReport, document: Document) -> Iterable[PagePart]:
     return [first, *(_plain(f"p{number}", suite) for number, suite in enumerate(document.sheet.suites, 1))]
 
 
-def _shown(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
+def _listed(cases: tuple[Case, ...]) -> tuple[tuple[Case, ...], int]:
     """Return the cases to show in a table, and the number of passed ones left out."""
-    if len(cases) <= SHOWN:
+    if len(cases) <= MOST_CASES:
         return cases, 0
     listed = tuple(case for case in cases if case.outcome != "passed")
     return listed, len(cases) - len(listed)

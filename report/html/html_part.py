@@ -86,7 +86,7 @@ class PagePart(Record, frozen=True):
     @property
     def failing_traces(self) -> tuple[TraceBlock, ...]:
         """Those of violations that nothing expects, the shortest first."""
-        failing = [trace for trace in self.traces if trace.found and not trace.expected]
+        failing = [trace for trace in self.traces if trace.shows_violation and not trace.expected]
         return tuple(sorted(failing, key=lambda trace: len(trace.view.steps)))
 
     @property
@@ -96,7 +96,7 @@ class PagePart(Record, frozen=True):
     @property
     def other_traces(self) -> tuple[TraceBlock, ...]:
         """Traces that show no violation, such as the accepted prefix of a replay."""
-        return tuple(trace for trace in self.traces if not trace.found)
+        return tuple(trace for trace in self.traces if not trace.shows_violation)
 
     @property
     def worst(self) -> int:

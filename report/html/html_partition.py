@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 MARKS = {"acknowledged": "★", "committed": "✓", "other": "✗", "open": "", "missing": ""}
-SAID = {
+DESCRIPTIONS = {
     "acknowledged": "acknowledged to its producer",
     "committed": "committed",
     "other": "not the record that was committed at this offset",
@@ -25,7 +25,7 @@ TONES = {"leader": "leader", "ISR": "isr", "ELR": "elr", "LastKnownELR": "known"
 
 def partition_picture(picture: DrawnPartition) -> str:
     """Return the picture as a fragment of HTML with all texts escaped; its classes are in `partition.css`."""
-    return _template().render(picture=picture, marks=MARKS, said=SAID, changes=CHANGES, tones=TONES)
+    return _template().render(picture=picture, marks=MARKS, said=DESCRIPTIONS, changes=CHANGES, tones=TONES)
 
 
 @functools.cache

@@ -58,7 +58,7 @@ class LogLine(Record, frozen=True):
     """Texts with their x."""
     boxes: tuple[Box, ...]
     end: float
-    said: str
+    summary: str
     """The same in a line."""
 
 

@@ -74,7 +74,7 @@ class TraceBlock(Record, frozen=True):
     data: Mapping[str, Any]
     word: str = "Counterexample"
     """Kind of trace."""
-    found: bool = True
+    shows_violation: bool = True
     """True if it shows a violation."""
     plain: str = ""
     """The same as `message` in plain words."""
@@ -91,7 +91,7 @@ def trace_block(
     source: str = "",
     place: str = "",
     word: str = "Counterexample",
-    found: bool = True,
+    shows_violation: bool = True,
     plain: str = "",
 ) -> TraceBlock:
     """Return the block of a trace. place: path of the stored trace."""
@@ -114,7 +114,7 @@ def trace_block(
         diagram(view, brokers),
         _data(view),
         word,
-        found,
+        shows_violation,
         plain or lost(view),
     )
 

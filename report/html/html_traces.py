@@ -24,7 +24,7 @@ def replay_parts(report: ReplayReport, document: Document) -> Iterable[PagePart]
     facts += [("violates", hit_in_words(hit)) for hit in report.violated]
     summary = f"The model accepts {report.accepted} of {report.states} states."
     source, brokers = report.origin.source, broker_count(report.origin.config)
-    trace = trace_block("r1-t", source, summary, report.trace, brokers, word="Accepted prefix", found=False)
+    trace = trace_block("r1-t", source, summary, report.trace, brokers, word="Accepted prefix", shows_violation=False)
     yield PagePart(
         key="r1",
         name=f"{report.origin.variant}, {report.origin.scope}",

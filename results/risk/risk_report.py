@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 
@@ -106,7 +106,7 @@ class RiskPart(Record, frozen=True):
     """Sets that were searched now; the others are implied by smaller ones, or kept from an earlier run."""
     states: int = 0
     seconds: float = 0.0
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
 
     @property
@@ -157,7 +157,7 @@ class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):
     unread: tuple[str, ...] = ()
     """Lines of a description that were not understood."""
     run_dir: str | None = None
-    kept: Kept | None = None
+    kept: KeptOrigin | None = None
     """The answers of earlier runs that were used; the time is that of the oldest."""
 
     @property

@@ -23,7 +23,7 @@ class ChosenModel(Record, frozen=True):
     overrides: tuple[str, ...] = ()
 
 
-class Choice(Record, frozen=True):
+class EnabledAction(Record, frozen=True):
     """An enabled action."""
 
     index: int
@@ -76,7 +76,7 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
     """The leaves of the state as text."""
     picture: str
     """The picture of the state, as HTML."""
-    choices: tuple[Choice, ...]
+    choices: tuple[EnabledAction, ...]
     properties: tuple[Judged, ...]
     beyond: bool
     """The state exceeds the budgets."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.kept.notice import MARK, notice, one_notice
 from elrcheck.base.kept.store import FileStore, Store, checked, distrust
 from elrcheck.base.roundtrip import Record
@@ -45,7 +45,7 @@ def test_an_answer_is_found_again_with_its_age(store: Store[Answer], own_store: 
     store.put("what?", Answer(3, ("a",)), when=86_400)
     entry = store.get("what?")
     assert entry is not None and entry.value == Answer(3, ("a",))
-    assert entry.kept == Kept("1970-01-02T00:00:00+00:00", hashlib.sha256(b"what?").hexdigest())
+    assert entry.kept == KeptOrigin("1970-01-02T00:00:00+00:00", hashlib.sha256(b"what?").hexdigest())
     assert entry.kept.moment == 86_400
     assert store.get("what else?") is None and Store("others", Answer).get("what?") is None
     (file,) = (own_store / "answers").iterdir()
@@ -232,9 +232,9 @@ def test_a_file_for_others_is_checked_before_its_path_is_given(own_store: Path) 
 
 
 def test_of_several_answers_the_oldest_counts() -> None:
-    one, two = Kept("2026-01-01T00:00:00+00:00", "1"), Kept("2026-01-02T00:00:00+00:00", "2")
-    assert Kept.oldest([]) is None and Kept.oldest([None]) is None
-    assert Kept.oldest([two, None, two]) == two
-    both = Kept.oldest([two, one])
+    one, two = KeptOrigin("2026-01-01T00:00:00+00:00", "1"), KeptOrigin("2026-01-02T00:00:00+00:00", "2")
+    assert KeptOrigin.oldest([]) is None and KeptOrigin.oldest([None]) is None
+    assert KeptOrigin.oldest([two, None, two]) == two
+    both = KeptOrigin.oldest([two, one])
     assert both is not None and both.when == one.when and both.digest not in ("1", "2")
-    assert both == Kept.oldest([one, two, one])
+    assert both == KeptOrigin.oldest([one, two, one])

@@ -12,16 +12,16 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,
     Create,
     Delete,
-    Elect,
+    ElectStep,
+    ExpectedPartition,
     LogEnd,
     LoseLog,
-    Reassign,
-    Said,
-    Seen,
+    PrintedLine,
+    ReassignStep,
     Signal,
     Start,
     Stream,
-    Wait,
+    WaitStep,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
 from elrcheck.catalogue.select import release_numbers
@@ -69,8 +69,8 @@ def test_what_a_recipe_says(tmp_path: Path) -> None:
     create, wait, cancel = recipe.steps
     settings = {"min.insync.replicas": "2", "unclean.leader.election.enable": "false"}
     assert create.action == Create("orders", ((0, 1),), settings)
-    assert wait.action == Wait("orders-0", Seen(leader=(-1,), isr=(1, 0)), 60.0, False)
-    assert cancel.action == Reassign("orders-0", None)
+    assert wait.action == WaitStep("orders-0", ExpectedPartition(leader=(-1,), isr=(1, 0)), 60.0, False)
+    assert cancel.action == ReassignStep("orders-0", None)
     assert (wait.sides, cancel.sides) == (("run",), ("run", "control"))
     assert wait.text == "wait orders-0, leader -1, isr [1, 0]" and wait.where.endswith(":16")
     assert recipe.id == "F-20/small" and not recipe.default and recipe.needs is None
@@ -160,7 +160,7 @@ times = 3
         Signal("kill", None, True, 120.0),
         Start(None, True, 240.0),
         LoseLog("orders-0", 1),
-        Elect("orders-0", "unclean", None, "ElectionNotNeeded"),
+        ElectStep("orders-0", "unclean", None, "ElectionNotNeeded"),
         Create("large", ((0,), (1,)), {}, 3),
     ]
 
@@ -179,10 +179,10 @@ type = "preferred"
 if-needed = true
 """
     answered, said, elect = read(tmp_path, replaced(SMALL, 'cancel = "orders-0"\n', steps)).steps[2:]
-    alone = Wait("orders-0", Seen(isr=(0,)), 10.0, False)
+    alone = WaitStep("orders-0", ExpectedPartition(isr=(0,)), 10.0, False)
     assert answered.action == Answered("orders-0", 5.0, alone)
-    assert said.action == Said(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
-    assert elect.action == Elect("orders-0", "preferred", None, None, True)
+    assert said.action == PrintedLine(100, "resigns", 60.0, LogEnd("orders-0", 1, 3, 4.0))
+    assert elect.action == ElectStep("orders-0", "preferred", None, None, True)
     assert answered.text == "answered orders-0"
     assert elect.text == "elect orders-0, type preferred, if-needed yes"
 

@@ -11,7 +11,7 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
+from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.catalogue.recipe_notation.recipe_file import find_recipe, packaged_recipes
 from elrcheck.checking.check import run_check
 
@@ -61,7 +61,10 @@ def test_a_recipe_that_drifts_is_told() -> None:
         {"leader": 0, "replicas": [0], "isr": [0], "elr": [1]},
         {"leader": None, "replicas": [0, 1], "isr": [], "elr": [0, 1]},
     ]
-    single, nobody = Seen(leader=(2,), replicas=(2,), isr=(2,), elr=(0, 1)), Seen(leader=(-1,), elr=(0, 1, 2))
+    single, nobody = (
+        ExpectedPartition(leader=(2,), replicas=(2,), isr=(2,), elr=(0, 1)),
+        ExpectedPartition(leader=(-1,), elr=(0, 1, 2)),
+    )
     assert trace.met((single, nobody), states) == 2
     assert trace.met((nobody, single), states) == 1  # the other way round
     assert trace.met((single, replace(nobody, isr=(2,))), states) == 1

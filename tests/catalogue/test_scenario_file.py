@@ -8,7 +8,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
-from elrcheck.catalogue.scenario_values import Unreadable, place, read_call, read_log, read_value, shown
+from elrcheck.catalogue.scenario_values import Unreadable, format_place, place, read_call, read_log, read_value
 from elrcheck.checking.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
@@ -136,7 +136,7 @@ def test_calls() -> None:
 def test_values_and_places() -> None:
     state = load_checked_model().state_ty
     ty, keys = place(state, "broker.1.peers.2.broker_epoch", 3)
-    assert (ty.name, keys, shown(keys)) == (
+    assert (ty.name, keys, format_place(keys)) == (
         "BrokerEpoch",
         ("broker", 1, "peers", 2, "broker_epoch"),
         "broker[1].peers[2].broker_epoch",

@@ -16,7 +16,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.base.runner.runner import InProcess, TaskCrew
-from elrcheck.catalogue.suite_counts import Counts, packaged_counts, read_counts, record_counts
+from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check, vacuous
@@ -165,7 +165,7 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
     assert found == {"knobs/gates": read_counts(packaged_counts())["knobs/gates"]}
     monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda: record)
     assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded is None
-    more = Counts(found["knobs/gates"].generated + 1, found["knobs/gates"].distinct, 0)
+    more = CaseCounts(found["knobs/gates"].generated + 1, found["knobs/gates"].distinct, 0)
     record_counts(record, {"knobs/gates": more})
     report = run_suite(SuiteRequest(only=one), Silent())
     assert report.verdict == "unexpected" and report.runs[0].recorded == str(more)
@@ -211,7 +211,7 @@ def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPa
     walks = [case.name for family in packaged_suites() for case in family.cases if case.walk]
     name = min(walks, key=lambda walk: counts[walk].generated)
     known = counts[name]
-    record_counts(record, {name: Counts(known.generated, known.distinct, known.diameter, "0" * 16)})
+    record_counts(record, {name: CaseCounts(known.generated, known.distinct, known.diameter, "0" * 16)})
     monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda: record)
     report = run_suite(SuiteRequest(only=(name,)), Silent())
     assert report.verdict == "unexpected" and "digest 0000" in report.runs[0].problems[0]

@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.record_text import natural
-from elrcheck.catalogue.baseline_notation.baseline import Entry, Expected, Fired, Proof, read_baseline
+from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry, Expected, Fired, Proof, read_baseline
 from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 from elrcheck.commands.gate.gate_diff import differences
 from elrcheck.results.gate_report import Difference
@@ -33,7 +33,7 @@ EXPECTED = Expected(
     controller={"FENCE": "proved", "CANCEL": "refuted CT-1 CT-12"},
 )
 ENTRIES = (
-    Entry(
+    BaselineEntry(
         "all",
         Selection("legacy", "two-brokers", ("min_isr=1",)),
         ("P-*", "W-1"),
@@ -46,7 +46,7 @@ ENTRIES = (
         30,
         EXPECTED,
     ),
-    Entry("plain", Selection("kip_full", "my scopes/a.toml")),
+    BaselineEntry("plain", Selection("kip_full", "my scopes/a.toml")),
 )
 Invoke = Callable[..., tuple[int, str, str]]
 

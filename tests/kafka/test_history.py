@@ -9,7 +9,7 @@ from elrcheck.kafka.log.cluster_state import (
     MIGRATING,
     UNASSIGNED,
     ClusterState,
-    Impossible,
+    EarlierRecordsMissing,
     PartitionKey,
     StoredBroker,
     min_isr_in,
@@ -183,7 +183,7 @@ def test_min_isr_of_topic_and_cluster(settings: dict[tuple[int, str], str], foun
     ],
 )
 def test_a_record_about_what_does_not_exist_is_impossible(told: Told) -> None:
-    with pytest.raises(Impossible):
+    with pytest.raises(EarlierRecordsMissing):
         after(told)
     history, events = follow(entry(5, told), entry(6, told))
     (damage,) = [event for event in events if isinstance(event, Damage)]  # said once

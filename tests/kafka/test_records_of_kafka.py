@@ -12,7 +12,7 @@ import pytest
 
 from elrcheck.kafka.log.binary import Malformed
 from elrcheck.kafka.log.metadata_records import MetadataRecord, read_record
-from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, Kind, RecordField, RecordType
+from elrcheck.kafka.log.record_table import NO_UUID, TYPES, UNREAD, Kind, RecordType, SchemaField
 from support.kafka_jars import ALL, jars_or_skip
 from support.kafka_records import asked
 
@@ -25,13 +25,13 @@ def snake(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
 
 
-def shown(field: RecordField) -> str:
+def shown(field: SchemaField) -> str:
     """A field as the driver prints Kafka's."""
     tag = "" if field.tag is None else f"#{field.tag}"
     return snake(field.name) + ("?" if field.nullable else "") + tag
 
 
-def value_of(field: RecordField, version: int, chance: random.Random) -> Any:
+def value_of(field: SchemaField, version: int, chance: random.Random) -> Any:
     if field.nullable and chance.random() < 0.3:
         return None
     if field.tag is not None and chance.random() < 0.2:
@@ -41,7 +41,7 @@ def value_of(field: RecordField, version: int, chance: random.Random) -> Any:
     return single(field, version, chance)
 
 
-def single(field: RecordField, version: int, chance: random.Random) -> Any:
+def single(field: SchemaField, version: int, chance: random.Random) -> Any:
     match field.kind:
         case Kind.STRUCT:
             inside = (each for each in field.fields if each.since <= version)

@@ -15,7 +15,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.recipe_notation import recipe_file
-from elrcheck.catalogue.recipe_notation.recipe_actions import Seen
+from elrcheck.catalogue.recipe_notation.recipe_actions import ExpectedPartition
 from elrcheck.kafka.cluster.cluster import ClusterFault
 from elrcheck.kafka.cluster.cluster_clients import PartitionState, RefusedByKafka
 from elrcheck.kafka.jars import ClassPath, Jars
@@ -453,6 +453,6 @@ def test_a_cancellation_that_only_a_build_without_the_finding_refuses(follow: Fo
 
 def test_small_parts() -> None:
     assert ranges({1, 2, 3, 7, 9, 10}) == "1-3, 7, 9-10" and ranges(set()) == ""
-    assert fits(WHOLE, Seen(leader=(1, 0), isr=(1, 0), isr_size=2))
-    assert not fits(WHOLE, Seen(replicas=(1, 0))) and not fits(WHOLE, Seen(elr=(1,)))
+    assert fits(WHOLE, ExpectedPartition(leader=(1, 0), isr=(1, 0), isr_size=2))
+    assert not fits(WHOLE, ExpectedPartition(replicas=(1, 0))) and not fits(WHOLE, ExpectedPartition(elr=(1,)))
     assert Jars.CLUSTER.value != Jars.BROKER.value

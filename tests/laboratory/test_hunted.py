@@ -15,9 +15,9 @@ from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.laboratory.evidence.hunt_page import because, hunt_page
 from elrcheck.laboratory.evidence.hunted import (
     DESIGNS,
-    Found,
     Hunt,
     HuntedCase,
+    HuntResult,
     attributed,
     hunted_cases,
     packaged_hunt,
@@ -71,12 +71,12 @@ def asked(
         left_out = [repair for repair in repairs if repair.finding in names]
         told[repaired(CASE.selection, left_out).overrides] = what
 
-    def search(selection: Selection) -> Found:
+    def search(selection: Selection) -> HuntResult:
         if selection.variant != "code_4_3":
-            return Found(kip if selection.variant == "kip_full" else {}, True, 1)
+            return HuntResult(kip if selection.variant == "kip_full" else {}, True, 1)
         if selection == CASE.selection:
-            return Found({"P-1": 7, "P-2": 3}, True, 10)
-        return Found(told.get(selection.overrides, rest), True, 5)
+            return HuntResult({"P-1": 7, "P-2": 3}, True, 10)
+        return HuntResult(told.get(selection.overrides, rest), True, 5)
 
     return attributed(CASE, search, lambda _: dict.fromkeys(rest, "Fence"))
 
@@ -151,7 +151,7 @@ def test_a_run_goes_on_where_it_was(
     names = ("reassign/kill@code_4_3", "reassign/fence@code_4_3", "unregister/kill@code_4_0")
     monkeypatch.setattr(module, "hunted_cases", lambda: tuple(CASES[name] for name in names))
     monkeypatch.setattr(module, "attributed", answer)
-    module.add_missing(SimpleNamespace(found=None, last_steps=None))
+    module.add_missing(SimpleNamespace(search_result=None, last_steps=None))
     assert sorted(asked) == searched
     if model == "same":
         assert asked[0] == "reassign/fence@code_4_3"
@@ -166,5 +166,5 @@ def test_a_run_goes_on_where_it_was(
 def test_a_row_repeats(name: str) -> None:
     stored = next(case for case in HUNT.cases if case.name == name)
     bench = script("docs/search_hunt.py").Bench()
-    assert attributed(CASES[name], bench.found, bench.last_steps, stored.left_out) == stored
-    assert replace(bench.found(CASES[name].selection), states=0).complete
+    assert attributed(CASES[name], bench.search_result, bench.last_steps, stored.left_out) == stored
+    assert replace(bench.search_result(CASES[name].selection), states=0).complete

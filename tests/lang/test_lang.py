@@ -13,7 +13,7 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
-from elrcheck.lang.expr import Configuration, Constant, Expr
+from elrcheck.lang.expr import Constant, Expr, WholeConfig
 from elrcheck.lang.load import instances, load
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.source import ModelError
@@ -302,7 +302,7 @@ class Teleport(Expr):
     """A node that no back end knows."""
 
 
-@pytest.mark.parametrize("node", [Teleport(BOOL), Configuration(CONFIG)], ids=["unknown", "no value"])
+@pytest.mark.parametrize("node", [Teleport(BOOL), WholeConfig(CONFIG)], ids=["unknown", "no value"])
 def test_a_node_without_a_reading_is_a_typed_error(tmp_path: Path, node: Expr) -> None:
     model, made = loaded(tmp_path, "")
     evaluator = Evaluator(model.fns, made.C(), ConcreteAlgebra(3))

@@ -14,7 +14,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
 from elrcheck.lang.lowering.lower import lower
-from elrcheck.lang.lowering.nodes import Node, evaluate
+from elrcheck.lang.lowering.nodes import DagNode, evaluate
 from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import parameters
 from elrcheck.lang.runtime import Universe, config
@@ -69,7 +69,7 @@ def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name
     ranges = [range(p.lo, p.hi + 1) for p in parameters(WIDEST, LEAST)]
     for values in itertools.islice(itertools.product(*ranges), 0, None, 7):
         expected = getattr(replace(WIDEST, **dict(zip(names, values, strict=True))), name)
-        assert (evaluate(value, values) if isinstance(value, Node) else value) == expected, values
+        assert (evaluate(value, values) if isinstance(value, DagNode) else value) == expected, values
 
 
 def test_what_no_comparison_decides_needs_no_choice(model: Model) -> None:

@@ -14,7 +14,7 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.printable import printable
 from elrcheck.report.html.html_charts import growth, variables, yields
 from elrcheck.report.html.html_matrix import matrix
-from elrcheck.report.html.html_page import SHOWN
+from elrcheck.report.html.html_page import MOST_CASES
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
 from elrcheck.report.report_pages import page_of
@@ -173,11 +173,11 @@ def test_the_matrix_has_a_gap_where_there_is_no_obligation() -> None:
 
 
 def test_long_tables_leave_out_what_passed() -> None:
-    many = tuple(CellReport("A", f"L{n}", "proved", 0.0) for n in range(SHOWN + 1))
+    many = tuple(CellReport("A", f"L{n}", "proved", 0.0) for n in range(MOST_CASES + 1))
     page = page_of(replace(PROVE, cells=(*many, *PROVE.cells)))
     part = next(part for part in page.parts if part.name.endswith("consecution"))
-    assert (len(part.cases), part.hidden, len(part.traces)) == (2, SHOWN + 1, 1)
-    assert dict(part.counts) == {"passed": SHOWN + 1, "failed": 1, "undecided": 1}
+    assert (len(part.cases), part.hidden, len(part.traces)) == (2, MOST_CASES + 1, 1)
+    assert dict(part.counts) == {"passed": MOST_CASES + 1, "failed": 1, "undecided": 1}
 
 
 @pytest.mark.parametrize(

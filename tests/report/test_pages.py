@@ -97,7 +97,7 @@ def test_the_diagram_has_the_log_before_and_after() -> None:
     assert texts == ["isr: {0,1} → {0}", "✓ committed: r1", "✓ acknowledged: r1"]
     (line,) = crash.logs
     assert [(box.name, box.lost) for box in line.boxes] == [("r1", False), ("r1", True)]
-    assert line.said == "log of 0: r1 → empty, lost: r1" and f"<span>{line.said}</span>" in html(LOSS)
+    assert line.summary == "log of 0: r1 → empty, lost: r1" and f"<span>{line.summary}</span>" in html(LOSS)
     assert '<span class="passed">✓ acknowledged: r1</span>' in html(LOSS), "and when it was acknowledged"
     assert [note.text for note in crash.notes] == ["✗ no log has r1 any more", "✗ P-8 Kept is false"]
     assert [row.broken for row in (produce, crash, elect)] == [False, True, False] and not elect.logs

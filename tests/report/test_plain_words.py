@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-from elrcheck.base.kept.age import Kept
+from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.lang.ir import guard_names
 from elrcheck.model.protocol import load_model
 from elrcheck.report.plain_words import LETTERS, from_store, from_store_of, several, unbound
@@ -33,7 +33,7 @@ def test_how_old_a_kept_answer_is() -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
 
     def aged(**more: float) -> str | None:
-        return from_store(Kept((now - timedelta(**more)).isoformat(), "a"), now)
+        return from_store(KeptOrigin((now - timedelta(**more)).isoformat(), "a"), now)
 
     assert from_store(None) is None
     assert aged(seconds=5) == "answer of less than a minute ago, from the store"
@@ -41,7 +41,7 @@ def test_how_old_a_kept_answer_is() -> None:
     assert aged(hours=3, minutes=59) == "answer of 3 hours ago, from the store"
     assert aged(days=40) == "answer of 40 days ago, from the store"
     assert aged(hours=-1) == "answer of 2026-01-02T01:00:00+00:00, from the store", "another clock"
-    one, two = (Kept(f"2020-01-0{day}T00:00:00+00:00", str(day)) for day in (1, 2))
+    one, two = (KeptOrigin(f"2020-01-0{day}T00:00:00+00:00", str(day)) for day in (1, 2))
     assert from_store_of([]) is None and from_store_of([one]) == from_store(one)
     said = str(from_store_of([two, one]))
     assert re.fullmatch(r"2 answers from the store, the oldest an answer of \d+ days ago", said)

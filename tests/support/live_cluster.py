@@ -10,7 +10,7 @@ from typing import Any
 from elrcheck.base.progress import Silent
 from elrcheck.kafka.audit.builds import Repairs
 from elrcheck.kafka.audit.live_audit import audit_by
-from elrcheck.kafka.live.admin_client import Answer, NotSeen
+from elrcheck.kafka.live.admin_client import Answer, Unanswered
 from elrcheck.results.audit_report import AuditReport
 
 TOPIC_ID = uuid.UUID(int=7)
@@ -57,9 +57,9 @@ class FakeCluster:
     def _note(self, name: str) -> None:
         self.asked.append(name)
         if name in self.missing:
-            raise NotSeen("the brokers do not offer this request")
+            raise Unanswered("the brokers do not offer this request")
         if name in self.denied:
-            raise NotSeen("the user may not ask this")
+            raise Unanswered("the user may not ask this")
 
     def features(self) -> Answer:
         self._note("features")

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import google_crc32c
 
 from elrcheck.kafka.log.batches import CHECKED_FROM, HEADER
-from elrcheck.kafka.log.record_table import BY_NAME, LEADER_CHANGE, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Kind, RecordField
+from elrcheck.kafka.log.record_table import BY_NAME, LEADER_CHANGE, SNAPSHOT_FOOTER, SNAPSHOT_HEADER, Kind, SchemaField
 
 Told: TypeAlias = tuple[str, int, Mapping[str, Any]]
 """A record: name, version, the fields that are not as by default."""
@@ -39,7 +39,7 @@ def record_value(told: Told) -> bytes:
     return frame + _struct(kind.fields, version, fields)
 
 
-def _struct(fields: Sequence[RecordField], version: int, values: Mapping[str, Any]) -> bytes:
+def _struct(fields: Sequence[SchemaField], version: int, values: Mapping[str, Any]) -> bytes:
     present = [field for field in fields if field.since <= version]
     plain = b""
     tagged: dict[int, bytes] = {}
@@ -53,7 +53,7 @@ def _struct(fields: Sequence[RecordField], version: int, values: Mapping[str, An
     return plain + unsigned_varint(len(parts)) + b"".join(parts)
 
 
-def _field(field: RecordField, version: int, value: Any) -> bytes:
+def _field(field: SchemaField, version: int, value: Any) -> bytes:
     if not field.many:
         return _single(field, version, value)
     if value is None:
@@ -61,7 +61,7 @@ def _field(field: RecordField, version: int, value: Any) -> bytes:
     return unsigned_varint(len(value) + 1) + b"".join(_single(field, version, each) for each in value)
 
 
-def _single(field: RecordField, version: int, value: Any) -> bytes:
+def _single(field: SchemaField, version: int, value: Any) -> bytes:
     match field.kind:
         case Kind.STRUCT:
             return _struct(field.fields, version, value)

@@ -8,7 +8,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from elrcheck.lang.lowering.dag import Dag, Node, evaluate_all
+from elrcheck.lang.lowering.dag import Dag, DagNode, evaluate_all
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 
 State = tuple[int, ...]
@@ -58,7 +58,7 @@ def recipes(kind: str, depth: int = 4) -> st.SearchStrategy[Recipe]:
     return st.one_of(base, _grow(lambda k: recipes(k, depth - 1), kind))
 
 
-def to_node(dag: Dag, recipe: Recipe) -> Node:
+def to_node(dag: Dag, recipe: Recipe) -> DagNode:
     """A recipe through the simplifying constructors."""
     op, *args = recipe
     if op == "var":
@@ -67,7 +67,7 @@ def to_node(dag: Dag, recipe: Recipe) -> Node:
         return dag.const(args[0])
     nodes = [to_node(dag, arg) for arg in args]
     if op in ("land", "lor"):
-        made: Node = getattr(dag, op)(nodes)
+        made: DagNode = getattr(dag, op)(nodes)
         return made
     made = getattr(dag, op)(*nodes)
     return made
@@ -116,7 +116,7 @@ def programs(draw: st.DrawFn) -> Program:
     """Random programs over LEAVES, with guards, cuts, overflows, step checks and state checks."""
     dag = Dag()
 
-    def node(kind: str, depth: int = 2) -> Node:
+    def node(kind: str, depth: int = 2) -> DagNode:
         return to_node(dag, draw(recipes(kind, depth)))
 
     kinds = ("flag", "number", "number", "mask", "mask")

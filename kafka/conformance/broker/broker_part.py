@@ -68,8 +68,8 @@ class BrokerPart(KafkaPart[BrokerWalk, Sequence[BrokerAnswer]]):
             if not differs:
                 yield Agreement.SAME
             else:
-                known, explained = _explained(held, event, kafka, model, after)
-                yield BrokerDisagreement(question[:number], before, kafka, model, differs, known)
+                known_class, explained = _explained(held, event, kafka, model, after)
+                yield BrokerDisagreement(question[:number], before, kafka, model, differs, known_class)
                 if explained is None:
                     return
                 after = explained
@@ -96,10 +96,10 @@ def differing(kafka: BrokerAnswer, model: BrokerAnswer) -> tuple[str, ...]:
 def _explained(
     held: Held, event: BrokerEvent, kafka: BrokerAnswer, model: BrokerAnswer, after: Held
 ) -> tuple[KnownClass | None, Held | None]:
-    for known, explains in BROKER_CLASSES:
+    for known_class, explains in BROKER_CLASSES:
         as_kafka = explains(held, event, kafka, model, after)
         if as_kafka is not None:
-            return known, as_kafka
+            return known_class, as_kafka
     return None, None
 
 

@@ -11,7 +11,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.roundtrip import from_text, to_data
 from elrcheck.catalogue.evidence.compared_rules import Rules, knobs_read, rules_below
-from elrcheck.catalogue.evidence.conformance import Compared, Conformance, Explained, Side
+from elrcheck.catalogue.evidence.conformance import Compared, Conformance, ExplainedClass, Side
 from elrcheck.kafka.conformance import model_side
 from elrcheck.kafka.conformance.broker import broker_model
 from elrcheck.results.conform_report import ConformReport
@@ -68,7 +68,7 @@ def record_comparison(report: ConformReport, request: ConformRequest, rules: Rul
             not_held=version.unheld,
             unexplained=version.unexplained,
             explained=tuple(
-                Explained(group.class_, group.count, group.what)
+                ExplainedClass(group.class_, group.count, group.what)
                 for group in report.disagreements
                 if group.kafka == version.kafka and group.explained
             ),
