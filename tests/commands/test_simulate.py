@@ -23,7 +23,7 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.console.shell import run
-from elrcheck.explorer.kernel.walk_memory import GOLDEN
+from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_2
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import mix
 from elrcheck.explorer.search.walk import BLOCK, FirstHit, WalkResult, Walks
@@ -70,6 +70,16 @@ def test_the_generator_is_splitmix64() -> None:
     """The first numbers of the generator's published sequence for seed 0."""
     wanted = [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4, 0x06C45D188009454F]
     assert [mix((step + 1) * GOLDEN) for step in range(3)] == wanted
+
+
+def test_each_step_takes_the_next_number_of_its_walks_sequence() -> None:
+    """The least of the keys that the number gives the successors decides; each axis of the grid can be taken."""
+    walks = Walks(grid(64, 3), 5, 40)
+    for walk in range(5):
+        base = mix(mix(5) ^ walk * GOLDEN)
+        numbers = [mix(base + (step + 1) * GOLDEN) for step in range(40)]
+        expected = [min(range(3), key=lambda axis, number=number: mix(number + axis * MIX_2)) for number in numbers]
+        assert [_axis(a, b) for a, b in itertools.pairwise(walks.replayed(walk, 40))] == expected
 
 
 def test_successors_are_drawn_evenly() -> None:

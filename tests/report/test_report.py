@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import jsonschema
 import pytest
-from msgspec import structs
+from msgspec import inspect, structs
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.report.formats import blocks
 from elrcheck.report.json_report import to_json
+from elrcheck.report.kinds import every_kind
 from elrcheck.report.terminal import Page, open_console
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import (
@@ -174,6 +176,28 @@ def test_numbers_json_does_not_know_are_refused() -> None:
     broken = structs.replace(PROVE, seconds=float("nan"))
     with pytest.raises(ValueError, match="JSON"):
         to_json(broken)
+
+
+def parts_of(kind: Any, met: set[int]) -> Iterator[Any]:
+    """The type, and every type inside it, once."""
+    if id(kind) in met:
+        return
+    met.add(id(kind))
+    yield kind
+    for name in kind.__struct_fields__:
+        value = getattr(kind, name)
+        for part in value if isinstance(value, tuple) else (value,):
+            if isinstance(part, inspect.Field):
+                part = part.type
+            if isinstance(part, inspect.Type):
+                yield from parts_of(part, met)
+
+
+def test_no_report_has_a_set() -> None:
+    """It would be written in another order in every process."""
+    parts = [part for kind in every_kind() for part in parts_of(inspect.type_info(kind), set())]
+    assert len(parts) > 400
+    assert [part for part in parts if isinstance(part, inspect.SetType | inspect.FrozenSetType)] == []
 
 
 @pytest.mark.parametrize(

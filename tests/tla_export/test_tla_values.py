@@ -193,7 +193,8 @@ def test_printing_refuses_the_wrong_type_and_numbers_tlc_cannot_hold() -> None:
 def test_action_expressions() -> None:
     assert show_call("Fetch", (1, 0, False), (type_of(int), type_of(int), type_of(bool))) == "Fetch(1, 0, FALSE)"
     assert show_call("Tick", (), ()) == "Tick"
-    assert show_call("Go", (frozenset({1, 0}),), (RSET,)) == "Go({0, 1})"
+    types = (type_of(Mode), opt(type_of(int)), RSET)
+    assert show_call("Go", (Mode.UP, None, frozenset({1, 0})), types) == 'Go("UP", None, {0, 1})'
     assert show_call("Put", ((1, 2),), (VEC_INT,)) == "Put((0 :> 1 @@ 1 :> 2))"
     with pytest.raises(ValueMismatch):
         show_call("Put", ((1, 2),), (RSET,))

@@ -16,7 +16,7 @@ import pytest
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, type_of
-from elrcheck.tla_export.reading.values import read_state
+from elrcheck.tla_export.reading.values import read_state, show_call
 from elrcheck.tla_export.tlc_process import TlcTools, WitnessVerdict, check_witness, find_tools
 from elrcheck.tla_export.witness import Witness, WitnessProperty, constants_part, write_witness
 from support.edits import replaced
@@ -98,7 +98,11 @@ S2 = replace(S1, log=((-5,), ()))
 S3 = replace(S2, partition=Partition(frozenset({1}), None, 1), mode=Mode.MOVING)
 S4 = replace(S3, partition=Partition(frozenset({1}), 0, 0), mode=Mode.STEADY)
 TRACE = (S1, S2, S3, S4)
-ACTIONS = ("Write(0, (-5))", "Fence(0)", "Elect(0, FALSE)")
+ACTIONS = (
+    show_call("Write", (0, -5), (type_of(int), type_of(int))),
+    show_call("Fence", (0,), (type_of(int),)),
+    show_call("Elect", (0, False), (type_of(int), type_of(bool))),
+)
 
 
 def write(

@@ -11,7 +11,7 @@ import pytest
 
 from elrcheck.base.errors import ExitCode, NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import Limits
+from elrcheck.base.requests import Limits, Selection
 from elrcheck.results.sweep_report import SweepReport
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.traces.replay import ReplayError
@@ -39,6 +39,17 @@ def test_equals_separate_checks(report: SweepReport, tmp_path: Path) -> None:
     assert answers_of(report) == separate
     assert sorted(separate) == [1, 2, 3, 4]
     assert (report.verdict, report.exit_code) == ("violated", ExitCode.FINDING)
+
+
+@pytest.mark.slow
+def test_a_wider_grid_equals_separate_checks(tmp_path: Path) -> None:
+    """Three variants, of which some configurations break something and some do not."""
+    axes = ("variant=kip_full,code_4_0,legacy", "shrinks=0..1", "crashes=0..1")
+    wide = replace(SMALL, selection=Selection("kip_full", "two-brokers-quiet"), sweeps=axes)
+    made = sweep(wide, run_dir=tmp_path / "sweep")
+    assert answers_of(made) == separate_answers(wide, tmp_path / "separate")
+    assert len(made.rows) == 3 * 2 * 2
+    assert {row.verdict for row in made.rows} == {"holds", "violated"}
 
 
 def test_the_smallest_breaking_configuration_is_first(report: SweepReport) -> None:
