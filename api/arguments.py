@@ -25,7 +25,7 @@ Place: TypeAlias = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Spelling:
-    """How Python spells an option: the annotation and default of the parameter, and what makes the value of a field."""
+    """An option as Python spells it: the parameter's annotation and default, and the converter to the field's value."""
 
     annotation: str
     default: Any

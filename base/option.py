@@ -1,4 +1,4 @@
-"""How an option is declared: once, beside the field of a request (or the parameter of a verb) that holds its value.
+"""The declaration of an option: once, beside the field of a request (or the parameter of a verb) that holds its value.
 
 ::
 
@@ -49,7 +49,7 @@ R = TypeVar("R")
 
 @dataclass(eq=False, slots=True)
 class Option:
-    """How a field is presented to a user.
+    """The presentation of a field to a user.
 
     help: a sentence, unless it is an argument of the command line; that an option may be repeated is added.
     flags: separated by spaces, by default the name of the field; a field that is True by default gets `--no-..`, too.

@@ -1,4 +1,4 @@
-"""What a budget stands for, in the words of an operator: which events a search tried, which `risk` combines.
+"""The events that budgets stand for, in an operator's words: those that a search tried, and that `risk` combines.
 
 One event for each budget of `Config` but the records themselves, in its order; a test compares the two.
 """

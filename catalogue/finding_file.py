@@ -77,7 +77,7 @@ SCOPE = "two-brokers-quiet"
 
 @dataclass(frozen=True)
 class Evidence:
-    """How far a finding was shown. versions: of Kafka, empty for the model.
+    """The evidence of a finding at one level. versions: of Kafka, empty for the model.
 
     command: repeats it on a release, which it calls VERSION; empty if nothing does.
     """
@@ -186,12 +186,12 @@ class Edit:
 
     @property
     def replaces(self) -> bool:
-        """Whether `insert` stands for what it reads, and not behind it."""
+        """True if `insert` replaces the text that it reads, instead of following it."""
         return bool(self.replace)
 
     @property
     def place(self) -> str:
-        """What the source reads where it is changed."""
+        """The text of the source at the place of the change."""
         return self.after or self.replace
 
     def changed(self, source: str) -> str:

@@ -156,7 +156,7 @@ class Run:
 
     @property
     def verdict(self) -> Verdict:
-        """Which of the three it is."""
+        """The verdict that the scenario expects."""
         return "safe" if self.safe else "breaks" if self.breaks else "refused"
 
     def checked(self, node: Node) -> Run:

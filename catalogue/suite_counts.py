@@ -22,7 +22,7 @@ SCHEMA = "elrcheck.suite-counts/1"
 
 
 class CaseCounts(Record, frozen=True, omit_defaults=True):
-    """What a complete search of a configuration found. diameter: the greatest depth of a state.
+    """The size of a complete search of a configuration. diameter: the greatest depth of a state.
 
     Of walks: the steps that were possible, the states they met, the steps of the longest, and the digest of
     all of it.

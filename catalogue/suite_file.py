@@ -76,7 +76,7 @@ VariantName: TypeAlias = Annotated[str, NodeReader(lambda node: find_variant(nod
 
 @dataclass(frozen=True)
 class Because:
-    """Why a property breaks. finding: a hazard or finding, None if the property need not hold there."""
+    """The reason why a property breaks. finding: a hazard or finding, None if the property need not hold there."""
 
     why: str
     finding: str | None = None
@@ -136,7 +136,7 @@ Values: TypeAlias = Annotated[Knobs, KeyName("set")]
 
 @dataclass(frozen=True)
 class _Violates:
-    """What breaks in the configurations that fit a pattern, and why."""
+    """The properties that break in the configurations that fit a pattern, and the reason."""
 
     properties: tuple[str, ...]
     patterns: Patterns

@@ -1,4 +1,4 @@
-"""Which settings of `--set` make no difference to a search, so that its verdict says nothing about them.
+"""Find the settings of `--set` that make no difference to a search, so that its verdict says nothing about them.
 
 A rule that no reachable state asks for is as good as absent: with `unclean_leader_election_enable=true` and
 no partition that ever lacks an eligible replica, HOLDS is the verdict of the default. The search is repeated

@@ -1,4 +1,4 @@
-"""Where a report goes: the options `--format`, `--output`, `--html` and `--exit-zero`."""
+"""The options that say where a report goes: `--format`, `--output`, `--html` and `--exit-zero`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Form: TypeAlias = Annotated[Literal["text", "json"], format_option()]
 
 @dataclass(frozen=True)
 class Output:
-    """Where a report goes: the format for stdout, and (format, path) of each file besides."""
+    """The destinations of a report: the format for stdout, and (format, path) of each file besides."""
 
     form: str
     files: tuple[tuple[str, Path], ...] = ()

@@ -1,4 +1,4 @@
-"""What verbs do with the options that select a model."""
+"""The options that select a model, as verbs use them."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ STYLE = "font:13px var(--md-code-font-family,monospace)"
 
 @dataclass
 class Drawing:
-    """What is drawn so far. y: where the next row begins; rect: where the open one began."""
+    """A drawing in progress. y: the start of the next row; rect: the start of the open rectangle."""
 
     columns: dict[str, float] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)

@@ -48,7 +48,7 @@ from elrcheck.model.state import BrokerEpoch, LogInfo, MinIsr, ReplicaList
 
 
 class EventKind(enum.Enum):
-    """What can happen to a partition at its controller."""
+    """The kinds of events that a partition meets at its controller."""
 
     FENCE = "fence"
     UNFENCE = "unfence"
@@ -133,7 +133,7 @@ def distinct(replicas: ReplicaList) -> bool:
 
 @op
 def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
-    """What the controller decides: the event's fields as the record of its kind."""
+    """The controller's decision on the event, whose fields make the record of its kind."""
     if e.kind == EventKind.FENCE:
         return decide(c, s, FenceEvent(broker=e.broker))
     if e.kind == EventKind.UNFENCE:
@@ -195,7 +195,7 @@ def after(c: Config, s: Controller, e: AnyEvent) -> Controller:
 
 @op
 def asked(c: Config, s: Controller, e: AnyEvent) -> bool:
-    """What has to be so before the controller is asked: who sends the event, and what it may carry."""
+    """The conditions of an event before the controller decides: who sends it, and what it may carry."""
     r = s.registration[e.broker]
     if (
         e.kind == EventKind.FENCE

@@ -212,7 +212,7 @@ def last_known(c: Config, p: Partition) -> RSet:
 
 @op
 def led_last(c: Config, p: Partition) -> RSet:
-    """Who led until now; the KIP's own field may take the last member of a leaderless ISR."""
+    """The replicas that led until now; the KIP's own field may take the last member of a leaderless ISR."""
     if p.leader is None:
         return p.isr if c.lkl_storage == LklStorage.SEPARATE else EMPTY
     return frozenset(b for b in c.brokers if p.leader == b)
@@ -335,7 +335,7 @@ def may_elect_uncleanly(c: Config, s: State) -> bool:
 
 @op
 def losses(s: State) -> int:
-    """How often a broker may have lost records so far: in a crash, or with a log directory."""
+    """The number of times that a broker may have lost records so far: in a crash, or with a log directory."""
     return s.spent.crashes + s.spent.directory_failures + s.spent.directory_losses
 
 

@@ -24,7 +24,7 @@ class Election(enum.Enum):
 
 @record
 class Target:
-    """What an event asks of the change builder.
+    """The request of an event to the change builder.
 
     acceptable: brokers that may lead (isAcceptableLeader).
     unclean: brokers that just registered after an unclean shutdown (setUncleanShutdownReplicas).

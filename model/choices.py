@@ -9,7 +9,7 @@ import enum
 
 
 class CleanCheck(enum.Enum):
-    """How the controller decides that a registration follows an orderly shutdown (C-25)."""
+    """The sign by which the controller decides that a registration follows an orderly shutdown (C-25)."""
 
     EPOCH = "the broker epoch in the clean-shutdown file equals the registered one"
     ALWAYS_UNCLEAN = "the file is not looked at: every restart counts as unclean (F-3)"
@@ -17,7 +17,7 @@ class CleanCheck(enum.Enum):
 
 
 class CandidateChoice(enum.Enum):
-    """Which of several candidates an election takes, when the current leader is not among them."""
+    """The choice of an election among several candidates, when the current leader is not one of them."""
 
     ORDER = "the first in the order of the replica list (PartitionChangeBuilder.electAnyLeader)"
     ANY = "any of them: KIP-966 only says that the controller elects one"
@@ -32,35 +32,35 @@ class LastKnownLeader(enum.Enum):
 
 
 class LklStorage(enum.Enum):
-    """Where the last known leader is kept (C-1, C-2)."""
+    """The place of the last known leader (C-1, C-2)."""
 
     SEPARATE = "in a field of its own, LastKnownELR being a real set"
     OVERLOAD = "as the only member of LastKnownELR, which is not tracked as a set"
 
 
 class LklRule(enum.Enum):
-    """When the code stores the last known leader, and when it forgets it (PartitionChangeBuilder)."""
+    """The times at which the code stores and forgets the last known leader (PartitionChangeBuilder)."""
 
     EMPTIED = "stored when the ISR becomes empty, forgotten as soon as there is a leader (to 4.1.0)"
     LEADERLESS = "stored when a record takes the leader away, forgotten when one names a leader (from 4.1.1)"
 
 
 class Reregistration(enum.Enum):
-    """What a new incarnation does to its partitions while ELR is off (C-26)."""
+    """The effect of a new incarnation on its partitions while ELR is off (C-26)."""
 
     FENCE = "it leaves the ISR like a fenced broker"
     IGNORE = "nothing: the controller relies on the earlier fencing"
 
 
 class HwmGate(enum.Enum):
-    """Which ISR the strict min-ISR rule counts (F-40)."""
+    """The ISR that the strict min-ISR rule counts (F-40)."""
 
     COMMITTED = "the committed ISR"
     MAXIMAL = "the maximal ISR: committed and proposed members"
 
 
 class ReassignGate(enum.Enum):
-    """When an ongoing reassignment completes (C-21)."""
+    """The condition on which an ongoing reassignment completes (C-21)."""
 
     KIP = "all adding replicas in the final ISR, and that ISR not below min ISR"
     ADDING = "all adding replicas in the final ISR (before KAFKA-15665)"
@@ -69,7 +69,7 @@ class ReassignGate(enum.Enum):
 
 
 class MinIsrChange(enum.Enum):
-    """When a change of min.insync.replicas clears the ELR (C-13)."""
+    """The changes of min.insync.replicas that clear the ELR (C-13)."""
 
     KIP = "when the ISR has the new number of members"
     ALWAYS = "whenever the value is written (4.0, 4.1)"
@@ -77,14 +77,14 @@ class MinIsrChange(enum.Enum):
 
 
 class Propagation(enum.Enum):
-    """How a broker learns what the controller wrote."""
+    """The way in which a broker learns what the controller wrote."""
 
     LATEST = "it applies the newest record, whatever came before it"
     LOG = "it may stop at any record between the one it has and the newest"
 
 
 class MinIsrPropagation(enum.Enum):
-    """How a leader learns a new min.insync.replicas (C-16)."""
+    """The way in which a leader learns a new min.insync.replicas (C-16)."""
 
     ATOMIC = "with the state of the partition that was written beside it, in the order of the log"
     TOPICS_FIRST = "after the state of the partition that it reads in the same publish (F-24)"
@@ -110,28 +110,28 @@ class RecoveryQuorum(enum.Enum):
 
 
 class BalancedEnd(enum.Enum):
-    """When a Balanced recovery elects, once the whole LastKnownELR has replied (KIP-966)."""
+    """The time at which a Balanced recovery elects, once the whole LastKnownELR has replied (KIP-966)."""
 
     ACTIVE = "every other active replica has replied too: a reply never misses unclean.recovery.timeout.ms"
     AT_ONCE = "without waiting for anyone else, as if the replies of other replicas may miss the timeout"
 
 
 class AlterReject(enum.Enum):
-    """What a leader does when AlterPartition is refused as stale (C-39, F-33)."""
+    """The reaction of a leader to an AlterPartition that is refused as stale (C-39, F-33)."""
 
     KEEP = "keep the proposal pending until newer metadata arrives"
     ROLLBACK = "forget the proposal at once"
 
 
 class AcksAdmission(enum.Enum):
-    """Which ISR admits an acks=all write (C-19)."""
+    """The ISR that admits an acks=all write (C-19)."""
 
     COMMITTED = "the committed ISR has min ISR members"
     MAXIMAL = "the maximal ISR has min ISR members"
 
 
 class Truncation(enum.Enum):
-    """When a follower compares its log with the leader's, and where it cuts it (KIP-101, KIP-279)."""
+    """The time at which a follower compares its log with the leader's, and the place of the cut (KIP-101, KIP-279)."""
 
     EVERY_FETCH = "at every fetch, by the epochs of both logs"
     HIGH_WATERMARK = "when it becomes a follower, to its own high watermark (before KIP-101, F-6)"
@@ -141,7 +141,7 @@ class Truncation(enum.Enum):
 
 
 class Reelection(enum.Enum):
-    """What a leader keeps of its followers' log ends if it leads a later epoch without having stepped down.
+    """The followers' log ends that a leader keeps if it leads a later epoch without having stepped down.
 
     Between the epochs it may have missed, another leader may have had followers truncate (F-51).
     """
@@ -160,7 +160,7 @@ class LostDirectory(enum.Enum):
 
 
 class FetchFencing(enum.Enum):
-    """Which leader epochs in a fetch a leader refuses (KIP-320, F-8)."""
+    """The leader epochs in a fetch that a leader refuses (KIP-320, F-8)."""
 
     BOTH = "lower and higher than its own"
     ONLY_LOWER = "lower than its own"

@@ -9,7 +9,7 @@ from elrcheck.model.state import Partition, Settings, Snapshot, configured_min_i
 
 @op
 def snapshot(c: Config, settings: Settings, p: Partition) -> Snapshot:
-    """What the metadata log says about the partition."""
+    """The partition as the metadata log describes it."""
     return Snapshot(
         leader=p.leader,
         leader_epoch=p.leader_epoch,

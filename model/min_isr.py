@@ -35,5 +35,5 @@ def leader_min_isr(c: Config, settings: Settings, leader: Broker, leader_id: Rep
 
 @op
 def known_min_isr(c: Config, settings: Settings, b: Replica) -> KnownMinIsr:
-    """What b remembers once it has applied the present configuration; nothing if it cannot change."""
+    """The min ISR that b remembers once it has applied the present configuration; nothing if it cannot change."""
     return broker_min_isr(settings, b) if c.min_isr_changes > 0 else 0

@@ -73,7 +73,7 @@ class LogDir(enum.Enum):
 
 
 class Directory(enum.Enum):
-    """What the controller has recorded: the directory of a replica, and whether its broker has that one.
+    """The controller's record of a replica's directory, and of whether its broker has that one.
 
     UNASSIGNED counts as online (DirectoryId.isOnline). DirectoryId.LOST, which no release sends, is OFFLINE.
     """
@@ -84,7 +84,7 @@ class Directory(enum.Enum):
 
 
 class Stage(enum.Enum):
-    """Where a leader's AlterPartition stands. WAITING: refused as stale, pending until new metadata."""
+    """The stage of a leader's AlterPartition. WAITING: refused as stale, pending until new metadata."""
 
     IDLE = 0
     SENT = 1
@@ -146,7 +146,7 @@ class Registration:
 
 @record
 class Settings:
-    """What operators configured, as the controller has it: min.insync.replicas and the ELR feature.
+    """The settings of operators, as the controller has them: min.insync.replicas and the ELR feature.
 
     A topic's value takes precedence over a broker's own, and that over the cluster's; while ELR is on
     single brokers have no values of their own (KAFKA-16540).
@@ -188,7 +188,7 @@ class View:
 
 @record
 class Peer:
-    """What a leader knows of a follower (Replica): its last accepted fetch.
+    """A leader's view of a follower (Replica): its last accepted fetch.
 
     carried: 1 if that fetch was in an earlier leader epoch, and the leader did not step down since (F-51).
     """
@@ -219,7 +219,7 @@ class Exchange:
 
 
 class InfoStage(enum.Enum):
-    """Where the log info of a replica stands in a recovery."""
+    """The stage of a replica's log info in a recovery."""
 
     NONE = 0
     SENT = 1
@@ -308,7 +308,7 @@ class Broker:
 
 @record
 class Promise:
-    """What was promised about the first `length` committed records: they survive min_isr - 1 losses."""
+    """The promise about the first `length` committed records: they survive min_isr - 1 losses."""
 
     length: Offset
     min_isr: MinIsr

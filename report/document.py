@@ -149,7 +149,7 @@ def split_place(place: str) -> tuple[str, int]:
 
 
 class ReportKind(Record, frozen=True):
-    """How a kind of report becomes a document."""
+    """The description of a kind of report: its document and its command."""
 
     command: str
     """A command that reports it."""

@@ -1,4 +1,4 @@
-"""What the steps of a trace did to the logs: before and after, what was committed, and what was lost.
+"""The effects of a trace's steps on the logs: before and after, committed records, and lost ones.
 
 Everything is taken from the changes that the trace lists, so it is the same for a trace of any command. A
 record is *committed* once the high watermark has passed it; *acknowledged* is written only where the trace
@@ -28,7 +28,7 @@ class LogChange(Record, frozen=True):
 
 
 class StepNotes(Record, frozen=True):
-    """What one step did to records."""
+    """The effects of one step on records."""
 
     logs: tuple[LogChange, ...] = ()
     committed: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ def name(record: str) -> str:
 
 
 def notes(trace: TraceView) -> tuple[StepNotes, ...]:
-    """What each step did."""
+    """Return the effects of each step."""
     logs = _logs(trace.initial)
     committed = records(trace.initial.get("committed", "[]"))
     gone = _nowhere(committed, logs)

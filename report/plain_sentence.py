@@ -1,4 +1,4 @@
-"""What a violation means, in one sentence for people who have not read the model."""
+"""The meaning of a violation, in one sentence for people who have not read the model."""
 
 from __future__ import annotations
 

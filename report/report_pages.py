@@ -39,7 +39,7 @@ from elrcheck.results.trace_reports import ExplainReport, ReplayReport
 
 
 class PageKind(Record, frozen=True):
-    """What the page of a report is made of."""
+    """The parts of a report's page."""
 
     parts: Callable[[Any, Document], Iterable[PagePart]] = case_parts
     """The parts of the page."""

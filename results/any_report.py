@@ -1,4 +1,4 @@
-"""What every report has in common: a verdict, an exit code, and the name of its JSON document."""
+"""The parts that every report has: a verdict, an exit code, and the name of its JSON document."""
 
 from __future__ import annotations
 

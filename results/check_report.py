@@ -111,7 +111,7 @@ class PropertyReport(Record, frozen=True):
 
 
 class ActionReport(Record, frozen=True):
-    """How often an action was enabled, and how many states it was the first to reach."""
+    """The number of times that an action was enabled, and of states that it was the first to reach."""
 
     name: str
     fired: int
@@ -148,7 +148,7 @@ class FindingOutside(Record, frozen=True):
 
 
 class Extent(Record, frozen=True):
-    """What a search tried, in an operator's words, and what it left out."""
+    """The events that a search tried, in an operator's words, and those that it left out."""
 
     tried: tuple[str, ...]
     not_tried: tuple[str, ...]

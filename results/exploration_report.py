@@ -58,7 +58,7 @@ class ComponentsReport(Record, frozen=True):
 
 
 class ExploredAction(Record, frozen=True):
-    """How often an action was enabled, how many states it reached first, how many steps left the budgets."""
+    """The number of times an action was enabled, of states it reached first, and of steps that left the budgets."""
 
     name: str
     fired: int

@@ -13,7 +13,7 @@ LEVELS: tuple[Level, ...] = ("model", "classes", "brokers")
 
 
 class TableCell(Record, frozen=True):
-    """What is known of a finding at one level in one release."""
+    """The evidence of a finding at one level in one release."""
 
     level: Level
     """The model's variant of the release, its controller or broker classes, or a cluster that runs it."""
@@ -29,7 +29,7 @@ class TableCell(Record, frozen=True):
 
 
 class TableLine(Record, frozen=True):
-    """What several releases have in common at one level."""
+    """The evidence that several releases have in common at one level."""
 
     level: Level
     releases: tuple[str, ...]

@@ -152,7 +152,7 @@ class RuleMutant(Record, frozen=True):
 
 
 class RuleSurvey(Record, frozen=True):
-    """What was changed."""
+    """The rules that were changed."""
 
     possible: int
     """All changes of the protocol's functions."""

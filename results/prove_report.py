@@ -86,7 +86,7 @@ class PhaseReport(Record, frozen=True):
 
 
 class Skipped(Record, frozen=True):
-    """What the proof leaves out, and why."""
+    """A part that the proof leaves out, and the reason."""
 
     id: str
     """Id of a property; "action" for an action without any step here; "arguments" for choices of the arguments of
@@ -107,7 +107,7 @@ class SettingCovered(Record, frozen=True):
 
 
 class Coverage(Record, frozen=True):
-    """What the claim of a proof is about."""
+    """The extent of a proof's claim."""
 
     properties: int
     """Properties that the proof attempts."""
@@ -134,7 +134,7 @@ class Coverage(Record, frozen=True):
 
 
 class Assumption(Record, frozen=True):
-    """What the proof assumes of every step: a step that contradicts it is not covered."""
+    """An assumption of the proof about every step: a step that contradicts it is not covered."""
 
     name: str
     """Name of the assumption, as in `prove --assume`."""
@@ -175,7 +175,7 @@ class LemmaDropped(Record, frozen=True):
 
 
 class PropertyProof(Record, frozen=True):
-    """Whether the lemmas that are left prove a property."""
+    """The proof of a property from the lemmas that are left."""
 
     id: str
     proved: bool
@@ -195,7 +195,7 @@ class Surviving(Record, frozen=True):
 
 
 class Impossible(Record, frozen=True):
-    """What must be possible where the lemmas hold, and is not, or is not decided."""
+    """A step or state that must be possible where the lemmas hold, and is impossible or undecided."""
 
     kind: Literal["action", "step", "state"]
     """An action, with arguments or as a whole; a step or a state that nothing may exclude, such as a step that an
@@ -208,7 +208,7 @@ class Impossible(Record, frozen=True):
 
 
 class PossibleReport(Record, frozen=True):
-    """Whether the proof is about anything: what was asked to be possible."""
+    """The check that the proof is about something: the questions for what must be possible."""
 
     asked: int
     replayed: int
@@ -218,7 +218,7 @@ class PossibleReport(Record, frozen=True):
 
 
 class LemmaNeed(Record, frozen=True):
-    """What is open without a lemma: `goal` after a step of `action`, or a property that no longer follows."""
+    """A goal that is open without a lemma: `goal` after a step of `action`, or a property that no longer follows."""
 
     lemma: str
     needed: bool | None

@@ -66,7 +66,7 @@ class OneRun(Record, frozen=True):
 
 
 class RepeatedRuns(Record, frozen=True):
-    """How often the finding shows: `shown` of the `ended` runs, those that are not inconclusive."""
+    """The number of runs that show the finding: `shown` of the `ended` runs, those that are not inconclusive."""
 
     asked: int
     """How many runs were asked for; there are fewer after an interrupt."""

@@ -71,7 +71,7 @@ class SeenProperty(Record, frozen=True):
 
 
 class WalkedAction(Record, frozen=True):
-    """How often walks took an action, how often it was enabled, and how often it left the budgets (`cut`).
+    """The number of times that walks took an action, that it was enabled, and that it left the budgets (`cut`).
 
     Repeated visits to one state count each time.
     """

@@ -25,7 +25,7 @@ class Hit(Record, frozen=True):
 
 
 class Origin(Record, frozen=True):
-    """Where a trace comes from, and the model in which it was replayed."""
+    """The origin of a trace, and the model in which it was replayed."""
 
     source: str
     """A file or ``--repro 0/3/1``."""

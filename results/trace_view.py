@@ -60,7 +60,7 @@ class Step(Record, frozen=True):
 
 
 class Truth(Record, frozen=True):
-    """Where a trace hits one property: an `always` property is false there, a `sometimes` one is true."""
+    """The states in which a trace hits one property: an `always` property is false, a `sometimes` one is true."""
 
     id: str
     name: str

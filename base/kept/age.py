@@ -1,4 +1,4 @@
-"""When an answer that was not computed now was computed, and which question it answers."""
+"""The origin of a stored answer: the time at which it was computed, and the question that it answers."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class SameTable:
 
 @dataclass(frozen=True)
 class RecordField:
-    """How a field is read and written. kind: its type, with notes; inside: the record in the same table.
+    """The notation of a field in a file. kind: its type, with notes; inside: the record in the same table.
 
     default: `dataclasses.MISSING` if it has none, or one that is made anew for each record.
     """
@@ -80,7 +80,7 @@ class RecordField:
 
     @functools.cached_property
     def read(self) -> ReadValue:
-        """How its value is read; looked up when it is first needed, since some fields are in no table."""
+        """The reader of its value; looked up when it is first needed, since some fields are in no table."""
         return _reader(self.kind)
 
 
@@ -143,7 +143,7 @@ def read_record(
 
 @dataclass(frozen=True)
 class _Plan:
-    """How the table of a record is read. inside: of the records whose keys stand in the same table.
+    """The plan by which the table of a record is read. inside: of the records whose keys stand in the same table.
 
     required, keys: that the table has to hold, and may hold. by_key: the fields that have a key of their own.
     """
@@ -228,7 +228,7 @@ def read_value(node: Node, hint: Any) -> Any:
 
 @functools.cache
 def _reader(hint: Any) -> ReadValue:
-    """How values of a type are read; a TypeError, which is a fault of the program, if nothing says it."""
+    """Return the reader of the values of a type; raise TypeError, a fault of the program, for a type without one."""
     parts = get_args(hint)
     match get_origin(hint):
         case None:

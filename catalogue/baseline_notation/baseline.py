@@ -74,7 +74,7 @@ COUNTS = tuple(part.name for part in fields(RecordedCounts))
 
 @dataclass(frozen=True)
 class Fired:
-    """How often an action was enabled, and how many of those steps left the budgets."""
+    """The number of times that an action was enabled, and the number of those steps that left the budgets."""
 
     fired: Natural
     cut: Natural
@@ -101,7 +101,7 @@ def _renamed(expected: Node) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proved: of lemmas initially, of cells (action -> goals), of properties.
+    """The recorded results of a proof: of lemmas initially, of cells (action -> goals), of properties.
 
     Goals that an action cannot touch are in its cell `Frame`. open: the obligations that were not
     proved, by name (`Fence x TypeOk`), with their verdict.
@@ -137,7 +137,7 @@ def _tooth_now(tooth: str) -> str:
 
 @dataclass(frozen=True)
 class Expected:
-    """What was found.
+    """The recorded results of an entry.
 
     counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: by
     name; guards: action -> its conditions;

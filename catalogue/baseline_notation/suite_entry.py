@@ -22,7 +22,7 @@ from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun
 
 @dataclass(frozen=True)
 class RunCounts:
-    """How large a search was."""
+    """The size of a search."""
 
     generated: Natural
     distinct: Natural

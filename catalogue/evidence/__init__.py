@@ -1,1 +1,1 @@
-"""How far each finding was shown in each release of Kafka, and the table of it."""
+"""The evidence of each finding in each release of Kafka, and its table."""

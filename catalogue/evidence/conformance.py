@@ -1,4 +1,4 @@
-"""What was compared with which release of Kafka: a file that `elrcheck conform --record` writes.
+"""The recorded comparisons with releases of Kafka: a file that `elrcheck conform --record` writes.
 
 `list variants`, `show VARIANT` and a table of the README say what the packaged one holds, and which of it is
 stale: of rules that have changed since. Nothing in it is typed by hand.

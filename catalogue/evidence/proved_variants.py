@@ -1,4 +1,4 @@
-"""What is proved of each variant, what random walks break there, and the findings that break more.
+"""The proof of each variant, the properties that random walks break there, and the findings that break more.
 
 `docs/prove_variants.py` writes the file: for each variant a proof, and walks through a configuration that the
 proof covers. A property that walks break is refuted by a real run; one that the proof does not show, and that
@@ -141,7 +141,7 @@ def _safety(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _other_rules(run: FindingRun) -> bool:
-    """Whether the search changes a rule of its variant."""
+    """Return true if the search changes a rule of its variant."""
     own = config_values(build_config(Config, find_variant(run.variant).knobs))
     used = _used(run)
     sections = {knob.name: knob.section for knob in knobs()}

@@ -20,7 +20,7 @@ from elrcheck.model.variants import Variant
 
 @dataclass(frozen=True)
 class ReleasedSearch:
-    """What is to be searched. run: the search under the rules of the variant, with its control."""
+    """A search to be made. run: the search under the rules of the variant, with its control."""
 
     finding: str
     variant: str

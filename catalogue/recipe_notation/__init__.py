@@ -1,1 +1,1 @@
-"""How recipes are written: the file, its steps, and what runs of it reported."""
+"""The notation of recipes: the file, its steps, and the reports of its runs."""

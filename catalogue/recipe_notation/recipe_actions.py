@@ -1,6 +1,6 @@
-"""What the steps of a recipe are: a class for each kind, whose fields are the keys of the step.
+"""The steps of a recipe: a class for each kind, whose fields are the keys of the step.
 
-The first key of a step names its kind (`STEPS`). What it holds is the field that comes `From.TAG`.
+The first key of a step names its kind (`STEPS`). Its value is the field that comes `From.TAG`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ START = 240.0
 
 
 class Action:
-    """What a step does. Each kind is a record below."""
+    """The effect of a step. Each kind is a record below."""
 
 
 @dataclass(frozen=True)
@@ -246,9 +246,9 @@ class Sleep(Action):
 
 @dataclass(frozen=True)
 class ExpectedPartition:
-    """What DescribeTopicPartitions says; None for what does not matter. leader: one of these, -1 for none.
+    """The expected answer of DescribeTopicPartitions; None for a field that does not matter.
 
-    The order counts for replicas only. isr_size: how many.
+    leader: one of these, -1 for no leader. isr_size: the number of its members. The order counts for replicas only.
     """
 
     leader: Leaders | None = None

@@ -178,7 +178,7 @@ def _value(node: Node) -> str:
 
 @dataclass(frozen=True)
 class RecipeControl:
-    """What the control changes. features: those that replace the recipe's."""
+    """The changes of the control. features: those that replace the recipe's."""
 
     title: Prose
     features: Mapping[str, Natural] = field(default_factory=dict)

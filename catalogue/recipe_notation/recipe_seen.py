@@ -1,4 +1,4 @@
-"""What runs of a recipe reported, kept in its file, for the finding's page and the table of findings.
+"""The reports of a recipe's runs, kept in its file, for the finding's page and the table of findings.
 
 [[seen]]
 kafka = "4.1.1"
@@ -30,7 +30,7 @@ OF_OUTCOME = {"left": "lost", "acknowledged": "lost", "state": "unavailable", "m
 
 @dataclass(frozen=True)
 class RecordsLeft:
-    """How many of the acknowledged records could be read at the end."""
+    """The number of acknowledged records, and of those that could be read at the end."""
 
     left: Natural
     acknowledged: Positive
@@ -56,7 +56,7 @@ class SeenRuns:
 
 @dataclass(frozen=True)
 class SeenRun:
-    """What a run reported. left, acknowledged: where records were lost; control: None if not tried."""
+    """The report of a run. left, acknowledged: where records were lost; control: None if not tried."""
 
     kafka: Release
     outcome: Outcome
@@ -92,5 +92,5 @@ class SeenRun:
 
     @property
     def control_left(self) -> str:
-        """What the control had left, in words."""
+        """The records that the control had left, in words."""
         return f"{self.control.left} of {self.control.acknowledged} left" if self.control else "not tried"

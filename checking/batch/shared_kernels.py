@@ -1,4 +1,4 @@
-"""Which configurations of a grid share a kernel: those that differ in budgets only.
+"""The configurations of a grid that share a kernel: those that differ in budgets only.
 
 Lowering and compiling take longer than searching a small configuration, so a process keeps the family of its
 last job (`explorer/search/family.py`), and gets the other jobs of that family first. A kernel with many open

@@ -43,7 +43,7 @@ WORK = "work"
 
 @dataclass(frozen=True)
 class Engines:
-    """Who checks the jobs: `small` takes all small ones at once, `whole` a large one."""
+    """The engines that check the jobs: `small` takes all small ones at once, `whole` a large one."""
 
     small: Callable[[Sequence[Job]], TaskCrew[Job, JobAnswer]]
     whole: Callable[[Job], TaskCrew[Job, JobAnswer]]

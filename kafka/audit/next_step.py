@@ -55,9 +55,9 @@ class StepConditions:
 
 
 class StepQuestion(NamedTuple):
-    """What a step depends on, with brokers numbered from 0 in ascending order so that questions recur.
+    """The inputs of a step, with brokers numbered from 0 in ascending order so that questions recur.
 
-    zero: how many replicas the topic's partition 0 has. lost: replicas whose log directory is offline.
+    zero: the number of replicas that the topic's partition 0 has. lost: replicas whose log directory is offline.
     """
 
     partition: KafkaPartition

@@ -124,7 +124,7 @@ def lock(file: IO[str]) -> bool:
 
 
 def _death_with_parent() -> Callable[[], object] | None:
-    """What a new process calls so that the kernel kills it when this one dies; None where it cannot."""
+    """Return the call by which a new process has the kernel kill it when this one dies; None where it cannot."""
     if not sys.platform.startswith("linux"):
         return None
     with contextlib.suppress(OSError, AttributeError):

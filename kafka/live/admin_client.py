@@ -134,7 +134,7 @@ def _connected(library: Any, places: Sequence[tuple[str, int]], settings: Client
 
 
 class ClusterClient:
-    """What an audit asks of a cluster, by requests of the library that are repeated while brokers are not ready.
+    """The questions of an audit to a cluster, by requests of the library, repeated while brokers are not ready.
 
     Every method may raise NotSeen, or EnvironmentFault.
     """

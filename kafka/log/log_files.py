@@ -71,7 +71,7 @@ class LogPart:
 
     @property
     def has_footer(self) -> bool:
-        """Whether it is a snapshot of a log, whose last record is SnapshotFooter; the one that formatting leaves
+        """True for a snapshot of a log, whose last record is SnapshotFooter; the one that formatting leaves
         need not have it.
         """
         return bool(self.reaches)

@@ -21,7 +21,7 @@ NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
 class Kind(Enum):
-    """How one value is written."""
+    """The encoding of one value."""
 
     BOOL = "bool"
     INT8 = "int8"

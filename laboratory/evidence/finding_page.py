@@ -23,7 +23,7 @@ MARK = "<!-- Made from catalogue/findings/{finding}.toml: edit that. -->"
 
 @dataclass(frozen=True)
 class FindingPage:
-    """What a page is made of.
+    """The content of a page.
 
     recipes: those of `reproduce`; flags: rules by which `audit` flags the finding; warnings: those by which
     `audit --bootstrap` says that it is one step away; every: all releases, in order.

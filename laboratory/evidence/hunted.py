@@ -144,7 +144,7 @@ class Hunt(Record, frozen=True):
 
 @dataclass(frozen=True)
 class HuntResult:
-    """What a search breaks. broken: property -> depth."""
+    """The result of a search. broken: property -> depth."""
 
     broken: Mapping[str, int]
     complete: bool

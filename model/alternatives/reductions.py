@@ -95,7 +95,7 @@ def skips(c: Config) -> bool:
 
 @op
 def newest_read(c: Config, s: State, b: Replica, after: Partition) -> PartitionEpoch:
-    """How far b has read after the change; a broker that lags behind, or leads, has to take a step."""
+    """The epoch up to which b has read after the change; a broker that lags behind, or leads, has to take a step."""
     view = s.broker[b].view
     older = snapshot(c, s.settings, s.partition)
     newer = snapshot(c, s.settings, after)

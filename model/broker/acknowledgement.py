@@ -42,7 +42,7 @@ def leads_partition(broker: Broker, b: Replica) -> bool:
 
 @op
 def produce_error(c: Config, settings: Settings, leader: Broker, leader_id: Replica, acks: Acks) -> ProduceAnswer:
-    """Why a leader refuses a write before it appends, or what it answers right after the append.
+    """The error with which a leader refuses a write before it appends, or its answer right after the append.
 
     ReplicaManager.appendRecords, Partition.appendRecordsToLeader (NOT_ENOUGH_REPLICAS).
     """
@@ -68,7 +68,7 @@ def waits(leader: Broker, leader_id: Replica, k: Offset) -> bool:
 
 @op
 def answer_after(c: Config, settings: Settings, after: Broker, leader_id: Replica, k: Offset) -> ProduceAnswer:
-    """What a step of the leader, which it leaves as `after`, tells the producer of the record at k.
+    """The answer to the producer of the record at k by a step of the leader, which leaves it as `after`.
 
     DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the members of the maximal ISR
     are counted again when the watermark has passed the record. If the leader died, the producer times out.
@@ -87,5 +87,5 @@ def answer_after(c: Config, settings: Settings, after: Broker, leader_id: Replic
 
 @op
 def visible(replica: Broker) -> Log:
-    """What a consumer of this replica can read: the records below its high watermark."""
+    """The records that a consumer of this replica can read: those below its high watermark."""
     return replica.log[: replica.high_watermark]

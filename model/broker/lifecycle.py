@@ -20,7 +20,7 @@ from elrcheck.model.timeouts import is_expected_back
 
 @op
 def process_ends(c: Config, broker: Broker) -> Broker:
-    """What is in memory is gone; a request already sent still travels to the controller."""
+    """The broker without its memory; a request already sent still travels to the controller."""
     ended = replace(
         broker,
         status=Status.OFFLINE,

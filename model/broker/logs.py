@@ -63,7 +63,7 @@ def truncation_point(log: Log, leader_end: EpochEnd) -> Offset:
 
 @op
 def leader_end_for(c: Config, leader: Broker, log: Log) -> EpochEnd:
-    """What a leader answers about the last epoch of a follower's log."""
+    """The answer of a leader about the last epoch of a follower's log."""
     own = leader.view.leader_epoch if c.leader_caches_epoch else 0
     return end_offset_for(leader.log, own, last_epoch(log))
 
@@ -97,7 +97,7 @@ def fetch_diverges(c: Config, leader: Broker, follower: Broker) -> bool:
 
 @op
 def cut_at(c: Config, leader: Broker, follower: Broker) -> Offset:
-    """How much of its log a follower keeps when its fetch diverges."""
+    """The offset to which a follower cuts its log when its fetch diverges."""
     end = leader_end_for(c, leader, follower.log)
     if not compares(c, follower):
         return len(leader.log)

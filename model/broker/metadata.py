@@ -42,7 +42,7 @@ from elrcheck.model.state import (
 
 @op
 def carried_over(peer: Peer) -> Peer:
-    """What a leader knew of a follower in an earlier epoch: its log end counts, but it cannot join by it."""
+    """A leader's view of a follower from an earlier epoch: its log end counts, but it cannot join by it."""
     return replace(peer, carried=1 if peer.log_end_offset is not None else 0)
 
 

@@ -27,7 +27,7 @@ class ElectionType(enum.Enum):
 
 
 class MinIsrLevel(enum.Enum):
-    """Where a value of min.insync.replicas is configured."""
+    """The level at which a value of min.insync.replicas is configured."""
 
     TOPIC = "topic"
     CLUSTER = "cluster"

@@ -288,7 +288,7 @@ def periodic_election_decided(c: Config, controller: Controller, event: Periodic
 
 @op
 def recovery_decided(c: Config, controller: Controller, event: FinishRecoveryEvent) -> Decided:
-    """Who wins, the recovery manager has decided by then."""
+    """The decision for a winner that the recovery manager has already chosen."""
     after = recovered_partition(c, controller, event.winner)
     return Decided(error=Error.NONE, controller=replace(controller, partition=after))
 

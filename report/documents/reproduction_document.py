@@ -96,7 +96,7 @@ def patch_in_words(report: ReproduceReport) -> str:
 
 
 def notes(report: ReproduceReport) -> list[str]:
-    """What a reader must know about the outcome."""
+    """Return the notes that a reader must know about the outcome."""
     lines = []
     if report.control_shows_it:
         lines.append("the control shows the same, so the run does not show what the finding says: exit 3")

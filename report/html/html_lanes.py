@@ -28,7 +28,7 @@ HEAD = (
 
 
 class LaneCell(Record, frozen=True):
-    """What a broker is during some columns, or a number."""
+    """The role of a broker during some columns, or a number."""
 
     x: float
     width: float

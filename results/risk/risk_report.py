@@ -17,7 +17,7 @@ EvidenceLevel: TypeAlias = Literal["model", "controller", "brokers"]
 
 
 class RiskSettings(Record, frozen=True):
-    """What was asked, in Kafka's words."""
+    """The settings of a question, in Kafka's words."""
 
     kafka: str
     """The release, with all three numbers."""
@@ -33,7 +33,7 @@ class RiskSettings(Record, frozen=True):
 
 
 class RiskCause(Record, frozen=True):
-    """Why it happens."""
+    """The cause of an outcome."""
 
     kind: CauseKind
     text: str
@@ -70,7 +70,7 @@ class RiskAnswer(Record, frozen=True):
 
 
 class RiskReach(Record, frozen=True):
-    """How far the search of an outcome came."""
+    """The extent of the search for an outcome."""
 
     events: int
     """Up to this many events never cause the outcome."""
@@ -126,7 +126,7 @@ class RiskPart(Record, frozen=True):
 
 
 class RiskDifference(Record, frozen=True):
-    """What one group of settings has and another has not."""
+    """An outcome that one group of settings has and another has not."""
 
     events: Mapping[str, int]
     words: str

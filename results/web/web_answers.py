@@ -1,4 +1,4 @@
-"""What `elrcheck web` answers its page. States and traces are in the form of a stored trace."""
+"""The answers of `elrcheck web` to its page. States and traces are in the form of a stored trace."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Named(Record, frozen=True):
 
 
 class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
-    """What the page begins with."""
+    """The first answer, with which the page begins."""
 
     version: str
     model: ChosenModel
