@@ -22,7 +22,7 @@ from elrcheck.base.strict import Codes, JsonSource, Node, TomlSource
 JSON_LIMIT = 512 * 2**20
 TOML_LIMIT = 64 * 2**20
 DOTTED = re.compile(r"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){64}""")
-"""A key of so many parts; tomllib takes memory by the square of their number."""
+"""The most parts of a key; tomllib takes memory by the square of their number."""
 _MOST_DIGITS = 30
 _MOST_BITS = 256
 """Of a number in a TOML file; hexadecimal ones may have any length, and Python refuses to print them."""

@@ -30,7 +30,7 @@ class Java:
 
 
 def find_java(env: Mapping[str, str] | None = None) -> Java:
-    """Return the Java runtime to use; raise EnvironmentFault (exit 4) with the remedies if there is none."""
+    """Return the Java runtime to use; raise EnvironmentFault (exit 4) with the remedies if it is missing."""
     env = os.environ if env is None else env
     home = env.get("JAVA_HOME", "")
     if home:

@@ -160,7 +160,7 @@ class NewEntry:
     name: Annotated[
         str,
         Option(
-            "Add an entry, defined by the options below; creates the baseline if there is none.",
+            "Add an entry, defined by the options below; creates the baseline if it does not exist.",
             flags="--add",
             metavar="NAME",
         ),

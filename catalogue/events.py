@@ -20,7 +20,7 @@ class Event:
     many: str
 
     def times(self, number: int) -> str:
-        """So many of them, in words."""
+        """Return the number of these events, in words."""
         return f"1 {self.one}" if number == 1 else f"{number} {self.many}"
 
     def in_prose(self, number: int) -> str:

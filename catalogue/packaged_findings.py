@@ -28,7 +28,7 @@ def packaged_findings() -> tuple[Finding, ...]:
 
 
 def find_finding(ident: str) -> Finding:
-    """Return the packaged finding with this id, such as F-20; UsageFault if there is none."""
+    """Return the packaged finding with this id, such as F-20; UsageFault if it does not exist."""
     ids = [file.name.removesuffix(".toml") for file in finding_files()]
     if ident not in ids:
         raise UsageFault("unknown-name", f"there is no finding {ident}", help=did_you_mean(ident, ids))

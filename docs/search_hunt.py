@@ -1,7 +1,7 @@
 """Searches the hunt and asks for the cause of each violation: `python docs/search_hunt.py [NAME ..]`.
 
 Without names it searches what laboratory/evidence/hunted.json does not have yet, and writes the file after
-each configuration, so that a run that was stopped goes on where it was. What the file says of another model,
+each configuration, so that a run that was stopped continues where it was. What the file says of another model,
 or with a repair that was not left out, is searched again. `python docs/generate_pages.py` makes
 docs/findings/hunt.md of it. With names, such as `reassign/crash@code_4_0` or `unregister/*`, only these are
 searched, with the repairs left out that the file names; what was found is printed and compared with the file,

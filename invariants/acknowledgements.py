@@ -69,7 +69,7 @@ def stored_by(c: Config, s: State, leader: Replica, k: Offset) -> RSet:
 
 @op
 def fetched_past(s: State, leader: Replica, b: Replica, k: Offset) -> bool:
-    """A fetch of b told the leader that b has the record at offset k."""
+    """A fetch of b showed the leader that b has the record at offset k."""
     end = s.broker[leader].peers[b].log_end_offset
     return end is not None and end > k
 
@@ -118,7 +118,7 @@ def ExpansionProof(c: Config, s: State, t: State) -> bool:
 
 @op
 def acknowledged_by_all(c: Config, s: State, leader: Replica, k: Offset) -> bool:
-    """Every member of the leader's ISR, proposed ones included, has told it that it has record k."""
+    """Every member of the leader's ISR, proposed ones included, has reported to it that it has record k."""
     broker = s.broker[leader]
     proposed = broker.alter.isr if broker.alter.stage != Stage.IDLE else EMPTY
     return all(b == leader or fetched_past(s, leader, b, k) for b in broker.view.isr | proposed)

@@ -37,7 +37,7 @@ from elrcheck.model.state import Recovery
 
 @op
 def just(r: Replica | None) -> RSet:
-    """The set with that broker; empty if there is none."""
+    """The set with that broker; empty for None."""
     return frozenset({r}) if r is not None else EMPTY
 
 

@@ -45,7 +45,7 @@ def MinIsrValid(c: Config, s: State) -> bool:
 
 @lemma
 def EnoughByOldValue(c: Config, s: State) -> bool:
-    """Nobody is eligible while the leader takes the controller's ISR for enough, maybe by an old min ISR.
+    """No broker is eligible while the leader takes the controller's ISR for enough, maybe by an old min ISR.
 
     It knows that ISR from a record or from an answer. A refused proposal leaves it with that ISR alone.
     """

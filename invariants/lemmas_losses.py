@@ -35,7 +35,7 @@ class LossHistory:
 
 @op
 def seen_at_first(c: Config) -> LossHistory:
-    """Nobody has lost anything, and every replica has the empty log that is committed."""
+    """No broker has lost anything, and every replica has the empty log that is committed."""
     return LossHistory(lost=EMPTY, backers=frozenset(initial_replicas(c)))
 
 

@@ -1,6 +1,6 @@
 """Safety properties of ISR and ELR, P-10 to P-14 and P-17 to P-20: who is a member, who may lead.
 
-What a step is, is told from the states before and after it, not by the rules that made it.
+The states before and after a step say what it is, not the rules that made it.
 """
 
 from __future__ import annotations

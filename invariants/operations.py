@@ -136,9 +136,9 @@ def shutdown_granted(s: State, t: State, b: Replica) -> bool:
 
 @always("P-36")
 def ShutdownGrantedInTime(c: Config, s: State, t: State) -> bool:
-    """When a controlled shutdown is granted, nobody who is active needs the broker any more (KIP-841).
+    """When a controlled shutdown is granted, no active broker needs the broker any more (KIP-841).
 
-    The broker leads nothing, and no active broker takes it for the leader, so its stop interrupts nobody.
+    The broker leads nothing, and no active broker takes it for the leader, so its stop interrupts no client.
     """
     return conj(
         leads_nothing=all(implies(shutdown_granted(s, t, b), t.partition.leader != b) for b in c.brokers),

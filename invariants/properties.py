@@ -218,7 +218,7 @@ def AcknowledgedKept(c: Config, s: State) -> bool:
 
 @always("P-34", bounded_only="acknowledged records are remembered only with tracks_acks")
 def LeaderHoldsAcknowledged(c: Config, s: State) -> bool:
-    """The leader the controller chose holds every record that a producer with acks=all was told is safe."""
+    """The leader the controller chose holds every record that a producer with acks=all believes safe, by its answer."""
     return conj(
         leader_holds_acked=all(
             all(contains(s.broker[b].log, e) for e in s.acked)

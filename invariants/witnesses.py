@@ -120,13 +120,13 @@ def WriteRefused(c: Config, s: State) -> bool:
 
 @sometimes("W-11")
 def WaitingWriteAcknowledged(c: Config, s: State, t: State) -> bool:
-    """A waiting acks=all producer is told that its write succeeded."""
+    """A waiting acks=all producer learns that its write succeeded."""
     return any(answered(c, s, t, b, ProduceAnswer.NONE) for b in c.brokers)
 
 
 @sometimes("W-12")
 def WaitingWriteLosesItsLeader(c: Config, s: State, t: State) -> bool:
-    """A waiting producer is told NOT_LEADER_OR_FOLLOWER, although its record may survive."""
+    """A waiting producer is answered NOT_LEADER_OR_FOLLOWER, although its record may survive."""
     return any(answered(c, s, t, b, ProduceAnswer.NOT_LEADER_OR_FOLLOWER) for b in c.brokers)
 
 
@@ -138,7 +138,7 @@ def WaitingWriteTimesOut(c: Config, s: State, t: State) -> bool:
 
 @sometimes("W-14")
 def WrittenButTooFewReplicas(c: Config, s: State, t: State) -> bool:
-    """A waiting producer is told NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
+    """A waiting producer is answered NOT_ENOUGH_REPLICAS_AFTER_APPEND, although its record is committed.
 
     With the strict min-ISR rule the watermark does not move then, so only earlier versions do this.
     """

@@ -19,7 +19,7 @@ ConfigKey: TypeAlias = Literal["min.insync.replicas", "unclean.leader.election.e
 class KafkaBroker:
     """A BrokerRegistration.
 
-    registered=False: there is none, but `epoch` is what the broker remembers of its last one. directories:
+    registered=False: it is not registered, but `epoch` is what the broker remembers of its last one. directories:
     the numbers of its log directories that are online, ascending.
     """
 

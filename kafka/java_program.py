@@ -43,7 +43,7 @@ class Jdk:
 
 
 def find_jdk(environ: Mapping[str, str] | None = None) -> Jdk:
-    """Return the JDK to use; raise EnvironmentFault (exit 4) with the remedies if there is none."""
+    """Return the JDK to use; raise EnvironmentFault (exit 4) with the remedies if it is missing."""
     environ = os.environ if environ is None else environ
     java = find_java(environ)
     if java.major < OLDEST:

@@ -50,7 +50,7 @@ CACHED_BASES = 256
 SEARCHED = 3
 """Searches of a change in which no property breaks; after them only the recorded counts tell it apart."""
 MANY = 9
-"""Configurations in which a change leads to as many other steps; after them it is told apart in none."""
+"""Configurations in which a change leads to as many other steps; after them, no configuration tells the two apart."""
 PATIENCE = 30.0
 """Seconds after which a change that many rules depend on is compared in no more configurations."""
 BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")

@@ -212,7 +212,7 @@ class FunctionCompiler(Expressions):
                 self.source.error(first, "only 'name = expression': values are immutable, use replace() or put()")
             case ast.Expr():
                 self.ex(first.value, env)  # errors in the expression itself come first
-                self.source.error(first, "a value that nobody uses does nothing: name it, or return it")
+                self.source.error(first, "a value without a use does nothing: name it, or return it")
             case _:
                 name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
                 self.source.error(

@@ -140,7 +140,7 @@ def _instead(kind: object) -> str:
 
 
 def type_of(hint: object) -> Ty:
-    """Return the language type of a resolved Python annotation; ModelTypeError if there is none."""
+    """Return the language type of a resolved Python annotation; ModelTypeError for one without a type."""
     if isinstance(hint, Ty):
         return hint
     if hint is bool:

@@ -168,7 +168,7 @@ class Config:
     """An answer counts only while its proposal is pending (Partition.submitAlterPartition): a late one is
     ignored before its epochs are compared, which would refuse it too (handleAlterPartitionUpdate)."""
     known_record_ends_proposal: bool = False
-    """The metadata record of what an answer has told already ends a proposal sent since (Partition.makeLeader
+    """The metadata record of a change that an answer announced already ends a proposal sent since (Partition.makeLeader
     accepts an equal partition epoch)."""
     alter_retries: bool = True
     """An AlterPartition that got no usable answer is sent again (KAFKA-14010, F-46)."""
@@ -306,7 +306,7 @@ class Config:
 
     @property
     def most_ahead(self) -> int:
-        """1 where it matters that a leader has not read the record of what an answer has told it."""
+        """1 where it matters that a leader has not read the record of a change that an answer announced."""
         return self.most_overtaken if self.known_record_ends_proposal else 0
 
     @property

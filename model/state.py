@@ -205,7 +205,7 @@ class Exchange:
     While SENT the epochs are the sender's; in an answer they are the controller's after the change.
     `isr` is the proposal, and what a successful answer returns; min_isr is what was configured then, if an
     answer says so (`alter_answer_carries_min_isr`).
-    overtaken: 1 once metadata has ended the proposal; the exchange goes on, and its members do not count.
+    overtaken: 1 once metadata has ended the proposal; the exchange continues, and its members do not count.
     """
 
     stage: Stage
@@ -337,7 +337,7 @@ class State:
     lossy: brokers that lost a suffix of their log and have not registered since.
     promised: for committed records, the least min ISR in force since; empty if it is the same throughout.
     undone: lesser min ISRs that were in force since the view of a leader that lags behind.
-    acked: the acks=all records whose producers were told of success; empty unless `tracks_acks`.
+    acked: the acks=all records whose producers learnt of success; empty unless `tracks_acks`.
     favoured: the replica that wins the next election in which it is a candidate, if `choice` is ANY.
     """
 

@@ -18,7 +18,7 @@ def session_is_over(s: State, b: Replica) -> bool:
 
 @op
 def is_expected_back(s: State, b: Replica) -> bool:
-    """No operator has unregistered b, so somebody starts its process again."""
+    """No operator has unregistered b, so its process will be started again."""
     return s.registration[b].registered
 
 

@@ -73,7 +73,7 @@ class Case(Record, frozen=True):
     verdict: str
     """A few words."""
     message: str = ""
-    """One line about the failure; empty if there is none."""
+    """One line about the failure; empty without a failure."""
     text: str | Sequence[Block] = ""
     """The full description, as lines or as blocks."""
     source: str | None = None
@@ -143,7 +143,7 @@ def grouped(number: int) -> str:
 
 
 def split_place(place: str) -> tuple[str, int]:
-    """Split ``folder/file.py:12`` into file and line; line 1 if there is none."""
+    """Split ``folder/file.py:12`` into file and line; line 1 if the text names no line."""
     file, colon, line = place.rpartition(":")
     return (file, int(line)) if colon and line.isdigit() else (place, 1)
 

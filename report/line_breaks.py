@@ -1,7 +1,7 @@
 """Lines and columns for a terminal of some width, without breaking a word.
 
 Only a word that is longer than the whole line is left to the terminal. A command keeps its words as well: it
-goes on after a backslash, so that it can still be copied.
+continues after a backslash, so that it can still be copied.
 """
 
 from __future__ import annotations

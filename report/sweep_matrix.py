@@ -109,7 +109,7 @@ def summary(report: SweepReport) -> str:
 
 
 def smallest(report: SweepReport) -> str | None:
-    """Describe the smallest violating configuration; None if there is none."""
+    """Describe the smallest violating configuration; None without a violation."""
     first = report.rows[0]
     if first.verdict != "violated":
         return None

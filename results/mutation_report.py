@@ -131,7 +131,7 @@ class RuleMutant(Record, frozen=True):
     witness is dead. counted: no property breaks, but a configuration no longer has the counts recorded for
     it, so `elrcheck suite` fails. undefined: a step cannot be evaluated any more, or leads out of the range
     of a field. unaffected: the same steps from all states of all configurations, or as many others.
-    equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet told apart."""
+    equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet distinguished."""
     by: str | None = None
     """The property or controller rule that catches it, in `configuration`, at `depth` if it is a property."""
     configuration: str | None = None
@@ -140,7 +140,7 @@ class RuleMutant(Record, frozen=True):
     compared: int = 0
     """Configurations in which it was compared with the original."""
     differs: int = 0
-    """Configurations in which it could be told from the original."""
+    """Configurations in which it could differ visibly from the original."""
     seconds: float = 0.0
     proof: ProofAnswer | None = None
     """What the proof by induction makes of a change that a property catches, if it was asked. outside: it

@@ -203,7 +203,7 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Return the entries by name; UsageFault says what is wrong, and how to make a baseline if there is none."""
+    """Return the entries by name; UsageFault says what is wrong, and how to make a baseline that does not exist."""
     if not path.exists():
         raise UsageFault(
             "no-baseline",

@@ -75,7 +75,7 @@ def _digest_now(name: str) -> str | None:
 
 
 def _function(name: str) -> FunctionType | None:
-    """Return the function of a name such as `model.elr.needed`; None if there is none."""
+    """Return the function of a name such as `model.elr.needed`; None if it does not exist."""
     value: Any = None
     module, *rest = f"{PACKAGE}.{name}".split(".")
     value = import_module(module)

@@ -19,7 +19,7 @@ from elrcheck.commands.what_if.outcome_json import (
     outcome,
     subject,
 )
-from elrcheck.commands.what_if.question import NOBODY, Request
+from elrcheck.commands.what_if.question import NO_BROKER, Request
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.controller_event import Event
@@ -50,10 +50,10 @@ def _register(request: Request, op: Node) -> events.RegisterEvent:
 def _alter_partition(request: Request, op: Node) -> OperationOutcome:
     ids, p, registration = request.ids, subject(request), request.registration
     members = _members(request, op)
-    leads = NOBODY if p.leader is None else ids.outside[p.leader]
+    leads = NO_BROKER if p.leader is None else ids.outside[p.leader]
     sender = op.get("sender", leads).integer()
-    known_epoch = registration[ids.outside.index(sender)].epoch - 1 if sender in ids else NOBODY
-    sender_epoch = op.get("sender_broker_epoch", known_epoch).integer(least=NOBODY) + 1
+    known_epoch = registration[ids.outside.index(sender)].epoch - 1 if sender in ids else NO_BROKER
+    sender_epoch = op.get("sender_broker_epoch", known_epoch).integer(least=NO_BROKER) + 1
     leader_epoch = op.get("leader_epoch", p.leader_epoch).integer()
     partition_epoch = op.get("partition_epoch", p.partition_epoch).integer()
     recovery = op.get("leader_recovery_state", p.recovery.name).member(Recovery)
@@ -90,13 +90,13 @@ def _members(request: Request, op: Node) -> list[tuple[int, int]]:
         if isinstance(node.value, int):
             broker = node.integer()
             registered = broker in request.ids
-            epoch = request.registration[request.ids.outside.index(broker)].epoch - 1 if registered else NOBODY
+            epoch = request.registration[request.ids.outside.index(broker)].epoch - 1 if registered else NO_BROKER
             pairs.append((broker, epoch))
             continue
         pair = node.items()
         if len(pair) != 2:
             node.expected("a pair of broker id and broker epoch")
-        pairs.append((pair[0].integer(), pair[1].integer(least=NOBODY)))
+        pairs.append((pair[0].integer(), pair[1].integer(least=NO_BROKER)))
     return pairs
 
 

@@ -28,7 +28,7 @@ CODES = Codes(
     missing_key="what-if-missing-key",
     malformed="json-malformed",
 )
-NOBODY = -1
+NO_BROKER = -1
 NEEDED = ("replicas",)
 """All that a question must say of a partition: the rest is a healthy one, unless the question says more."""
 SETS = ("isr", "elr", "last_known_elr", "adding", "removing")
@@ -67,7 +67,7 @@ class Ids:
 
     def optional(self, broker: Node) -> int | None:
         """Return the model's number of a broker id, None for -1."""
-        return None if broker.integer() == NOBODY else self.inside(broker)
+        return None if broker.integer() == NO_BROKER else self.inside(broker)
 
 
 @dataclass(frozen=True)
@@ -155,7 +155,7 @@ def _read_brokers(brokers: Node) -> tuple[Ids, tuple[int, ...], tuple[Registrati
     """Return the ids of the brokers, the same in the given order, and what is registered of each."""
     registered: dict[int, Registration] = {}
     for key, broker in brokers.fields():
-        if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NOBODY:
+        if not re.fullmatch(r"0|-?[1-9][0-9]{0,18}", key) or int(key) == NO_BROKER:
             broker.fail(f"`{key}` is not a broker id", "-1 means no broker")
         broker.object((), ("fenced", "in_controlled_shutdown", "epoch", "directory"))
         registered[int(key)] = Registration(
@@ -215,7 +215,7 @@ def _leader(partition: Node, ids: Ids, isr: Sequence[int]) -> int | None:
 
 def _is_none_stored(partition: Node) -> bool:
     """Return whether LastKnownELR is [-1], which released code stores for a partition without a leader."""
-    return isinstance(partition.value, list) and partition.value == [NOBODY]
+    return isinstance(partition.value, list) and partition.value == [NO_BROKER]
 
 
 def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -231,7 +231,7 @@ def partition_json(ids: Ids, p: Partition, orders: Mapping[str, tuple[int, ...]]
         order = order if name == "isr" or frozenset(order) == members else ()
         lists[name] = [ids.outside[b] for b in _ordered(members, order)]
     if p.last_known_none:
-        lists["last_known_elr"] = [NOBODY]
+        lists["last_known_elr"] = [NO_BROKER]
     last = (
         {}
         if p.last_known_leader is None and "last_known_leader" not in orders
@@ -268,4 +268,4 @@ def _ordered(members: frozenset[int], order: tuple[int, ...]) -> list[int]:
 
 
 def _or_nobody(ids: Ids, broker: int | None) -> int:
-    return NOBODY if broker is None else ids.outside[broker]
+    return NO_BROKER if broker is None else ids.outside[broker]

@@ -33,7 +33,7 @@ def ask(solver: Any, timeout: int, *assumptions: Any) -> Any:
     Z3 handles SIGINT itself while it works: it gives up with `unknown`, then restores Python's handler with
     SA_RESTART, so that system calls are restarted. Python could then not be interrupted while it waits for
     a lock or for another process. `canceled` may also mean a timeout, so the clock decides.
-    Where SIGINT is ignored (under `nohup`, in a worker of a proof), Z3 is told to leave it alone.
+    Where SIGINT is ignored (under `nohup`, in a worker of a proof), Z3 is set to leave it alone.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         solver.set("ctrl_c", False)

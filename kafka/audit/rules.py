@@ -117,7 +117,7 @@ UNEXPLAINED = (
 
 AWAIT_REASSIGNMENT = (
     "Do not cancel the reassignment, and stop no broker of the partition before it is complete. If it must be"
-    " cancelled, first bring so many of the other replicas into the ISR that min.insync.replicas are left."
+    " cancelled, first bring other replicas into the ISR, until min.insync.replicas are left."
 )
 CANCEL_IT = (
     "Cancel the reassignment before the added replicas join the ISR, and ask for at least"

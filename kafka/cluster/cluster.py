@@ -190,7 +190,7 @@ class KafkaCluster:
     # -- log directories
 
     def replica_folder(self, broker: int, partition: str) -> Path | None:
-        """Return the folder of a broker's replica; None if there is none."""
+        """Return the folder of a broker's replica; None if it does not exist."""
         for number in range(self.layout.shape.log_dirs):
             folder = self.layout.log_dir(broker, number) / partition
             if folder.is_dir():
@@ -198,7 +198,7 @@ class KafkaCluster:
         return None
 
     def directory_of(self, broker: int, partition: str) -> int | None:
-        """Return the number of the log directory with a replica; None if there is none."""
+        """Return the number of the log directory with a replica; None if the broker has no such replica."""
         folder = self.replica_folder(broker, partition)
         return None if folder is None else int(folder.parent.name.rpartition("-")[2])
 

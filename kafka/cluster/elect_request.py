@@ -1,6 +1,6 @@
 """ElectLeaders, version 1, sent to one broker.
 
-An Admin client asks whichever broker it was told is the controller. In a cluster with paused brokers that may
+An Admin client asks the broker that its metadata names as the controller. In a cluster with paused brokers that may
 be one that does not answer before the steps of a recipe are over.
 """
 

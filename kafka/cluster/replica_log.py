@@ -8,7 +8,7 @@ from elrcheck.kafka.log.batches import head_of
 
 
 def log_end(folder: Path) -> int:
-    """Return the offset after the last whole batch in a replica's folder; 0 if there is none.
+    """Return the offset after the last whole batch in a replica's folder; 0 without a batch.
 
     A broker may be writing, so what is incomplete at the end does not count.
     """

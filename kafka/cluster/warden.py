@@ -146,7 +146,7 @@ def main() -> None:
         print(json.dumps({"folder": str(warden.folder)}), flush=True)
         for line in sys.stdin:
             print(json.dumps(warden.answer(json.loads(line))), flush=True)
-    except BrokenPipeError:  # nobody reads the answers any more
+    except BrokenPipeError:  # the process that read the answers has ended
         pass
     finally:
         warden.leave_nothing()

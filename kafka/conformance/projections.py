@@ -40,7 +40,7 @@ PROJECTIONS = (
     ProjectionReport(
         "no exception text",
         "an exception that is no error of the protocol is compared as UNKNOWN_SERVER_ERROR",
-        "callers are told the error; the text of the exception is in the log of the controller only",
+        "callers get the error; the text of the exception is in the log of the controller only",
     ),
 )
 """The parts of an answer of the controller that are not compared, and why that is no difference in behaviour."""

@@ -149,7 +149,7 @@ def ordered(members: frozenset[int], replicas: Sequence[int]) -> tuple[int, ...]
 
 
 def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None:
-    """Return the call of the controller in this step of the trace; None if there is none."""
+    """Return the call of the controller in this step of the trace; None for a step without one."""
     args: tuple[Any, ...] = label.args
     match label.action:
         case "Fence" | "GrantShutdown":

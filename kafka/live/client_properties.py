@@ -81,7 +81,7 @@ def read_settings(path: Path | None) -> ClientSettings:
             help = "leave it out: --bootstrap says which brokers to ask"
             raise UsageFault(CODE, "`bootstrap.servers` is not taken from the file", where=each.where, help=help)
         if not re.fullmatch(r"[\w.-]+", key):  # perhaps the rest of a password that a line break cut off
-            message = "this line is no property; a value goes on in the next line after a backslash"
+            message = "this line is no property; a value continues in the next line after a backslash"
             raise UsageFault(CODE, message, where=each.where)
         if key not in ACCEPTED_KEYS:
             help = did_you_mean(key, ACCEPTED_KEYS)

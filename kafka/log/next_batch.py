@@ -28,7 +28,7 @@ MOST_AT_ONCE = 1 << 12
 def next_sound(
     file: BinaryIO, position: int, size: int, least: int, sums: RangeSums, stop: Callable[[], bool]
 ) -> int | None:
-    """Return the position of the next batch with a right checksum, from `position` on; None if there is none.
+    """Return the position of the next batch with a right checksum, from `position` on; None without one.
 
     least: the smallest offset at which it may start. stop: once true, the search ends without a result.
     """

@@ -44,7 +44,7 @@ def shares_of(values: Sequence[bytes], count: int) -> list[int]:
 
 
 def name_in(value: bytes) -> bytes | None:
-    """Return the partition that a record is about, as the record names it; None if it is unclear or there is none."""
+    """Return the partition that a record is about, as the record names it; None if it is unclear or not named."""
     if value[:START] in ABOUT_A_PARTITION:
         return value[START:REST] if len(value) >= REST else None
     if max(value[:START], default=0) <= 0x7F:

@@ -19,7 +19,7 @@ def patch_of(finding: str, kafka: ClassPath) -> tuple[Path, tuple[str, ...]]:
 
 
 def edits_of(finding: str, version: str) -> Sequence[Edit]:
-    """Return the edits of the finding's patch for a release; raise UsageFault if there are none."""
+    """Return the edits of the finding's patch for a release; raise UsageFault for a release without edits."""
     patch = find_finding(finding).patch
     if patch is None or not patch.edits:
         help = f"`elrcheck show {finding}` says what is releases; other classes can be given with --classes"

@@ -61,7 +61,7 @@ class Signs:
         self._read_until[action.node] = self._cluster.output_size(action.node)
 
     def await_log(self, action: LogEnd) -> None:
-        """Wait for the end of a log, or until there is none."""
+        """Wait for the end of a log, or until the log is gone."""
         where = (action.broker, action.partition)
         if action.end is None:
             gone = lambda: self._cluster.directory_of(*where) is None  # noqa: E731

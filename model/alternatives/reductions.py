@@ -1,4 +1,4 @@
-"""Search reductions (`--reduce`): what can make no difference any more is not told apart (ADR 0008, 0009).
+"""Search reductions (`--reduce`): states whose difference no longer matters become one (ADR 0008, 0009).
 
 Kafka does none of this. The rules call the operators here as their last act, to make states equal that no
 rule and no property can tell apart from then on; a search then visits one of them instead of many. With the

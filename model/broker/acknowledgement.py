@@ -2,7 +2,7 @@
 
 Sources: ReplicaManager.appendRecords, DelayedProduce, Partition.checkEnoughReplicasReachOffset; KIP-966.
 
-With acks=0 nothing is told, with acks=1 the append is success. With acks=all the record waits in the
+With acks=0 the producer gets no answer, with acks=1 the append is success. With acks=all the record waits in the
 leader until the high watermark has passed it. A refusal after the append promises nothing: the
 record may still be committed later. The answers are not part of the state; they follow from a step
 of the leader, that is from the broker before and after it. A leader that is elected anew without

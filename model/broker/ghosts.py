@@ -122,7 +122,7 @@ def was_acked(acked: Acked, entry: Entry) -> bool:
 
 @op
 def acked_after(c: Config, s: State, after: Broker, b: Replica) -> Acked:
-    """The acks=all records whose producers b has told that the write succeeded (DelayedProduce.tryComplete).
+    """The acks=all records whose writes b has reported to their producers as done (DelayedProduce.tryComplete).
 
     The answers are those of `acknowledgement.answer_after`, for records that b wrote in its present epoch.
     """

@@ -105,7 +105,7 @@ def ShrinkIsr(c: Config, s: State, leader: Replica, out: RSet) -> State:
 
 @op
 def unread_matters(c: Config) -> bool:
-    """The record of what an answer has told may still end a proposal (`metadata.ApplyMetadataFirst`)."""
+    """The record of a change that an answer announced may still end a proposal (`metadata.ApplyMetadataFirst`)."""
     return c.known_record_ends_proposal and c.late_answers > 0
 
 

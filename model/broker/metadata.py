@@ -177,7 +177,7 @@ def ApplyMetadata(c: Config, s: State, b: Replica) -> State:
 
 @action(message=Message("Controller", "b"), fairness=Unfair("a disturbance: the answer takes longer"))
 def ApplyMetadataFirst(c: Config, s: State, b: Replica) -> State:
-    """b applies the newest record while its AlterPartition is under way, and the exchange goes on.
+    """b applies the newest record while its AlterPartition is under way, and the exchange continues.
 
     The record ends the proposal (Partition.updateAssignmentAndIsr), and AlterPartitionManager sends no other
     one before the answer. The controller refuses a request that is older than the record. The record of what

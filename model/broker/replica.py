@@ -2,7 +2,7 @@
 
 Sources: Partition and Replica (core), ReplicaManager, AbstractFetcherThread; KIP-966 for the strict
 min-ISR rule, KIP-320 for the epochs in a fetch. How logs are compared is in `logs`, what a producer
-is told in `acknowledgement`; what metadata does to a leader in `metadata`, its proposals in `isr_proposals`.
+stands in `acknowledgement`; what metadata does to a leader in `metadata`, its proposals in `isr_proposals`.
 
 Abstractions, each an over-approximation unless said otherwise:
 * A fetch is one atomic exchange whose answer may be lost. A delayed answer of the same leader epoch

@@ -227,7 +227,7 @@ class Decision:
 
 @record
 class Decided:
-    """The error that the caller is told, and what the controller knows afterwards.
+    """The error that the caller gets, and the state of the controller afterwards.
 
     UNKNOWN_SERVER_ERROR: the event fails with an exception, and nothing changes.
     """

@@ -14,7 +14,7 @@ from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList,
 
 @op
 def initial_isr(c: Config, registration: Vec[Registration], replicas: ReplicaList) -> RSet:
-    """The active replicas of a new partition; if there is none, the request is refused."""
+    """The active replicas of a new partition; without one, the request is refused."""
     return active(c, registration) & frozenset(replicas)
 
 

@@ -3,7 +3,7 @@
 This is the only place where a rule becomes an event. An action of the model is the guards of its broker, the
 decision, and what brokers do then; the proof, `what-if`, `conform`, `audit` and the tests that are exported
 call `decide` too. A refused event changes nothing. UNKNOWN_SERVER_ERROR stands for an exception: of a request
-the caller is told so, of anything else it is a fault of the controller.
+the caller is informed of it, of anything else it is a fault of the controller.
 """
 
 from __future__ import annotations
@@ -322,7 +322,7 @@ def cancellation_decided(c: Config, controller: Controller, event: CancelReassig
 
 @op
 def min_isr_decided(c: Config, controller: Controller, event: MinIsrEvent) -> Decided:
-    """A value of a broker changes no partition, since there are none while ELR is on (KAFKA-16540)."""
+    """A value of a broker changes no partition, since brokers have no values while ELR is on (KAFKA-16540)."""
     error = min_isr_error(controller.settings, event.level, event.value)
     if error != Error.NONE:
         return refused(controller, error)

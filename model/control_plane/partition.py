@@ -166,7 +166,7 @@ def elect_last_known(c: Config, p: Partition, draft: Draft, target: Target) -> R
 
 @op
 def elects_none(c: Config, p: Partition, draft: Draft, target: Target) -> bool:
-    """4.0 elects the last known leader without a look at it, even if that is -1, and so elects nobody."""
+    """4.0 elects the last known leader without a look at it, even if that is -1, and then elects no leader."""
     empty = draft.isr == EMPTY and draft.elr == EMPTY
     elects = target.elr_enabled and c.last_known_leader == LastKnownLeader.ANY
     return elects and empty and p.last_known_none
@@ -215,7 +215,7 @@ def name_leader_if_replica_removed(p: Partition, draft: Draft) -> Draft:
 def election_fails(c: Config, p: Partition, target: Target) -> bool:
     """LeaderAcceptor.test: it asks the old registration for the directory of an active candidate.
 
-    There is none if the candidate is no replica yet, so PartitionRegistration.directory throws. That is an
+    It is missing if the candidate is no replica yet, so PartitionRegistration.directory throws. That is an
     UNKNOWN_SERVER_ERROR for who asked, and a fault of the controller where no request did.
     """
     tracked = update_elr(c, p, complete_reassignment(c, p, target), target)

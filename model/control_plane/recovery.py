@@ -92,7 +92,7 @@ def balanced_may_end(c: Config, controller: Controller, answered: RSet) -> bool:
 
     There is no time here. ACTIVE takes the timeout to be long enough for every active replica; AT_ONCE covers
     any timeout, because the replies that it does not wait for may still have arrived. A recovery whose
-    LastKnownELR an operator has emptied since it started has nobody to wait for, and does not elect.
+    LastKnownELR an operator has emptied since it started has no broker to wait for, and does not elect.
     """
     p = controller.partition
     waited_for = active(c, controller.registration) & frozenset(p.replicas)

@@ -118,7 +118,7 @@ class ClusterImage:
         return next((b for b in self.brokers if b.id == broker), None)
 
     def topic(self, name: str) -> TopicImage | None:
-        """The topic with this name, None if there is none."""
+        """The topic with this name; None if it does not exist."""
         return next((t for t in self.topics if t.name == name), None)
 
 

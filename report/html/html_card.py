@@ -32,7 +32,7 @@ MUTATE_TONES = {
 MOST_DIFFERENCES = 3
 """Differences from a baseline that the card names."""
 MOST_LEFT = 6
-"""Of what a proof does not cover, so many names are on its card."""
+"""The most names on a card of what its proof does not cover."""
 NO_IDS = ("action", "arguments")
 """What stands in place of an id where a proof leaves out an action."""
 

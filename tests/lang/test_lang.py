@@ -46,7 +46,7 @@ REFUSED = {
     "list": ("x = [b for b in s.group]\n    return True", "tuple(x for b in c.brokers) is a Vec"),
     "side effect": ("print(s)\n    return True", "'print' is not in the modelling language"),
     "changed in place": ("s.group.add(1)\n    return True", "a set is made with | & -"),
-    "unused value": ("len(s.group)\n    return True", "a value that nobody uses"),
+    "unused value": ("len(s.group)\n    return True", "a value without a use"),
     "misspelt field": ("return s.itm == s.item", "did you mean 'item'?"),
     "misspelt function": ("return lenn(s.group) == 1", "did you mean 'len'?"),
     "no knob": ("return c.broker_cnt == 1", "did you mean 'broker_count'? Or declare it in class C"),

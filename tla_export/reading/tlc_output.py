@@ -73,7 +73,7 @@ class TlcState:
 
 @dataclass(frozen=True)
 class TlcOutput:
-    """The results read from one run's output; figures are None where TLC did not print them.
+    """The results read from one run's output; a figure is None where TLC did not print it.
 
     messages: the first lines that are not routine output; for a failed run, the reason.
     accepted, initial_accepted, accepted_whole: the lines printed by the witness of a trace.
