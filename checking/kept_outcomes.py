@@ -46,7 +46,7 @@ def find_outcome(
     if entry is None or (limit is not None and entry.value.distinct >= limit):
         return None
     checks = [entry.value.checks[digest] for digest in question.digest.checks]
-    outcome = _outcome(entry.value, entry.kept, checks, lowered.program)
+    outcome = _outcome(entry.value, entry.origin, checks, lowered.program)
     functions = {fn.ident: fn for fn in chosen}
     for check, answer in zip(lowered.program.checks, checks, strict=True):
         needed = check.kind == "always" or request.run_dir is not None

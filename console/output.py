@@ -46,7 +46,7 @@ class Formats:
 
     printed: tuple[str, ...]
     written: tuple[str, ...] = ()
-    known: Sequence[str] = EVERY
+    accepted: Sequence[str] = EVERY
     endings: Mapping[str, str] | None = None
     format_help: str = "Format of the report on stdout."
     output_help: str = (
@@ -86,7 +86,7 @@ class Formats:
 
     def _parser(self, prefix: str = "") -> Callable[[str], tuple[str, Path]]:
         def to_file(text: str) -> tuple[str, Path]:
-            return output_file(self.written or self.printed, prefix + text, self.known, self.endings or SUFFIXES)
+            return output_file(self.written or self.printed, prefix + text, self.accepted, self.endings or SUFFIXES)
 
         return to_file
 

@@ -95,7 +95,7 @@ def kept_class_path(version: str, needed_for: Jars, environ: Mapping[str, str]) 
     jars = () if entry is None else tuple(Path(name) for name in entry.value)
     if entry is None or not jars or not all(jar.is_file() for jar in jars):
         return None
-    return ClassPath(version, jars, f"Maven before ({entry.kept.when})")
+    return ClassPath(version, jars, f"Maven before ({entry.origin.when})")
 
 
 def kept_versions(environ: Mapping[str, str], needed_for: Jars = Jars.CONTROLLER) -> tuple[str, ...]:

@@ -13,17 +13,17 @@ LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 """Parameters of actions whose name is a letter -> who that is, where no step says which one."""
 
 
-def several(number: int, one: str, more: str = "", shown: str = "") -> str:
-    """Return a number and its noun. more: the plural, if an s is not enough; shown: the number as a page writes it."""
-    return f"{shown or number} {one if number == 1 else more or f'{one}s'}"
+def several(number: int, one: str, more: str = "", written: str = "") -> str:
+    """Return a number and its noun. more: the plural, if an s is not enough; written: the number as it is printed."""
+    return f"{written or number} {one if number == 1 else more or f'{one}s'}"
 
 
-def from_store(kept: KeptOrigin | None, now: datetime | None = None) -> str | None:
+def from_store(origin: KeptOrigin | None, now: datetime | None = None) -> str | None:
     """Return how old an answer is that was not computed now. now: by default the present."""
-    if kept is None:
+    if origin is None:
         return None
-    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(kept.when)).total_seconds()
-    return f"answer {_age(seconds) or f'of {kept.when}'}, from the store"
+    seconds = ((now or datetime.now(UTC)) - datetime.fromisoformat(origin.when)).total_seconds()
+    return f"answer {_age(seconds) or f'of {origin.when}'}, from the store"
 
 
 def from_store_of(parts: Sequence[KeptOrigin]) -> str | None:

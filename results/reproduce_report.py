@@ -69,7 +69,7 @@ class RepeatedRuns(Record, frozen=True):
     """The number of runs that show the finding: `shown` of the `ended` runs, those that are not inconclusive."""
 
     asked: int
-    """How many runs were asked for; there are fewer after an interrupt."""
+    """The number of runs asked for; there are fewer after an interrupt."""
     ended: int
     shown: int
     low: float
@@ -79,18 +79,18 @@ class RepeatedRuns(Record, frozen=True):
     runs: tuple[OneRun, ...]
 
     @classmethod
-    def of(cls, asked: int, runs: Sequence[OneRun]) -> RepeatedRuns:
+    def of(cls, requested: int, runs: Sequence[OneRun]) -> RepeatedRuns:
         ended = [run for run in runs if run.outcome != "inconclusive"]
-        shown = sum(run.outcome in SHOWING for run in ended)
-        low, high = wilson(shown, len(ended))
-        return cls(asked, len(ended), shown, round(low, 4), round(high, 4), tuple(runs))
+        showing = sum(run.outcome in SHOWING for run in ended)
+        low, high = wilson(showing, len(ended))
+        return cls(requested, len(ended), showing, round(low, 4), round(high, 4), tuple(runs))
 
 
-def wilson(shown: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
+def wilson(showing: int, ended: int, z: float = 1.959964) -> tuple[float, float]:
     """Wilson's interval for a share; z: of the normal distribution, by default for 95 %."""
     if ended == 0:
         return 0.0, 1.0
-    share, z2 = shown / ended, z * z
+    share, z2 = showing / ended, z * z
     middle = (share + z2 / (2 * ended)) / (1 + z2 / ended)
     half = z * sqrt(share * (1 - share) / ended + z2 / (4 * ended * ended)) / (1 + z2 / ended)
     return max(0.0, middle - half), min(1.0, middle + half)

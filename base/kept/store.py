@@ -53,7 +53,7 @@ class StoredAnswer(Generic[T]):
     """A believed answer, and where it comes from."""
 
     value: T
-    kept: KeptOrigin
+    origin: KeptOrigin
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _model(release: str, searched: Mapping[str, FindingSearch]) -> Iterator[Tabl
         search = searched.get(variant.name)
         if search is None or release not in variant.kafka:
             continue
-        own = ", ".join(f"{name} at {search.breaks[name]}" for name in search.shown)
+        own = ", ".join(f"{name} at {search.breaks[name]}" for name in search.broken_by_finding)
         masked = ", ".join(name for name in search.breaks if name in search.control)
         text = "; ".join(filter(None, (own, masked and f"{masked} with the rule repaired as well")))
         state: CellState = "shown" if own else "inconclusive" if masked else "not-shown"

@@ -42,7 +42,7 @@ def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
 @cache
 def _searched(variant: str | None) -> tuple[tuple[str, Config], ...]:
     """Return the findings that the recorded searches show for a released variant, with what was searched."""
-    searches = (each for each in packaged_searches() if each.variant == variant and each.shown)
+    searches = (each for each in packaged_searches() if each.variant == variant and each.broken_by_finding)
     return tuple((each.finding, _config(each.command)) for each in searches)
 
 

@@ -125,7 +125,7 @@ def breaches(proof: ProvedVariant) -> tuple[Breach, ...]:
 
 def _recorded() -> Iterator[tuple[str, FindingRun, tuple[str, ...]]]:
     """(finding, search, properties that it breaks and its control does not)."""
-    searched = {(one.finding, one.variant): one.shown for one in packaged_searches()}
+    searched = {(one.finding, one.variant): one.broken_by_finding for one in packaged_searches()}
     for finding in packaged_findings():
         for search in released_searches(finding):
             broken = searched.get((finding.id, search.variant), ())

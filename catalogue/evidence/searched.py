@@ -36,7 +36,7 @@ class FindingSearch(Record, frozen=True):
     model: str
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def broken_by_finding(self) -> tuple[str, ...]:
         """The properties that break because of the finding."""
         return tuple(name for name in self.breaks if name not in self.control)
 

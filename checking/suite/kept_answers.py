@@ -47,7 +47,7 @@ class KeptAnswers:
         answer = None if entry is None else _answer(number, case, entry.value)
         if entry is not None and answer is None:
             self.store.refuse(_key(case), "does not fit its configuration")
-        return None if entry is None or answer is None else (answer, entry.kept)
+        return None if entry is None or answer is None else (answer, entry.origin)
 
     def add(self, case: SuiteCase, answer: JobAnswer | WalkAnswer) -> None:
         """Keep the answer of walks or of a complete search. It is as old as the search that it comes from."""

@@ -19,7 +19,7 @@ from elrcheck.traces.loaded import NamedSelection
 class WebRequest:
     """port: 0 for a free one. trace, repro: where to begin, if not in the initial state."""
 
-    given: NamedSelection = field(default_factory=NamedSelection)
+    selection: NamedSelection = field(default_factory=NamedSelection)
     port: int = 0
     opens: bool = True
     trace: Path | None = None
@@ -28,7 +28,7 @@ class WebRequest:
 
 def run_web(request: WebRequest, write: Callable[[str], None]) -> None:
     """Serve until KeyboardInterrupt, which is passed on; nothing is left running."""
-    explorer = Explorer(request.given, request.trace, request.repro)
+    explorer = Explorer(request.selection, request.trace, request.repro)
     try:
         server = WebServer(request.port, explorer)
     except OSError as fault:

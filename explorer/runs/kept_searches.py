@@ -109,7 +109,7 @@ class SearchLookup:
             if (before.generated, before.levels) == (answer.generated, answer.levels):
                 better = {key: _better(one, before.checks.get(key)) for key, one in new.items()}
                 if before.checks.keys() - new.keys():
-                    when = entry.kept.moment
+                    when = entry.origin.moment
                 new = {**before.checks, **better}
         self.store.put(self._key(mode), structs.replace(answer, checks=new), when)
 

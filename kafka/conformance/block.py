@@ -80,7 +80,7 @@ class VersionResult:
             return
         self.compared[part.name] += 1
         if not isinstance(outcome, Agreement):
-            self._add(key_of(outcome), Group(part, outcome.known is not None, 1, outcome))
+            self._add(key_of(outcome), Group(part, outcome.known_class is not None, 1, outcome))
 
     def merge(self, other: VersionResult) -> None:
         """Add the outcomes of another block for the same version."""

@@ -44,10 +44,10 @@ class Task:
 
 @dataclass
 class VersionRun:
-    """The outcomes of one version so far. asked: points or walks by the kind and the space of their blocks."""
+    """The outcomes of one version so far. question_counts: points or walks by the kind and space of their blocks."""
 
     result: VersionResult
-    asked: Counter[tuple[str, int]] = field(default_factory=Counter)
+    question_counts: Counter[tuple[str, int]] = field(default_factory=Counter)
 
 
 @dataclass
@@ -70,7 +70,7 @@ class TeamRun:
         for source, result in zip(team.sources, results, strict=True):
             run = self.versions.setdefault(source, VersionRun(VersionResult(result.version)))
             run.result.merge(result)
-            run.asked[block.kind, block.space] += block.stop - block.start
+            run.question_counts[block.kind, block.space] += block.stop - block.start
 
 
 @lru_cache(maxsize=32)

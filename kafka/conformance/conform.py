@@ -127,9 +127,9 @@ def _spaces(run: VersionRun) -> Iterator[ComparedSpace]:
     """Return the finite sets of questions that were asked, whole or in part."""
     for kind in PARTS:
         for number, space in enumerate(spaces_of(kind)):
-            if question_count := run.asked[kind, number]:
+            if question_count := run.question_counts[kind, number]:
                 yield ComparedSpace(space.name, space.size, question_count)
-    if walks := run.asked["broker walks", 0]:
+    if walks := run.question_counts["broker walks", 0]:
         name = f"every sequence of {DEPTH} events of a new leader"
         yield ComparedSpace(name, SHORT_WALKS, min(walks // 2, SHORT_WALKS))
 
@@ -158,7 +158,7 @@ def group_reports(result: VersionResult, variant: str, command: str) -> list[Dis
 
 
 def _group_report(version: str, key: str, group: Group, variant: str, command: str) -> DisagreementReport:
-    known_class = group.example.known
+    known_class = group.example.known_class
     return DisagreementReport(
         kafka=version,
         class_=key,

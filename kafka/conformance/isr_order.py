@@ -29,7 +29,7 @@ class OrderDisagreement(StepDisagreement):
     """The event is answered differently with the ISR turned round."""
 
     @property
-    def known(self) -> KnownClass | None:
+    def known_class(self) -> KnownClass | None:
         return None
 
     @property

@@ -53,7 +53,7 @@ class Disagreement(Protocol):
     """An answer in which Kafka and the model differ."""
 
     @property
-    def known(self) -> KnownClass | None:
+    def known_class(self) -> KnownClass | None:
         """The class that explains it."""
         ...
 
@@ -73,7 +73,7 @@ Outcome: TypeAlias = Disagreement | Agreement
 
 def key_of(disagreement: Disagreement) -> str:
     """Return the key under which a difference is counted: the id of its class, or its signature."""
-    known_class = disagreement.known
+    known_class = disagreement.known_class
     return disagreement.signature if known_class is None else known_class.id
 
 

@@ -34,7 +34,7 @@ class BuilderDisagreement:
         return self.question.partition
 
     @property
-    def known(self) -> KnownClass | None:
+    def known_class(self) -> KnownClass | None:
         return class_of(self)
 
     @property
@@ -76,7 +76,7 @@ class StepDisagreement:
         return self.setup.partition is not None and self.setup.partition.partition_epoch == 0
 
     @property
-    def known(self) -> KnownClass | None:
+    def known_class(self) -> KnownClass | None:
         return class_of(self)
 
     @property

@@ -93,7 +93,7 @@ class RiskSearch:
         except UNCONFIRMED:
             return self._refused()
         self.prevented |= entry.value.prevented
-        return entry.value, entry.kept if entry.value.sets else None
+        return entry.value, entry.origin if entry.value.sets else None
 
     def _refused(self) -> tuple[KeptRisk, None]:
         self._store.refuse(self._key, "has a part that the model does not confirm")

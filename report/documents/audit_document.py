@@ -120,7 +120,7 @@ def _cluster(cluster: AuditedCluster, report: AuditReport, detail: int) -> Itera
 
 
 def _several(number: int, noun: str) -> str:
-    return several(number, noun, shown=grouped(number))
+    return several(number, noun, written=grouped(number))
 
 
 def _logs(report: AuditReport) -> Iterator[Block]:

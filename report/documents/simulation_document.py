@@ -74,8 +74,8 @@ def _verdict(report: SimulationReport) -> Iterator[Block]:
     search = report.search
     violated = [result.id for result in report.properties if result.verdict == "violated"]
     outcome = "a violation" if violated else "no violation"
-    walks = several(search.walks, "walk", shown=grouped(search.walks))
-    steps = several(report.depth, "step", shown=grouped(report.depth))
+    walks = several(search.walks, "walk", written=grouped(search.walks))
+    steps = several(report.depth, "step", written=grouped(report.depth))
     yield Headline(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
     yield Labelled("violated", ", ".join(violated))
     missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]

@@ -45,8 +45,8 @@ def test_an_answer_is_found_again_with_its_age(store: Store[Answer], own_store: 
     store.put("what?", Answer(3, ("a",)), when=86_400)
     entry = store.get("what?")
     assert entry is not None and entry.value == Answer(3, ("a",))
-    assert entry.kept == KeptOrigin("1970-01-02T00:00:00+00:00", hashlib.sha256(b"what?").hexdigest())
-    assert entry.kept.moment == 86_400
+    assert entry.origin == KeptOrigin("1970-01-02T00:00:00+00:00", hashlib.sha256(b"what?").hexdigest())
+    assert entry.origin.moment == 86_400
     assert store.get("what else?") is None and Store("others", Answer).get("what?") is None
     (file,) = (own_store / "answers").iterdir()
     assert file.stat().st_mode & 0o777 == 0o600

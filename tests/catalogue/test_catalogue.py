@@ -122,7 +122,7 @@ def test_a_knob_takes_its_text_from_the_string_below_it() -> None:
     released = ("code_3_9", "code_4_0", "code_4_1_0", "code_4_1_1", "code_4_3")
     assert knob["variants"] == dict.fromkeys(("code_2024_10", *released), False)
     choice = find("alter_reject")
-    assert choice["doc"].startswith("What a leader does when AlterPartition is refused")
+    assert choice["doc"].startswith("The reaction of a leader to an AlterPartition that is refused")
     assert choice["allowed"]["ROLLBACK"] == "forget the proposal at once"
     assert find("min_isr")["allowed"] == "a whole number, 0 or more"
 

@@ -117,7 +117,7 @@ def test_an_answer_of_which_a_part_is_older_is_as_old_as_that(monkeypatch: pytes
     now[0] = 5_000
     keep(replace(plain, checks=plain.checks[:2]))
     older = SearchLookup(plain, "complete").find()
-    assert older is not None and older.kept.moment == 1_000
+    assert older is not None and older.origin.moment == 1_000
     now[0] = 9_000
     keep(plain)
     newer = SearchLookup(plain, "complete").find()

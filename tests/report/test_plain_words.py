@@ -14,7 +14,7 @@ from elrcheck.report.plain_words import LETTERS, from_store, from_store_of, seve
 def test_one_and_many() -> None:
     assert [several(n, "guard") for n in (0, 1, 2)] == ["0 guards", "1 guard", "2 guards"]
     assert several(2, "entry", "entries") == "2 entries"
-    assert several(1200, "state", shown="1 200") == "1 200 states"
+    assert several(1200, "state", written="1 200") == "1 200 states"
 
 
 def test_guards_name_whom_they_mean() -> None:

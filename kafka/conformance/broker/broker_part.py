@@ -34,7 +34,7 @@ class BrokerDisagreement:
     kafka: BrokerAnswer
     model: BrokerAnswer
     differs: tuple[str, ...]
-    known: KnownClass | None
+    known_class: KnownClass | None
 
     @property
     def signature(self) -> str:

@@ -165,7 +165,7 @@ def test_only_kept_log_ends_are_as_in_kafka(partition: BrokerOracle) -> None:
     answers = partition.walks([MISSED_EPOCH])[0]
     for reelection in Reelection:
         config = replace(CODE, reelection=reelection)
-        found = [one for one in BROKER.disagreements(config, MISSED_EPOCH, answers) if one.known is None]
+        found = [one for one in BROKER.disagreements(config, MISSED_EPOCH, answers) if one.known_class is None]
         assert bool(found) == (reelection != Reelection.KEPT), reelection
 
 
@@ -177,9 +177,9 @@ def test_every_known_difference_occurs(partition: BrokerOracle) -> None:
         for walk, answers in zip(walks, partition.walks(walks), strict=True)
         for one in BROKER.disagreements(CODE, walk, answers)
     ]
-    assert [one for one in found if one.known is None] == []
+    assert [one for one in found if one.known_class is None] == []
     rare = {"watermark-left-behind"}
-    assert {one.known.id for one in found} >= {known.id for known, _ in BROKER_CLASSES} - rare
+    assert {one.known_class.id for one in found} >= {known.id for known, _ in BROKER_CLASSES} - rare
 
 
 @pytest.mark.kafka
