@@ -121,4 +121,4 @@ def test_an_answer_of_which_a_part_is_older_is_as_old_as_that(monkeypatch: pytes
     now[0] = 9_000
     keep(plain)
     newer = SearchLookup(plain, "complete").find()
-    assert newer is not None and newer.kept.moment == 9_000
+    assert newer is not None and newer.origin.moment == 9_000
