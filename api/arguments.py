@@ -58,10 +58,6 @@ def spelling(declared: Declared) -> Spelling:
     return Spelling(_or_none(text_of(declared.type), declared.optional), declared.default, lambda value: value)
 
 
-def _path(place: Place | None) -> Path | None:
-    return None if place is None else Path(place)
-
-
 def _or_none(annotation: str, optional: bool) -> str:
     return f"{annotation} | None" if optional else annotation
 

@@ -135,15 +135,14 @@ class Shell:
 
         renderer: renders formats that only this kind of report has; returns None for the others.
         """
-        from elrcheck.base.atomic import write_bytes
+        from elrcheck.base.atomic import write_files
 
         def render(form: str) -> str | bytes:
             special = renderer(report, form) if renderer is not None else None
             return self.render(report, form) if special is None else special
 
         for form, path in output.files:
-            content = render(form)
-            write_bytes(path, content.encode() if isinstance(content, str) else content)
+            write_files(path.parent, {path.name: render(form)})
         form = output.form
         if form != "text":
             text = str(render(form))
@@ -275,13 +274,15 @@ def _from_click(fault: click.UsageError) -> UsageFault:
 
 def _variable(fault: click.UsageError) -> str | None:
     """Return the environment variable that the refused value comes from, if it comes from one."""
-    name = None if not isinstance(fault, click.BadParameter) or fault.param is None else fault.param.name
-    context = fault.ctx
+    if not isinstance(fault, click.BadParameter) or fault.param is None:
+        return None
+    name, context = fault.param.name, fault.ctx
     if name is None or context is None or context.auto_envvar_prefix is None:
         return None
     if context.get_parameter_source(name) is not click.core.ParameterSource.ENVIRONMENT:
         return None
-    return f"{context.auto_envvar_prefix}_{name.upper()}"
+    variable = fault.param.envvar
+    return variable if isinstance(variable, str) else f"{context.auto_envvar_prefix}_{name.upper()}"
 
 
 def _model_mistake(fault: Exception) -> UsageFault | None:

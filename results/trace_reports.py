@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from msgspec import field
 
@@ -305,6 +305,3 @@ class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
     state: Mapping[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
     """For a liveness property, the part that repeats forever."""
-
-
-TracingReport: TypeAlias = ReplayReport | TraceReport | TraceDiffReport | ExplainReport

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import pickle
 import traceback
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
@@ -210,13 +211,14 @@ class _TaskProcess(Generic[T]):
 
     def receive(self) -> tuple[str, Any] | None:
         """Return the answer, the exception that the task raised, or how the process died; None while it works."""
+        alive = self.worker.process.is_alive()  # before reading: a process may answer and die in between
         try:
             while self.worker.pipe.poll():
                 kind, value = self.worker.pipe.recv()
                 if kind != NEWS:
                     return kind, value
                 self.news = value
-            if self.worker.process.is_alive():
+            if alive:
                 return None
         except (EOFError, OSError):
             pass
@@ -232,8 +234,19 @@ def _serve(pipe: connection.Connection, function: Callable[[Any, Tell], object])
     while True:
         task = pipe.recv()
         try:
-            message = ANSWER, function(task, tell)
+            message = pickle.dumps((ANSWER, function(task, tell)))
         except Exception as fault:
             fault.add_note(traceback.format_exc())
-            message = FAULT, fault
-        pipe.send(message)
+            message = _pickled_fault(fault)
+        pipe.send_bytes(message)
+
+
+def _pickled_fault(fault: Exception) -> bytes:
+    """Return the message about what a task raised; a RuntimeError stands for what cannot be pickled and read again."""
+    try:
+        message = pickle.dumps((FAULT, fault))
+        pickle.loads(message)
+    except Exception:
+        substitute = RuntimeError("".join(traceback.format_exception_only(fault)).strip())
+        message = pickle.dumps((FAULT, substitute))
+    return message

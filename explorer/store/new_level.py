@@ -33,10 +33,6 @@ class NewLevel:
     ) -> None:
         self._stack.__exit__(kind, fault, trace)
 
-    @property
-    def in_parts(self) -> bool:
-        return self._gathered is not None
-
     def write(self, states: RowSet, first: int, last: int) -> None:
         """Judge and write the whole level, which is in these rows of the set."""
         self.judge(states.rows.address, first, last)

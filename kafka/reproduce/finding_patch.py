@@ -22,7 +22,7 @@ def edits_of(finding: str, version: str) -> Sequence[Edit]:
     """Return the edits of the finding's patch for a release; raise UsageFault for a release without edits."""
     patch = find_finding(finding).patch
     if patch is None or not patch.edits:
-        help = f"`elrcheck show {finding}` says what is releases; other classes can be given with --classes"
+        help = f"`elrcheck show {finding}` says what is known; other classes can be given with --classes"
         raise UsageFault("no-patch", f"{finding} has no patch that could be built", help=help)
     of_some = [edit.versions for edit in patch.edits if edit.versions]
     if of_some and not any(version in versions for versions in of_some):

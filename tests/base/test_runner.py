@@ -16,7 +16,7 @@ from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.journal import Journal
 from elrcheck.base.runner.runner import Processes, each, run_tasks
-from support.worker_tasks import DEADLY, ENDLESS, WRONG, Counting, square
+from support.worker_tasks import DEADLY, ENDLESS, WRONG, Counting, raise_unsendable, square
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -29,6 +29,19 @@ def test_what_a_task_raises_is_raised_here() -> None:
     with pytest.raises(UsageFault) as caught:
         list(each(square, [2, WRONG, 3], 2))
     assert (caught.value.code, caught.value.help) == ("config-value", "leave out the sign")
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "text"),
+    [
+        (1, RuntimeError, "OddFault: an odd fault"),
+        (2, RuntimeError, "LockedFault: holds a lock"),
+        (3, TypeError, "lock"),
+    ],
+)
+def test_what_cannot_be_sent_is_named(number: int, kind: type[Exception], text: str) -> None:
+    with pytest.raises(kind, match=text):
+        list(each(raise_unsendable, [number, number], 2))
 
 
 def test_a_process_that_dies_ends_the_run_unless_its_task_may_be_lost() -> None:

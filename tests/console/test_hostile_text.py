@@ -131,6 +131,17 @@ def test_the_name_of_a_file_in_an_error(invoke: Invoke, tmp_path: Path, command:
         assert_tame(err)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the name of a file is text")
+@pytest.mark.parametrize("form", EVERY)
+def test_a_report_file_about_a_file_whose_name_is_no_text(invoke: Invoke, log: Path, tmp_path: Path, form: str) -> None:
+    folder, report = tmp_path / "odd\udcff", tmp_path / "report"
+    folder.mkdir()
+    (folder / log.name).write_bytes(log.read_bytes())
+    code, _, err = invoke("audit", folder, "-o", f"{form}:{report}")
+    assert code == 1, err
+    assert report.read_text(encoding="utf-8")
+
+
 def walk_of(folder: Path) -> dict[str, object]:
     """A stored trace of two steps."""
     place = folder / "walk.trace.json"

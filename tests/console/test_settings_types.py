@@ -195,6 +195,9 @@ def test_a_refused_variable_is_named(
     assert "--> ELRCHECK_CHECK_MEMORY" in capsys.readouterr().err
     assert run(cli, ["check", "--memory", "more"]) == 2
     assert "ELRCHECK_CHECK_MEMORY" not in capsys.readouterr().err
+    monkeypatch.setenv("ELRCHECK_GATE_UPDATE_BASELINE", "maybe")
+    assert run(cli, ["gate"]) == 2
+    assert "--> ELRCHECK_GATE_UPDATE_BASELINE" in capsys.readouterr().err
 
 
 # ------------------------------------------------------------------- who reports an internal error
