@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-SHARES = 11
+SHARES = 12
 """Each slow test runs within a dozen landings (ADR 0028)."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
