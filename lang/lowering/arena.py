@@ -12,9 +12,9 @@ ARITY = {
     **dict.fromkeys(("not", "card", "shl1"), range(1, 2)),
     **dict.fromkeys(("add", "sub", "min", "max", "band", "bor", "andnot", "lt", "eq", "bit"), range(2, 3)),
     "ite": range(3, 4),
-    "and": range(2, WIDEST_FLAT_AND + 1),
+    "and": range(2, LIMIT),
 }
-"""How many operands the operations have."""
+"""How many operands the operations have. An `and` is flat up to a width; what is written as one may be wider."""
 DEPTH = 1
 
 

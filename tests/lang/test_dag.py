@@ -140,3 +140,13 @@ def test_leaves_get_other_numbers(dag: Dag) -> None:
     assert (x.leaf, y.leaf) == (0, 1)
     assert dag.var(1, 0, 9) is y
     assert evaluate(dag.sub(x, y), (7, 5)) == 2
+
+
+def test_a_wide_conjunction_is_restored(dag: Dag) -> None:
+    """A stored program with a conjunction of many parts is read again; one operand is none."""
+    flags = [dag.eq(dag.var(100 + k, 0, 3), 2) for k in range(30)]
+    wide = dag.land(flags)
+    assert len(wide.args) == 30
+    assert dag.restore("and", wide.args, 0, 1, -1) is wide
+    with pytest.raises(ValueError, match="'and' with 1 operands"):
+        dag.restore("and", wide.args[:1], 0, 1, -1)
