@@ -33,6 +33,11 @@ class NewLevel:
     ) -> None:
         self._stack.__exit__(kind, fault, trace)
 
+    @property
+    def in_parts(self) -> bool:
+        """Return whether the level came in parts; a test asks, so that both ways are tried."""
+        return self._gathered is not None
+
     def write(self, states: RowSet, first: int, last: int) -> None:
         """Judge and write the whole level, which is in these rows of the set."""
         self.judge(states.rows.address, first, last)

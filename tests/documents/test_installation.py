@@ -47,7 +47,7 @@ def test_the_pins_of_the_gate_are_what_the_project_requires_without_spark() -> N
     assert set(wanted) <= {name for name, _ in pins}
     assert not {name for name, _ in pins} & {*SPARK_ALONE, "py4j"}
     assert [pin for pin in pins if pin[0] in wanted and not wanted[pin[0]].specifier.contains(pin[1])] == []
-    assert {Requirement(line).name for line in script(".ci/gate_requirements.py").wanted(PROJECT)} == set(wanted)
+    assert {Requirement(line).name for line in script(".ci/gate_requirements.py").pinned_requirements(PROJECT)} == set(wanted)
 
 
 class Refuses:
