@@ -21,7 +21,7 @@ from elrcheck.cli import cli
 from elrcheck.commands.doctor import PACKAGES
 from elrcheck.console.shell import run
 from support.edits import replaced
-from support.places import ROOT, sources
+from support.places import ROOT, SKIPPED, sources
 from support.scripts import script
 
 PAGE = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
@@ -47,7 +47,8 @@ def test_the_pins_of_the_gate_are_what_the_project_requires_without_spark() -> N
     assert set(wanted) <= {name for name, _ in pins}
     assert not {name for name, _ in pins} & {*SPARK_ALONE, "py4j"}
     assert [pin for pin in pins if pin[0] in wanted and not wanted[pin[0]].specifier.contains(pin[1])] == []
-    assert {Requirement(line).name for line in script(".ci/gate_requirements.py").pinned_requirements(PROJECT)} == set(wanted)
+    requirements = script(".ci/gate_requirements.py").pinned_requirements(PROJECT)
+    assert {Requirement(line).name for line in requirements} == set(wanted)
 
 
 class Refuses:
@@ -154,25 +155,10 @@ def test_the_image_is_built_of_all_that_the_package_needs() -> None:
 # ------------------------------------------------------------------------------------- slow
 
 
-def copy_of_the_repository(folder: Path) -> Path:
-    names = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        text=True,
-        capture_output=True,
-        check=True,
-        timeout=60,
-    ).stdout.split("\0")
-    for name in filter(None, names):
-        if (ROOT / name).exists():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(ROOT / name, folder / name)
-    return folder
-
-
 @pytest.mark.slow
 def test_the_installation_of_the_gate(tmp_path: Path) -> None:
-    copy = copy_of_the_repository(tmp_path / "clone")
+    # Not by git: .ci/run tests a copy without history.
+    copy = shutil.copytree(ROOT, tmp_path / "clone", ignore=SKIPPED)
     (block,) = re.findall(r"<!-- gate -->\n```sh\n(.*?)```", PAGE, re.S)
     subprocess.run(["bash", "-ec", block], cwd=copy, check=True, timeout=1800)
     program, work = copy / ".venv" / "bin" / "elrcheck", tmp_path / "work"
@@ -216,7 +202,8 @@ def test_a_release_names_its_repository_in_every_link(tmp_path: Path) -> None:
 def test_wheel_and_sdist_are_what_an_index_takes(tmp_path: Path) -> None:
     pytest.importorskip("build", reason="needs pip install '.[release]'")
     pytest.importorskip("twine", reason="needs pip install '.[release]'")
-    copy = copy_of_the_repository(tmp_path / "clone")
+    # Not by git: .ci/run tests a copy without history.
+    copy = shutil.copytree(ROOT, tmp_path / "clone", ignore=SKIPPED)
     command = [sys.executable, ".ci/release.py", "--url", "https://example.org/them/elrcheck"]
     subprocess.run(command, cwd=copy, check=True, timeout=1800, env={**os.environ, "PIP_NO_INPUT": "1"})
     (wheel,), (sdist,) = (list((copy / "dist").glob(f"*{ending}")) for ending in (".whl", ".tar.gz"))
