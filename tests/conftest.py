@@ -92,10 +92,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out slow tests whose turn it is not, and puts the files with slow tests first, the longest first.
+    """Leaves out slow tests whose turn it is not, and puts Spark's files first, then those with the longest slow tests.
 
     Each worker begins with one half of the list, and one that has finished takes over tests from the end of what the
-    other has left (`--dist worksteal`): what runs last is short, so both end at about the same time.
+    other has left (`--dist worksteal`): one worker alone starts Spark, and what runs last is short, so both end at
+    about the same time.
     """
     seconds = slow_tests_taken(config, items)
     left_out = [item for item in items if item.get_closest_marker("slow") and item not in seconds]
@@ -104,7 +105,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item, expected in seconds.items():
         of_file[item.path] += expected
     skipped = set(left_out)
-    items[:] = sorted((item for item in items if item not in skipped), key=lambda item: -of_file[item.path])
+    on_spark = {item.path for item in items if item.get_closest_marker("spark") and item not in skipped}
+    items[:] = sorted(
+        (item for item in items if item not in skipped),
+        key=lambda item: (item.path not in on_spark, -of_file[item.path]),
+    )
 
 
 def slow_tests_taken(config: pytest.Config, items: list[pytest.Item]) -> dict[pytest.Item, float]:

@@ -1,7 +1,7 @@
-"""Kernel, numpy evaluator and Z3 agree with plain Python, state by state, under every feature.
+"""Kernel, numpy evaluator, Z3 and TLC agree with plain Python, state by state, under every feature.
 
-Compared are guards, successors and the values of all properties; `test_tla_agrees` does the same with TLC.
-Each run takes the few features that combine all budgets, the `slow` tests take more features and states.
+Compared are guards, successors and the values of all properties. Each run takes one feature that combines many
+budgets, the `slow` tests take more features and states.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from support.configurations import COMBINED, FEATURES, NEEDS, available, configuration
 from support.feature_samples import FeatureSample, samples
+from support.tlc_judge import assert_tlc_agrees
 
 PAIRS = 1190
 """(action, feature) pairs that are compared: all but those for which `NEEDS` has a reason."""
@@ -36,7 +38,7 @@ def model() -> Model:
     return load_proof_model()
 
 
-@pytest.fixture(scope="module", params=samples(in_ci=("broker", "metadata log")))
+@pytest.fixture(scope="module", params=samples())
 def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
     return FeatureSample(model, *request.param)
 
@@ -48,7 +50,7 @@ def test_every_pair_of_action_and_feature_is_compared_or_has_a_reason(model: Mod
     names = {fn.name for fn in model.actions}
     possible = {feature: available(names, configuration(feature)) for feature in FEATURES}
     assert {action for need in NEEDS for action in need.actions} <= names
-    assert set().union(*(possible[feature] for feature in COMBINED)) == names, "CI compares every action"
+    assert set().union(*(possible[feature] for feature in COMBINED)) == names, "the combined features have every action"
     assert sum(map(len, possible.values())) == PAIRS
     assert len(names) * len(FEATURES) == 50 * 49
 
@@ -236,3 +238,11 @@ def test_z3_agrees_about_pairs_of_states(sample: FeatureSample) -> None:
     for before, after in sample.pairs:
         for fn, flag in zip(properties, values(evaluated.at(before, after), terms), strict=True):
             assert sample.judged(fn, before, after) in (None, bool(flag)), (fn.name, before, after)
+
+
+# ------------------------------------------------------------------------------ TLC
+
+
+@pytest.mark.tlc
+def test_tlc_agrees(sample: FeatureSample, tmp_path: Path) -> None:
+    assert_tlc_agrees(sample, tmp_path)

@@ -196,6 +196,11 @@ def test_tlc_command(tmp_path: Path, finding: Path) -> None:
     assert done.returncode == 0 and "CONFIRMED" in done.stdout
     done = run(tmp_path, "tlc", str(damaged(finding / "P-1.trace.json", tmp_path)))
     assert done.returncode == 1 and "REJECTED" in done.stdout
+
+
+@pytest.mark.tlc
+@pytest.mark.slow
+def test_tlc_counts_the_same(tmp_path: Path) -> None:
     few = ("--set", "fences=0", "--set", "shrinks=0")
     done = run(tmp_path, "tlc", "--count", "--scope", "two-brokers", *few, "--format", "json")
     assert done.returncode == 0

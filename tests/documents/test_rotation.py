@@ -12,6 +12,7 @@ import pytest
 
 from support.places import ROOT
 from support.rotation import (
+    ALL,
     NEVER,
     SHARES,
     SPREAD,
@@ -28,7 +29,7 @@ from support.rotation import (
 )
 
 TABLE = ROOT / "tests" / "slow_tests.csv"
-LONG = Slow("tests/a/test_a.py::test_long", 3, 3 * SPREAD, 30, "2026-11-20")
+LONG = Slow("tests/a/test_a.py::test_long", ALL, 3 * SPREAD, 30, "2026-11-20")
 SHORT = Slow("tests/a/test_a.py::test_short", 4, 5.0, 2, "2026-11-21")
 BUDGET = 600.0
 """Seconds of a processor that a share may take: five minutes of a run, which has two of them."""
@@ -89,9 +90,25 @@ def test_a_table_is_written_and_read(tmp_path: Path) -> None:
 
 
 def test_shares_are_balanced() -> None:
-    rows = [replace(SHORT, test=f"t::{n}", share=0, seconds=float(n), cases=1) for n in range(1, 50)]
+    rows = [replace(SHORT, test=f"t{n}::test", share=0, seconds=float(n), cases=1) for n in range(1, 50)]
     seconds = loads(balanced(rows))
     assert sum(seconds) == sum(range(50)) and max(seconds) - min(seconds) < 12
+
+
+def test_a_long_function_is_dealt_to_all_shares_with_those_of_its_fixture() -> None:
+    same = replace(SHORT, test="tests/a/test_a.py::test_same", cases=LONG.cases)
+    other = replace(same, test="tests/b/test_b.py::test_same")
+    table = balanced([LONG, SHORT, same, other])
+    assert [table[row.test].is_spread for row in (LONG, SHORT, same, other)] == [True, False, True, False]
+    assert share_of(LONG.test, 1, table) == share_of(same.test, 1, table)
+
+
+def test_the_other_functions_of_a_file_have_one_share() -> None:
+    rows = [replace(SHORT, test=f"{file}::test_{n}", seconds=1.0 + n) for file in "abcdefgh" for n in range(5)]
+    table = balanced(rows)
+    for file in "abcdefgh":
+        assert len({row.share for row in table.values() if row.test.startswith(f"{file}::")}) == 1
+    assert len({row.share for row in table.values()}) == 8
 
 
 def test_the_recorded_shares_fit_their_time() -> None:

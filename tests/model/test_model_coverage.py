@@ -183,6 +183,9 @@ def key(arm: Arm) -> tuple[str, str, bool]:
     return arm.condition.function, arm.condition.text, arm.value
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def model() -> Model:
     return load_model()
@@ -196,7 +199,6 @@ def covered(model: Model) -> Coverage:
     return run.coverage
 
 
-@pytest.mark.slow
 def test_every_action_fires(covered: Coverage) -> None:
     assert covered.never_fired() == []
 

@@ -69,6 +69,7 @@ def found(model: Model, config: Config) -> tuple[int, dict[str, int], set[str], 
     return result.distinct, first, fired, result.deadlocks > 0
 
 
+@pytest.mark.slow
 def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None:
     """F-38: a broker without a replica fetches; a record without news to replicas deletes what it got."""
     unguarded = dropped(model, "Fetch", "f is a replica")

@@ -52,13 +52,10 @@ def model() -> Model:
     return load_proof_model()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scope", "brokers"),
-    [
-        ("two-brokers", 2),
-        pytest.param("three-brokers", 3, marks=pytest.mark.slow),
-        pytest.param("three-brokers", 4, marks=pytest.mark.slow),  # needs LaggingInQuorum and JoinersCaughtUp
-    ],
+    [("two-brokers", 2), ("three-brokers", 3), ("three-brokers", 4)],  # four need LaggingInQuorum and JoinersCaughtUp
 )
 def test_kip_full_is_proved(scope: str, brokers: int) -> None:
     """Unbounded epochs: no cell is open, and properties without lemmas or on budgets are left out."""

@@ -97,6 +97,7 @@ def test_what_the_solver_cannot_decide_is_dropped(model: Model) -> None:
     assert [one.proved for one in left.properties] == [False]
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_left(invoke: Callable[..., tuple[int, str, str]]) -> None:
     sets = ("broker_count=1", "min_isr=1", "log_slots=1", "clean_check=ALWAYS_CLEAN")
     asked = ["prove", "--scope", "two-brokers", "--workers", "1", "-p", "P-2", "-p", "P-17", "--surviving"]

@@ -67,6 +67,7 @@ def test_after_an_interruption_the_report_is_partial(spark: SparkSession) -> Non
     assert audit_in_session(spark, AuditRequest((LOST,)), Silent()).records == 77
 
 
+@pytest.mark.slow
 def test_a_storage_with_a_scheme(spark: SparkSession, tmp_path: Path) -> None:
     """file:// stands for every file system that Spark reads: listed and read by Spark alone."""
     inner = tmp_path / "__cluster_metadata-0"

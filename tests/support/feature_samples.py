@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -52,15 +52,15 @@ ATTEMPTS = 12
 THOROUGH = Size(reachable=40, near=1, every_instance=True, apart=6)
 
 
-def samples(in_ci: Collection[str] = tuple(COMBINED)) -> list[Any]:
-    """Parameters of a fixture: few features and states each time, more under the marker `slow`.
+def samples() -> list[Any]:
+    """Parameters of a fixture: one feature and few states each time, more under the marker `slow`.
 
     Many states of the features that turn several knobs at once, few of every sixth of the others: one knob,
     or a variant, differs from those in little.
     """
     thorough = (*COMBINED, *ALTERNATIVES)
     return [
-        *(pytest.param((feature, IN_CI), id=feature) for feature in COMBINED if feature in in_ci),
+        pytest.param(("metadata log", IN_CI), id="metadata log"),
         *(
             pytest.param((feature, IN_CI), id=f"{feature}, alone", marks=pytest.mark.slow)
             for feature in [feature for feature in FEATURES if feature not in thorough][::6]

@@ -12,14 +12,18 @@ import csv
 import datetime
 import subprocess
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 SHARES = 11
 """Each slow test runs within a dozen landings (ADR 0028); a prime, so that landings of any few commits reach all."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
+ALL = -1
+"""The share of such a function; `all` in the table."""
+TOGETHER = 150.0
+"""Seconds up to which the other slow functions of a file have one share."""
 UNKNOWN = 4.0
 """The seconds that a case is taken to last as long as none has been recorded."""
 TURN = "ELRCHECK_TEST_TURN"
@@ -43,19 +47,20 @@ class Slow:
 
     @property
     def is_spread(self) -> bool:
-        return self.cases > 1 and self.expected > SPREAD
+        return self.share == ALL
 
 
 def read_table(file: Path) -> dict[str, Slow]:
-    """Test -> row; ValueError for a row that is none."""
+    """Test -> row; ValueError for a share that does not exist."""
     with file.open(encoding="utf-8", newline="") as lines:
-        rows = [
-            Slow(row["test"], int(row["share"]), float(row["seconds"]), int(row["cases"]), row["ran"])
-            for row in csv.DictReader(lines)
-        ]
-    if any(not 0 <= row.share < SHARES for row in rows):
-        raise ValueError(f"{file}: a share is a number from 0 to {SHARES - 1}")
-    return {row.test: row for row in rows}
+        rows = list(csv.DictReader(lines))
+    shares = {"all": ALL, **{str(share): share for share in range(SHARES)}}
+    if any(row["share"] not in shares for row in rows):
+        raise ValueError(f"{file}: a share is a number from 0 to {SHARES - 1}, or `all`")
+    return {
+        row["test"]: Slow(row["test"], shares[row["share"]], float(row["seconds"]), int(row["cases"]), row["ran"])
+        for row in rows
+    }
 
 
 def write_table(file: Path, rows: Iterable[Slow]) -> None:
@@ -63,7 +68,8 @@ def write_table(file: Path, rows: Iterable[Slow]) -> None:
         writer = csv.writer(lines, lineterminator="\n")
         writer.writerow(("test", "share", "seconds", "cases", "ran"))
         for row in sorted(rows, key=lambda row: row.test):
-            writer.writerow((row.test, row.share, f"{row.seconds:.1f}", row.cases, row.ran))
+            share = "all" if row.is_spread else row.share
+            writer.writerow((row.test, share, f"{row.seconds:.1f}", row.cases, row.ran))
 
 
 def share_of(test: str, case: int, table: Mapping[str, Slow]) -> int:
@@ -73,7 +79,7 @@ def share_of(test: str, case: int, table: Mapping[str, Slow]) -> int:
     """
     row = table.get(test)
     if row is None or row.is_spread:
-        return (zlib.crc32(test.partition("::")[0].encode()) + case) % SHARES
+        return (zlib.crc32(_file(test).encode()) + case) % SHARES
     return row.share
 
 
@@ -89,15 +95,38 @@ def loads(table: Mapping[str, Slow]) -> list[float]:
 def balanced(rows: Iterable[Slow]) -> dict[str, Slow]:
     """The same rows with shares that take about the same time: the longest first, each where least is yet.
 
-    What never ran goes last: its seconds are a guess, which fills no gap of what was measured.
+    A function of more than `SPREAD` seconds is dealt to all shares, and with it those of its file that have as many
+    cases: they share its fixture, which a share then needs for few cases only. For the sake of such fixtures the
+    other functions of a file have one share, unless they are too long together.
     """
-    rows = sorted(rows, key=lambda row: (not row.is_spread, row.ran == NEVER, -row.expected, row.test))
-    table: dict[str, Slow] = {}
-    for row in rows:
+    rows = list(rows)
+    long = {(_file(row.test), row.cases) for row in rows if row.cases > 1 and row.expected > SPREAD}
+    table = {row.test: replace(row, share=ALL) for row in rows if (_file(row.test), row.cases) in long}
+    files: dict[str, list[Slow]] = {}
+    for row in sorted(rows, key=lambda row: row.test):
+        if row.test not in table:
+            files.setdefault(_file(row.test), []).append(row)
+    for together in sorted(_dealt(files.values()), key=_seconds, reverse=True):
         seconds = loads(table)
         share = seconds.index(min(seconds))
-        table[row.test] = Slow(row.test, share, row.seconds, row.cases, row.ran)
+        table.update((row.test, replace(row, share=share)) for row in together)
     return table
+
+
+def _dealt(files: Iterable[list[Slow]]) -> Iterator[list[Slow]]:
+    for rows in files:
+        if _seconds(rows) <= TOGETHER:
+            yield rows
+        else:
+            yield from ([row] for row in rows)
+
+
+def _seconds(rows: Iterable[Slow]) -> float:
+    return sum(row.expected for row in rows)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def by_age(table: Mapping[str, Slow]) -> list[int]:

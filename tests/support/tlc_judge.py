@@ -1,8 +1,7 @@
-"""TLC and plain Python, state by state and under every feature: the same successors and property values.
+"""TLC judges states of ours: it fails at a successor, or at the value of a property, that is not ours.
 
-Counts of a whole search (test_counts, test_tla_spec) could agree by luck where two mistakes cancel;
-here TLC is given our states and compares values. Half of them are near misses, so that properties that
-hold in every behaviour are also seen to be false.
+Counts of a whole search could agree by luck where two mistakes cancel; here TLC compares values. Half of the states
+are near misses, so that properties that hold in every behaviour are also seen to be false.
 """
 
 from __future__ import annotations
@@ -12,30 +11,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
 from elrcheck.model.config import Config
 from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
-from support.feature_samples import FeatureSample, Steps, samples
+from support.feature_samples import FeatureSample, Steps
 
-pytestmark = pytest.mark.tlc
-MOST = 60
+MOST = 40
 """States in a module, spread over the sample: SANY is slow on large ones."""
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_proof_model()
-
-
-@pytest.fixture(scope="module", params=samples(in_ci=("metadata log",)))
-def sample(request: pytest.FixtureRequest, model: Model) -> FeatureSample:
-    return FeatureSample(model, *request.param)
 
 
 class Texts:
@@ -80,17 +65,12 @@ def shown(value: bool | None) -> str:
     return str(bool(value)).upper()
 
 
-def test_successors_and_properties_are_the_same(sample: FeatureSample, tmp_path: Path) -> None:
-    """TLC fails at a successor, or at the value of a property, that is not ours.
+def assert_tlc_agrees(sample: FeatureSample, folder: Path) -> None:
+    """Of each state: all its successors, and the properties of the pair with the state that comes next.
 
     As many successors on both sides are the same ones.
     """
-    cases = sample.cases[:: -(-len(sample.cases) // MOST)]
-    compare(sample, cases, tmp_path)
-
-
-def compare(sample: FeatureSample, cases: Sequence[tuple[Any, Steps]], folder: Path) -> None:
-    """Of each state: all its successors, and the properties of the pair with the state that comes next."""
+    cases: Sequence[tuple[Any, Steps]] = sample.cases[:: -(-len(sample.cases) // MOST)]
     every = (*sample.model.always, *sample.model.sometimes)
     pairs = [*itertools.pairwise(state for state, _ in cases), (cases[-1][0], cases[0][0])]
     pairs = [
