@@ -158,13 +158,13 @@ class NewEntry:
     """An entry to add to a baseline: one configuration, or some of the suite."""
 
     name: Annotated[
-        str,
+        str | None,
         Option(
             "Add an entry, defined by the options below; creates the baseline if it does not exist.",
             flags="--add",
             metavar="NAME",
         ),
-    ] = ""
+    ] = None
     selection: Selection = field(default_factory=Selection)
     properties: Properties = ()
     liveness: Liveness = False

@@ -156,11 +156,15 @@ class Processes(Generic[T, R]):
         self._lost = lost
         self._choose = choose
         self._members: list[_TaskProcess[T]] = []
+        self._fault: Exception | None = None
+        """What a task raised beside answers of others, which are handed on first."""
 
     def busy(self) -> bool:
         return bool(self._waiting or self._members)
 
     def wait(self, seconds: float) -> Sequence[R]:
+        if self._fault is not None:
+            raise self._fault
         while self._waiting and len(self._members) < self._workers:
             self._members.append(_TaskProcess(self._function, self._next(None)))
         workers = [member.worker for member in self._members]
@@ -172,13 +176,16 @@ class Processes(Generic[T, R]):
                 continue
             kind, value = message
             if kind == FAULT:
-                raise value
+                self._fault = value
+                continue
             answers.append(self._lost(member.task, value) if kind == DEATH else value)
             if kind == ANSWER and self._waiting:
                 member.give(self._next(member))
             else:
                 member.worker.pipe.close()  # so that the process ends by itself
                 self._members.remove(member)
+        if self._fault is not None and not answers:
+            raise self._fault
         return answers
 
     def running(self) -> Sequence[tuple[T, Any]]:

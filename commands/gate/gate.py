@@ -82,17 +82,17 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     path, add = request.baseline, request.add
     baseline = read_baseline(path) if add is None or path.exists() else Baseline()
     if add is not None:
-        if add.name in baseline.names:
+        name = check_name(add.name or "", f"--add {add.name}")
+        if name in baseline.names:
             raise UsageFault(
                 "baseline",
-                f"the entry `{add.name}` exists already",
+                f"the entry `{name}` exists already",
                 where=str(path),
-                help=f"use `--update-baseline --only {add.name}`, or another name",
+                help=f"use `--update-baseline --only {name}`, or another name",
             )
         if add.suite:
-            check_name(add.name, f"--add {add.name}")
-            return baseline, Baseline(suites=(SuiteEntry(add.name, add.suite, place=str(path)),))
-        return baseline, Baseline((_new(add, str(path)),))
+            return baseline, Baseline(suites=(SuiteEntry(name, add.suite, place=str(path)),))
+        return baseline, Baseline((_new(name, add, str(path)),))
     if not baseline.names:
         raise NothingChecked("empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`")
     for name in request.only:
@@ -106,13 +106,12 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     )
 
 
-def _new(add: NewEntry, path: str) -> BaselineEntry:
-    check_name(add.name, f"--add {add.name}")
+def _new(name: str, add: NewEntry, path: str) -> BaselineEntry:
     if (add.proof or add.teeth) and add.liveness:
         option = "--proof" if add.proof else "--teeth"
         raise UsageFault("usage-option", f"{option} does not support liveness properties")
     return BaselineEntry(
-        name=add.name,
+        name=name,
         selection=add.selection,
         properties=add.properties,
         liveness=add.liveness,

@@ -26,11 +26,11 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     from elrcheck.commands.gate.gate import run_gate
 
     of_an_entry = [one.name for one in options_of(type(entry)) if one.name != "name"]
-    if not entry.name:
+    if entry.name is None:
         reject_given(of_an_entry, "--add")
     if entry.suite:
         reject_given([name for name in of_an_entry if name != "suite"], "an entry that is no suite")
-    request = replace(request, add=entry if entry.name else None)
+    request = replace(request, add=None if entry.name is None else entry)
     return shell.run(lambda progress: run_gate(request, progress), output)
 
 

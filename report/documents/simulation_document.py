@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table, grouped
+from elrcheck.report.document import (
+    Block,
+    Headline,
+    Labelled,
+    Line,
+    Number,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Table,
+    grouped,
+)
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_words import settings_of, several
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
@@ -52,7 +63,7 @@ def _tables(report: SimulationReport) -> Iterator[Block]:
                 result.kind,
                 result.verdict if result.verdict != "inconclusive" else "not seen",
                 result.steps,
-                result.walk,
+                None if result.walk is None else Number(result.walk),
             )
             for result in report.properties
         ],

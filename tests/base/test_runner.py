@@ -15,7 +15,7 @@ from elrcheck.base.errors import EnvironmentFault, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.journal import Journal
-from elrcheck.base.runner.runner import Processes, each, run_tasks
+from elrcheck.base.runner.runner import Processes, _TaskProcess, each, run_tasks
 from support.worker_tasks import DEADLY, ENDLESS, WRONG, Counting, raise_unsendable, square
 
 
@@ -100,3 +100,18 @@ def test_a_journal_goes_on_after_a_line_that_a_kill_cut_short(tmp_path: Path) ->
     with pytest.raises(UsageFault, match="not an answer") as caught:
         journal_of(file).read("head")
     assert caught.value.where == f"{file}:5"
+
+
+def test_answers_that_arrive_with_a_fault_are_handed_on_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    receive = _TaskProcess.receive
+
+    def receive_at_last(member: _TaskProcess[Any]) -> tuple[str, Any]:
+        while (message := receive(member)) is None:
+            time.sleep(0.01)
+        return message
+
+    monkeypatch.setattr(_TaskProcess, "receive", receive_at_last)
+    answers = run_tasks(Processes(Counting(), [WRONG, 2], 2))
+    assert next(answers) == (4, 1)
+    with pytest.raises(UsageFault):
+        next(answers)

@@ -206,6 +206,7 @@ def test_wrong_use(invoke: Invoke, tmp_path: Path) -> None:
         (("--fail-on", "drift,drip"), "'drip' is not one of"),
         (("--add", "a"), "the entry `a` exists already"),
         (("--add", "a b"), "no name of an entry"),
+        (("--add", ""), "no name of an entry"),
         (("--add", "b", "--proof", "--liveness"), "--proof does not support liveness properties"),
         ((), "elrcheck-baseline.toml:2 (a)"),
     ):
