@@ -87,6 +87,7 @@ def check(
     scope: Place = "three-brokers",
     settings: Settings | None = None,
     *,
+    model: Place | None = None,
     properties: Words = (),
     workers: int | None = None,
     max_depth: int | None = None,
@@ -109,6 +110,7 @@ def check(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
@@ -252,6 +254,7 @@ def simulate(
     scope: Place = "three-brokers",
     settings: Settings | None = None,
     *,
+    model: Place | None = None,
     properties: Words = (),
     seed: int | None = None,
     walks: int | None = None,
@@ -268,6 +271,7 @@ def simulate(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
     properties: Check only these properties, by id, name or glob.
     seed: Random seed; by default a fresh one, which the report prints.
     walks: Number of walks; by default 100000, or as many as `time_budget` allows.

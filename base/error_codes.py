@@ -38,6 +38,7 @@ USAGE: Mapping[str, str] = {
     "liveness-option": "The option does not apply to liveness properties.",
     "mixed-properties": "The selection mixes liveness properties with others.",
     "simulate-liveness": "Random walks cannot check a liveness property.",
+    "model-file": "The file given to --model does not run, or declares no model.",
     # names
     "bad-expression": "The expression given to --eval could not be parsed.",
     "ambiguous-name": "The name has several meanings.",

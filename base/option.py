@@ -121,7 +121,7 @@ class Declared:
 def options_of(kind: Any, default: Any = MISSING, whole: bool = False) -> Iterator[Declared]:
     """Yield the options of a request, with those of the requests inside it in their places.
 
-    default: a request with the defaults. whole: a request inside it that has an Option is one option itself.
+    default: a request with the defaults. whole: a request inside it whose Option has a help is one option itself.
     """
     hints = _hints(kind)
     for field in fields(kind):
@@ -142,7 +142,7 @@ def expand(name: str, hint: Any, default: Any, whole: bool = False) -> Iterator[
     kind, option = unwrap(hint)
     if option is not None and option.only == "nowhere":
         return
-    if is_dataclass(kind) and not (whole and option):
+    if is_dataclass(kind) and not (whole and option and option.help):
         parts = option.parts if option else ()
         yield from (inner for inner in options_of(kind, default, whole) if not parts or inner.name in parts)
     elif option is not None:

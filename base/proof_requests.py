@@ -14,7 +14,15 @@ from elrcheck.base.common_options import (
     run_dir_option,
 )
 from elrcheck.base.option import Option
-from elrcheck.base.requests import GATE_FAIL_ON, GUARD_SCOPE, GateFailOn, ProofAssumption, ProofSolver, Selection
+from elrcheck.base.requests import (
+    GATE_FAIL_ON,
+    GUARD_SCOPE,
+    GateFailOn,
+    KafkaSelection,
+    ProofAssumption,
+    ProofSolver,
+    Selection,
+)
 
 AllVariants: TypeAlias = Annotated[bool, Option("With --controller: prove every variant.")]
 Brokers: TypeAlias = Annotated[
@@ -38,7 +46,7 @@ Solver: TypeAlias = Annotated[
 class ProveRequest:
     """Prove properties by induction."""
 
-    selection: Selection = field(default_factory=Selection)
+    selection: KafkaSelection = field(default_factory=Selection)
     properties: Properties = ()
     workers: Workers = None
     timeout: ObligationTime = None
@@ -73,7 +81,7 @@ class CertificateRequest:
 class ControllerRequest:
     """Prove the controller's rules."""
 
-    selection: Selection = field(default_factory=Selection)
+    selection: KafkaSelection = field(default_factory=Selection)
     all_variants: AllVariants = False
     brokers: Brokers = None
     rules: Annotated[tuple[str, ...], Option("Prove only these rules, by id, name or glob")] = ()
@@ -131,7 +139,7 @@ class MutateRequest:
             complete="actions",
         ),
     ] = ()
-    selection: Selection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
+    selection: KafkaSelection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
     timeout: Annotated[
         float | None,
         Option(
@@ -165,7 +173,7 @@ class NewEntry:
             metavar="NAME",
         ),
     ] = None
-    selection: Selection = field(default_factory=Selection)
+    selection: KafkaSelection = field(default_factory=Selection)
     properties: Properties = ()
     liveness: Liveness = False
     max_depth: Annotated[int | None, Option("Stop after this many steps.", least=1, group="Limits")] = None

@@ -83,6 +83,19 @@ class Selection:
             positional=True,
         ),
     ] = ()
+    model: Annotated[
+        Path | None,
+        Option(
+            "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
+            metavar="FILE",
+            kind="path",
+            group="Model",
+        ),
+    ] = None
+
+
+KafkaSelection: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]
+"""The selection of a verb that only knows Kafka's partition."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +233,7 @@ class SweepRequest:
         ),
     ] = ()
     grid: Annotated[Path | None, Option("A TOML file with [axes], [[exclude]] and [[include]].", kind="file")] = None
-    selection: Selection = field(default_factory=Selection)
+    selection: KafkaSelection = field(default_factory=Selection)
     properties: Properties = ()
     limits: Limits = field(default_factory=Limits)
     stop_at_first: StopAtFirst = False

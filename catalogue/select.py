@@ -7,28 +7,53 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+from typing import Any
 
-from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
-from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import build_config, config_fields, config_values, find_scope, parse_overrides
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean, suggest
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
+from elrcheck.base.typed.configuration import (
+    build_config,
+    config_fields,
+    config_values,
+    find_scope,
+    load_scope,
+    parse_overrides,
+)
+from elrcheck.catalogue.model_file import compiled_model, read_model
+from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
+from elrcheck.lang.load import DEFAULT, Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS, Variant, variant_named, variant_names
 
 MOST = 1000
 """Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
+MOST_MEMBERS = 62
+"""The most elements of `config.brokers`: a set of them is packed into one number."""
 
 
 @dataclass(frozen=True)
 class Selected:
-    """A resolved selection. overrides: the values given by `--set`, typed."""
+    """A resolved selection. overrides: the values given by `--set`, typed.
+
+    config: a `Config` of Kafka's partition, or that of the model in `file`, if the user names one.
+    """
 
     variant: str
     scope: str
-    config: Config
+    config: Any
     overrides: dict[str, object]
+    file: Path | None = None
+
+    def checked_model(self) -> Model:
+        """Return the model with its safety properties and witnesses."""
+        return load_checked_model() if self.file is None else compiled_model(self.file)
+
+    def whole_model(self) -> Model:
+        """Return the model with all its properties, including liveness."""
+        return load_whole_model() if self.file is None else compiled_model(self.file)
 
 
 def find_variant(name: str) -> Variant:
@@ -42,6 +67,8 @@ def find_variant(name: str) -> Variant:
     if released is not None:
         return released[1]
     help = did_you_mean(name, variant_names())
+    if suggest(name, variant_names()) is None:
+        help += "; --model FILE names another model than Kafka's partition"
     raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=help)
 
 
@@ -62,12 +89,43 @@ def release_numbers(release: str) -> tuple[int, ...]:
 
 def resolve(selection: Selection) -> Selected:
     """Resolve a selection: the variant's knobs, overridden by the scope, then by `--set`."""
+    if selection.model is not None:
+        return _resolve_in(selection.model, selection)
     variant = find_variant(selection.variant)
     scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
     overrides = parse_overrides(Config, selection.overrides)
     config = build_config(Config, variant.knobs, scope.values, overrides)
     reject_impossible(config)
     return Selected(variant.name, selection.scope, config, overrides)
+
+
+def _resolve_in(file: Path, selection: Selection) -> Selected:
+    """Resolve a selection in a model of the user; the defaults of its configuration count as a variant and a scope."""
+    declared = read_model(file)
+    variant = file.stem if selection.variant == DEFAULT_VARIANT else selection.variant
+    scope = DEFAULT if selection.scope == DEFAULT_SCOPE else selection.scope
+    layers = []
+    variants, scopes = {file.stem: {}, **declared.variants}, {DEFAULT: {}, **declared.scopes}
+    for what, name, named in (("variant", variant, variants), ("scope", scope, scopes)):
+        if name in named:
+            layers.append(named[name])
+        elif what == "scope" and name.endswith(".toml"):
+            layers.append(load_scope(Path(name), config_fields(declared.config)).values)
+        else:
+            help = did_you_mean(name, named)
+            raise UsageFault(f"unknown-{what}", f"unknown {what} `{name}`", where=str(file), help=help)
+    overrides = parse_overrides(declared.config, selection.overrides)
+    config: Any = build_config(declared.config, *layers, overrides)
+    if not 1 <= config.broker_count <= MOST_MEMBERS:
+        message = f"expected 1 to {MOST_MEMBERS} elements of `brokers`, not {config.broker_count}"
+        raise UsageFault("config-bad-value", message, where=str(file))
+    return Selected(variant, scope, config, overrides, file)
+
+
+def partition_config(selection: Selection) -> Config:
+    """Return the configuration of Kafka's partition that a selection means."""
+    config: Config = resolve(selection).config
+    return config
 
 
 def reject_impossible(config: Config) -> None:

@@ -26,7 +26,6 @@ from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.results.check_report import (
@@ -79,8 +78,9 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
         selected = resolve(request.selection)
         place = _place(request, selected, ending)
     report = check_selected(request, selected, progress, place, saved, ending=ending)
-    report = structs.replace(report, extent=extent(selected))
-    if saved is None and not request.fingerprint and request.engine != "spark":
+    if selected.file is None:
+        report = structs.replace(report, extent=extent(selected))
+    if selected.file is None and saved is None and not request.fingerprint and request.engine != "spark":
         from elrcheck.checking.no_effect import with_no_effect
 
         report = with_no_effect(report, request, selected, progress)
@@ -127,7 +127,7 @@ def check_selected(
     if ending is None:
         with contextlib.ExitStack() as own:
             return check_selected(request, selected, progress, place, saved, family, own)
-    model = load_whole_model() if family is None else family.model
+    model = selected.whole_model() if family is None else family.model
     chosen = select_properties(model, request.properties, request.liveness)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family, ending)
     folder = _run_dir(request, chosen, outcome, place)
@@ -155,8 +155,9 @@ def check_selected(
         run_dir=None if folder is None else str(folder),
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
-        vacuous=vacuous(properties, selected.config.records),
+        vacuous=vacuous(properties, selected.config.records) if selected.file is None else None,
         kept=outcome.kept,
+        model=None if selected.file is None else str(selected.file),
     )
 
 
@@ -192,7 +193,7 @@ def _explore(
             raise UsageFault(
                 "liveness-option", "--liveness keeps all states in memory: leave out --fingerprint and --resume"
             )
-        if config.skips_no_news or config.forgets:
+        if selected.file is None and (config.skips_no_news or config.forgets):
             raise UsageFault(
                 "liveness-option",
                 "liveness depends on every step a broker takes: leave out --reduce",

@@ -27,7 +27,6 @@ from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.outcome import projection_of
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.results.drawn_graph import MOST_STATES
 from elrcheck.results.exploration_report import (
@@ -60,7 +59,7 @@ def run_explore(request: ExploreRequest, progress: Progress) -> ExploreReport:
     """Search and describe; raise UsageFault for unknown names or a graph that would be too large."""
     form = _format(request)
     selected = resolve(request.selection)
-    model = load_whole_model()
+    model = selected.whole_model()
     marked = form is not None or request.drawn
     marks = _marks(select_properties(model, request.properties)) if marked else ()
     judged = marks if form is not None else ()  # a report's small graph is judged in plain Python

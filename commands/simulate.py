@@ -22,7 +22,6 @@ from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.guided import Guided, GuidedResult
 from elrcheck.explorer.search.walk import MOST_WALKS, FirstHit, WalkResult, Walks
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -37,7 +36,7 @@ WALKS = 100_000
 def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationReport:
     """Walk and report; raise UsageFault for unknown names."""
     selected = resolve(request.selection)
-    model = load_whole_model()
+    model = selected.whole_model()
     chosen = select_properties(model, request.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         raise UsageFault(
@@ -76,6 +75,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         properties=properties,
         actions=_actions(model, lowered, run.result),
         run_dir=None if folder is None else str(folder),
+        model=None if selected.file is None else str(selected.file),
     )
 
 

@@ -13,7 +13,6 @@ from elrcheck.catalogue.select import resolve
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict
 from elrcheck.stored_traces.tracefile import load_trace
@@ -47,7 +46,7 @@ def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, pr
     """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
     seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
-        loaded = load_trace(path)
+        loaded = load_trace(path, request.selection.model)
         progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.behaviour.origin.property}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds
@@ -79,7 +78,7 @@ def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> t
 
 def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     selected = resolve(request.selection)
-    model = load_checked_model()
+    model = selected.checked_model()
     chosen = (*model.always, *model.sometimes)
     ours = explore(SearchSubject(model, selected.config, chosen), CheckRequest(request.selection), progress)
     progress.stage("TLC counts the states of the exported module")

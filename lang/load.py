@@ -1,20 +1,26 @@
-"""Collects the parts of a model from its modules and compiles them."""
+"""Collects the parts of a model from its modules and compiles them.
+
+A `ProtocolModel` says what the parts are; a file that declares one is a model that commands take::
+
+    MODEL = ProtocolModel(State, Config, scopes={"five": {"rms": 5}})
+"""
 
 from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import ModelConfig, Role
-from elrcheck.lang.source import ModelError, dispatch_of, error_at
+from elrcheck.lang.source import ModelError, dispatch_of, error_at, near
 from elrcheck.lang.types import Ty, record_fields, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
@@ -34,6 +40,8 @@ class Model:
     lemmas: tuple[Fn, ...]
     leads_to: tuple[Fn, ...]
     fns: Mapping[str, Fn]
+    member: str = "process"
+    """What an explanation calls an element of `config.brokers`."""
     origin: str = field(default="", init=False)
     """A digest of what the model was read from, if it is as its files have it: a changed copy has none."""
 
@@ -72,10 +80,12 @@ class LazyFunctions(Mapping[str, Fn]):
         return len(self._all)
 
 
-def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False) -> Model:
+def load(
+    state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False, member: str = "process"
+) -> Model:
     """Compile the decorated functions of the modules; ModelError names the place of a mistake.
 
-    lazily: see `Frontend`.
+    lazily: see `Frontend`. member: see `Model`.
     """
     frontend = Frontend(state, config, lazily)
     by_kind: dict[str, list[Fn]] = {}
@@ -101,6 +111,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
         lemmas=tuple(by_kind.get("lemma", ())),
         leads_to=tuple(by_kind.get("leads_to", ())),
         fns=LazyFunctions(frontend) if lazily else frontend.fns,
+        member=member,
     )
 
 
@@ -171,6 +182,46 @@ def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
         if isinstance(getattr(value, "__elr_role__", None), Role) and value.__module__ == module.__name__
     ]
     return sorted(own, key=lambda f: int(f.__code__.co_firstlineno))
+
+
+Settings: TypeAlias = Mapping[str, bool | int | Any]
+"""Values of fields of the configuration, by name; an enum by its member."""
+DEFAULT = "default"
+"""The scope in which the configuration has the defaults of its fields."""
+
+
+@dataclass(frozen=True)
+class ProtocolModel:
+    """A protocol as one declared object.
+
+    state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
+    the one that defines the state. variants, scopes: named settings; a scope wins over a variant. member: what an
+    explanation calls an element of `config.brokers`.
+    """
+
+    state: type
+    config: type
+    modules: Sequence[ModuleType] = ()
+    variants: Mapping[str, Settings] = field(default_factory=dict)
+    scopes: Mapping[str, Settings] = field(default_factory=dict)
+    member: str = "process"
+
+    def __post_init__(self) -> None:
+        for role in ("state", "config"):
+            kind = getattr(self, role)
+            if getattr(kind, "__elr_role__", None) != role:
+                raise ModelError(f"`{getattr(kind, '__name__', kind)}` has no decorator @{role}")
+        names = [part.name for part in fields(self.config)]
+        for what, named in (("variant", self.variants), ("scope", self.scopes)):
+            for name, settings in named.items():
+                for key in settings:
+                    if key not in names:
+                        message = f"{what} `{name}`: {self.config.__name__} has no field `{key}`"
+                        raise ModelError(message, help=near(key, names))
+
+    def load(self) -> Model:
+        """Compile the model; ModelError names the place of a mistake."""
+        return load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],), member=self.member)
 
 
 def domain(ty: Ty, config: ModelConfig) -> Sequence[object]:

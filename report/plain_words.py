@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
@@ -56,3 +57,8 @@ def broker_count(config: Mapping[str, Scalar]) -> int:
     """Return the number of brokers of a run; 0 for a model without brokers."""
     number = config.get("broker_count")
     return number if isinstance(number, int) else 0
+
+
+def of_model(command: str, model: str | None) -> str:
+    """Return a command that continues a run, with the option that names the run's model."""
+    return command if model is None else f"{command} --model {shlex.quote(model)}"

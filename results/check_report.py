@@ -191,6 +191,8 @@ class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     kept: KeptOrigin | None = None
     """Set if the answer is that of an earlier search of the same program; seconds and memory are of that
     search."""
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
 
     @property
     def exit_code(self) -> ExitCode:

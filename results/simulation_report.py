@@ -103,3 +103,5 @@ class SimulationReport(Report, frozen=True, tag="elrcheck.simulation/1"):
     actions: tuple[WalkedAction, ...] = ()
     run_dir: str | None = None
     """Where traces are stored; null when nothing was stored."""
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""

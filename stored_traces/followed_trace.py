@@ -11,7 +11,6 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.select import resolve
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.recorded import Format, read_recorded
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
@@ -41,7 +40,7 @@ def subject_of(path: Path | None, repro: str | None, named: NamedSelection, form
 def of_repro(repro: str, selection: Selection) -> Replayed:
     """Build the trace of an action-index path, and find the first property violated at its end."""
     selected = resolve(selection)
-    model = load_checked_model()
+    model = selected.checked_model()
     plain = PlainModel(model, selected.config)
     states, labels = [plain.initial()], list[Label]()
     for number, word in enumerate(repro.split("/") if repro else [], start=1):

@@ -24,7 +24,6 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
 from elrcheck.catalogue.select import resolve
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace
@@ -129,11 +128,11 @@ def _stored(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
 
 def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "states")
-    model = load_checked_model()
-    states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     about = root.get("#meta").value
     meta = about if isinstance(about, dict) else {}
     selected = resolve(named.over(_exported_selection(meta)))
+    model = selected.checked_model()
+    states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
     brokers = selected.config.broker_count
     for i, state in enumerate(states):
         check_size(model.state_ty, state, root["states"].inside(i), brokers)
@@ -152,7 +151,8 @@ def _exported_selection(meta: Mapping[str, Any]) -> Selection:
 
 def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     _refuse_empty(root, "counterexample", "state")
-    model, selected = load_checked_model(), resolve(named.selection)
+    selected = resolve(named.selection)
+    model = selected.checked_model()
     origin = TraceOrigin.of(selected, source=root.source.name, form="tlc-json")
     behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
@@ -162,7 +162,8 @@ def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
 
 
 def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedStep]:
-    model, selected = load_checked_model(), resolve(named.selection)
+    selected = resolve(named.selection)
+    model = selected.checked_model()
     lines = text.splitlines()
     try:
         printed, loop = _first_trace(list(read_states(lines))), read_loop(lines)

@@ -37,10 +37,10 @@ from typing import Any
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
 from elrcheck.base.errors import did_you_mean
+from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.catalogue.select import resolve
-from elrcheck.invariants.modules import load_checked_model, load_whole_model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin, steps_needed
@@ -75,9 +75,13 @@ def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------ reading
 
 
-def load_trace(path: Path) -> Loaded[Label]:
-    """Load a stored trace, or the first one of a run folder; raise UsageFault if it is invalid."""
-    return loaded_trace(read_json(stored_traces(path)[0], CODES))
+def load_trace(path: Path, file: Path | None = None) -> Loaded[Label]:
+    """Load a stored trace, or the first one of a run folder; raise UsageFault if it is invalid.
+
+    file: that of the model, if it is not Kafka's partition; a trace cannot name one, because a model runs as Python.
+    """
+    named = NamedSelection(Selection(model=file))
+    return loaded_trace(read_json(stored_traces(path)[0], CODES), named)
 
 
 def loaded_trace(root: Node, named: NamedSelection | None = None) -> Loaded[Label]:
@@ -85,7 +89,7 @@ def loaded_trace(root: Node, named: NamedSelection | None = None) -> Loaded[Labe
     frame = _frame(root)
     recorded = frame.origin.selection()
     selected = resolve(recorded if named is None else named.over(recorded))
-    model = load_checked_model() if frame.loop is None else load_whole_model()
+    model = selected.checked_model() if frame.loop is None else selected.whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)
     _check_sizes(behaviour, root, model.state_ty, signatures, selected.config.broker_count)

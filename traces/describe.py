@@ -67,15 +67,15 @@ def talk(fn: Fn, args: Sequence[Argument]) -> Talk | None:
     return Talk(sender, receiver, lost)
 
 
-def because(fn: Fn, args: Sequence[Argument]) -> str:
+def because(fn: Fn, args: Sequence[Argument], member: str) -> str:
     """Explain why a step was enabled: the guards that read the state, or all guards if none does.
 
-    A name of one letter stands for a broker, which the explanation names: `broker 1 is running`.
+    A name of one letter stands for a `member`, which the explanation names: `broker 1 is running`.
     """
     reason = "; ".join(guards_of_state(fn) or guard_names(fn))
     for argument in args:
         if len(argument.name) == 1:
-            reason = re.sub(rf"\b{argument.name}\b", f"broker {argument.value}", reason)
+            reason = re.sub(rf"\b{argument.name}\b", f"{member} {argument.value}", reason)
     return reason
 
 
@@ -98,6 +98,14 @@ def trace_view(
         fn = actions[label.action]
         args = arguments(fn, label.args)
         steps.append(
-            Step(index, label.action, args, because(fn, args), changes(before, after, ty), fn.place, talk(fn, args))
+            Step(
+                index,
+                label.action,
+                args,
+                because(fn, args, model.member),
+                changes(before, after, ty),
+                fn.place,
+                talk(fn, args),
+            )
         )
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -28,6 +28,7 @@ class NamedSelection:
             self.selection.variant if "variant" in self.named or not recorded.variant else recorded.variant,
             self.selection.scope if "scope" in self.named or not recorded.scope else recorded.scope,
             (*recorded.overrides, *self.selection.overrides),
+            self.selection.model,
         )
 
 

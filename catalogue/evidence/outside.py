@@ -10,7 +10,7 @@ from itertools import pairwise
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.events import missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
-from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.select import partition_config
 from elrcheck.model.config import Config
 
 
@@ -63,4 +63,4 @@ def _config(command: str) -> Config:
         return [value for name, value in pairwise(words) if name == option]
 
     (variant,), (scope,) = values_of("--variant"), values_of("--scope")
-    return resolve(Selection(variant=variant, scope=scope, overrides=tuple(values_of("--set")))).config
+    return partition_config(Selection(variant=variant, scope=scope, overrides=tuple(values_of("--set"))))

@@ -255,7 +255,7 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
     """Return the request with its open choices filled in from the run it resumes."""
     run = saved.identity
     if not request.selected:
-        request = replace(request, selection=Selection(run.variant, run.scope, run.overrides))
+        request = replace(request, selection=Selection(run.variant, run.scope, run.overrides, request.selection.model))
     return replace(
         request,
         properties=request.properties or run.properties,

@@ -15,7 +15,6 @@ from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.query_states import evaluate
-from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid
@@ -162,7 +161,7 @@ def sample(named: NamedSelection, seed: int, depth: int) -> Replayed:
     The walk stops early where there is no such step.
     """
     selected = resolve(named.selection)
-    model = load_checked_model()
+    model = selected.checked_model()
     plain, chance = PlainModel(model, selected.config), random.Random(seed)
     states, labels = [plain.initial()], list[Label]()
     for _ in range(depth):

@@ -10,7 +10,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import release_numbers, resolve
+from elrcheck.catalogue.select import partition_config, release_numbers
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.kafka_oracle import BrokerOracle, ControllerOracle, Pairs, open_broker_oracle, open_oracle
@@ -60,8 +60,7 @@ def teams_of(request: ConformRequest, progress: Progress) -> list[Team]:
 
 def config_of(variant: str, request: ConformRequest) -> Config:
     """Return the configuration of the model that is compared."""
-    selected = resolve(Selection(variant, SCOPE, request.overrides))
-    return replace(selected.config, spare_brokers=0)
+    return replace(partition_config(Selection(variant, SCOPE, request.overrides)), spare_brokers=0)
 
 
 def variant_of(version: str) -> str:

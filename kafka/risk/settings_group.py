@@ -11,7 +11,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.catalogue.select import of_release, release_numbers, resolve
+from elrcheck.catalogue.select import of_release, partition_config, release_numbers
 from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant
@@ -53,7 +53,7 @@ class SettingsGroup:
 
     def with_events(self, events: Events) -> Config:
         """Return the configuration in which these events may happen."""
-        return resolve(self.selection(events)).config
+        return partition_config(self.selection(events))
 
     def command(self, events: Events, ident: str) -> str:
         """Return the command that repeats a search with these events; `check` has no property about outages."""

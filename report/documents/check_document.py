@@ -35,7 +35,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
+from elrcheck.report.plain_words import broker_count, from_store, of_model, settings_of, several
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
@@ -93,7 +93,7 @@ def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int
     place = _place(violation, report)
     if place is not None:
         yield Labelled("trace", place)
-        yield Labelled("next", f"elrcheck explain {place}")
+        yield Labelled("next", of_model(f"elrcheck explain {place}", report.model))
     yield Line()
 
 
@@ -162,8 +162,10 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Labelled("run", report.run_dir)
     stored = [result.trace for result in report.properties if result.verdict == "reached" and result.trace]
     if stored and detail >= 0:
-        yield Labelled("reached", f"see `elrcheck trace show {report.run_dir}/{stored[0]}`")
-    yield Labelled("resume", search.resumable and f"elrcheck check --resume {search.resumable}")
+        command = of_model(f"elrcheck trace show {report.run_dir}/{stored[0]}", report.model)
+        yield Labelled("reached", f"see `{command}`")
+    resumed = search.resumable and of_model(f"elrcheck check --resume {search.resumable}", report.model)
+    yield Labelled("resume", resumed)
 
 
 def _extent(extent: Extent) -> Iterator[Block]:

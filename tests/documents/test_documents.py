@@ -27,7 +27,7 @@ from support.followed_inside import load_model_once
 # What stands for something in a document, and something that it stands for.
 PLACEHOLDERS = {"COMMAND": "check", "KIND": "variants", "NAME": "P-1", "ACTION": "Fence", "KEY=VALUE": "min_isr=1"}
 # Of what the reader adds to the model; its own tests follow it.
-ADDS_NAMES = ("extending",)
+ADDS_NAMES = ("extending", "own-models")
 
 
 @pytest.fixture

@@ -46,6 +46,10 @@ def test_traces(tmp_path: Path) -> None:
     follow_inside(found, tmp_path)
 
 
+def test_own_models(tmp_path: Path) -> None:
+    follow(blocks_of("own-models"), tmp_path, environment(tmp_path))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_page(name: str, tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""The model in a file or folder that the user names; it runs as Python, like a `conftest.py` of pytest."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import sys
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.lang.load import Model, ProtocolModel
+from elrcheck.lang.source import ModelError
+
+CODE = "model-file"
+PREFIX = "elrcheck_model_"
+"""How the modules of such files are named in this process, so that no installed module is shadowed."""
+
+
+@functools.cache
+def read_model(file: Path) -> ProtocolModel:
+    """Run a model file, or the `__init__.py` of a folder, and return the object that it declares.
+
+    Raise UsageFault if the file does not run, or does not declare exactly one `ProtocolModel`.
+    """
+    module = _run(file)
+    declared = {id(value): value for value in vars(module).values() if isinstance(value, ProtocolModel)}
+    if len(declared) != 1:
+        count = "no" if not declared else "more than one"
+        help = "MODEL = ProtocolModel(State, Config), from elrcheck.lang.load"
+        raise UsageFault(CODE, f"the file declares {count} ProtocolModel", where=str(file), help=help)
+    return next(iter(declared.values()))
+
+
+@functools.cache
+def compiled_model(file: Path) -> Model:
+    """Compile the model of a file; raise UsageFault with the place of a mistake."""
+    try:
+        return read_model(file).load()
+    except ModelError as fault:
+        raise _refused(file, fault) from fault
+
+
+def _run(file: Path) -> ModuleType:
+    source = (file / "__init__.py" if file.is_dir() else file).resolve()
+    if not source.is_file():
+        raise UsageFault(CODE, f"there is no file {source}", help="--model takes a Python file, or a folder with one")
+    name = PREFIX + file.stem.replace("-", "_")
+    folders = [str(file)] if file.is_dir() else None
+    spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
+    if spec is None or spec.loader is None:
+        raise UsageFault(CODE, f"{source} is no Python file", help="its name ends in .py")
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except ModelError as fault:
+        raise _refused(file, fault) from fault
+    except SyntaxError as fault:
+        raise UsageFault(CODE, f"no Python: {fault.msg}", where=f"{fault.filename}:{fault.lineno}") from fault
+    except (Exception, SystemExit) as fault:
+        frames = traceback.extract_tb(fault.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename).is_relative_to(source.parent)]
+        where = f"{own[-1].filename}:{own[-1].lineno}" if own else str(source)
+        raise UsageFault(CODE, f"{type(fault).__name__}: {fault}", where=where) from fault
+    return module
+
+
+def _refused(file: Path, fault: ModelError) -> UsageFault:
+    where, excerpt, help = fault.where or str(file), fault.excerpt or None, fault.help or None
+    return UsageFault("model-source", fault.message, where=where, excerpt=excerpt, help=help)
