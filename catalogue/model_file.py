@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import linecache
 import sys
 import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import TypeAlias
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.lang.load import Model, ProtocolModel
@@ -16,14 +18,32 @@ from elrcheck.lang.source import ModelError
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
 """How the modules of such files are named in this process, so that no installed module is shadowed."""
+Stamps: TypeAlias = tuple[tuple[str, int, int], ...]
+"""Of each source file: its name, when it was written, and its size."""
 
 
-@functools.cache
 def read_model(file: Path) -> ProtocolModel:
     """Run a model file, or the `__init__.py` of a folder, and return the object that it declares.
 
-    Raise UsageFault if the file does not run, or does not declare exactly one `ProtocolModel`.
+    It runs once, and again after a change. Raise UsageFault if it does not run, or does not declare exactly one
+    `ProtocolModel`.
     """
+    return _declared(file, _stamps(file))
+
+
+def compiled_model(file: Path) -> Model:
+    """Compile the model of a file; raise UsageFault with the place of a mistake."""
+    return _compiled(file, _stamps(file))
+
+
+def _stamps(file: Path) -> Stamps:
+    sources = sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
+    states = ((source, source.stat()) for source in sources)
+    return tuple((str(source), state.st_mtime_ns, state.st_size) for source, state in states)
+
+
+@functools.cache
+def _declared(file: Path, stamps: Stamps) -> ProtocolModel:
     module = _run(file)
     declared = {id(value): value for value in vars(module).values() if isinstance(value, ProtocolModel)}
     if len(declared) != 1:
@@ -34,12 +54,17 @@ def read_model(file: Path) -> ProtocolModel:
 
 
 @functools.cache
-def compiled_model(file: Path) -> Model:
-    """Compile the model of a file; raise UsageFault with the place of a mistake."""
+def _compiled(file: Path, stamps: Stamps) -> Model:
     try:
-        return read_model(file).load()
+        return _declared(file, stamps).load()
     except ModelError as fault:
         raise _refused(file, fault) from fault
+
+
+def folders_of_models() -> tuple[Path, ...]:
+    """Return the folders of the models that this process has run."""
+    files = (module.__file__ for name, module in list(sys.modules.items()) if name.startswith(PREFIX))
+    return tuple(Path(file).parent for file in files if file is not None)
 
 
 def _run(file: Path) -> ModuleType:
@@ -51,6 +76,9 @@ def _run(file: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
         raise UsageFault(CODE, f"{source} is no Python file", help="its name ends in .py")
+    for before in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
+        del sys.modules[before]
+    linecache.checkcache()
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

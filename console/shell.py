@@ -288,10 +288,11 @@ def _variable(fault: click.UsageError) -> str | None:
 def _model_mistake(fault: Exception) -> UsageFault | None:
     """Return a usage error if the model source failed to load: that is a mistake in the model, not a bug here."""
     import elrcheck
+    from elrcheck.catalogue.model_file import folders_of_models
     from elrcheck.lang.mistakes import behind
 
     package = Path(str(elrcheck.__file__)).parent
-    mistake = behind(fault, package, ("model", "invariants"))
+    mistake = behind(fault, package, ("model", "invariants"), folders_of_models())
     if mistake is None:
         return None
     place, colon, line = mistake.where.rpartition(":")

@@ -18,16 +18,22 @@ from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at
 
 
-def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> ModelError | None:
-    """Return the mistake behind an exception if it comes from a file in these folders of the package."""
+def behind(
+    fault: BaseException, package: Path, folders: Sequence[str], models: Sequence[Path] = ()
+) -> ModelError | None:
+    """Return the mistake behind an exception if it comes from a file in these folders of the package.
+
+    models: folders with models of the user, in which every function is the user's.
+    """
     if isinstance(fault, ModelError):
         return fault
-    owned = [package / folder for folder in folders]
+    owned = [*(package / folder for folder in folders), *models]
     if isinstance(fault, SyntaxError):
         return _syntax(fault, owned)
     foreign = isinstance(fault, ModuleNotFoundError) and not (fault.name or "").startswith("elrcheck.")
-    frames = [f for f in traceback.walk_tb(fault.__traceback__) if package in Path(_file(f[0])).parents]
     ours = [package / "lang", *owned]
+    files = ((f, Path(_file(f[0]))) for f in traceback.walk_tb(fault.__traceback__))
+    frames = [f for f, file in files if package in file.parents or file.parent in models]
     if foreign or not frames or Path(_file(frames[-1][0])).parent not in ours:
         return None
     description = f"{type(fault).__name__}: {fault}"
@@ -36,6 +42,8 @@ def behind(fault: BaseException, package: Path, folders: Sequence[str]) -> Model
             continue
         if not frame.f_code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
             return error_at(_file(frame), line, description, "the module cannot be imported before this is right")
+        if Path(_file(frame)).parent in models and not _is_rule(frame):
+            return error_at(_file(frame), line, f"{description}, in {frame.f_code.co_name}")
         if _is_rule(frame):
             help = "the compiled model reads a blank value where plain Python stops: ask for it before"
             return error_at(_file(frame), line, f"{description}, in {frame.f_code.co_name} in plain Python", help)

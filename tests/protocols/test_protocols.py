@@ -81,6 +81,16 @@ def test_a_guard_less_is_found_and_its_trace_serves_all_verbs(broken: Path, invo
     assert "459 distinct" in invoke("explore", *model)[1]
 
 
+def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a notebook, where one process checks a model after each edit."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "edited.py"
+    for text in (TWO_PHASE.read_text(), replaced(TWO_PHASE.read_text(), GUARD, ABORT)):
+        file.write_text(text)
+        verdict = elrcheck.check(model=file).verdict
+    assert verdict == "violated"
+
+
 def test_a_trace_does_not_run_the_model_that_made_it(broken: Path, invoke: Invoke) -> None:
     invoke("check", "--model", str(broken), "--run-dir", "run")
     stored = Path("run/P-1.trace.json")
@@ -132,6 +142,22 @@ def test_a_mistake_in_a_model_has_its_place(old: str, new: str, says: str, invok
     file.write_text(replaced(TWO_PHASE.read_text(), old, new, 1))
     code, _, err = invoke("check", "--model", str(file))
     assert code == 2 and says in err and "mine.py" in err and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("        return self.rms\n", "        return self.rms // 0\n"),
+        ("        return Universe(range(self.rms))", "        return Universe(range(self.nothing))"),
+    ],
+)
+def test_a_mistake_that_shows_when_the_model_runs_is_no_bug_here(
+    old: str, new: str, invoke: Invoke, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(replaced(TWO_PHASE.read_text(), old, new, 1))
+    code, _, err = invoke("check", "--model", str(file))
+    assert code == 2 and "error[model-source]" in err and "mine.py:" in err
 
 
 @pytest.mark.parametrize(
