@@ -50,6 +50,17 @@ BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
 Builtin: TypeAlias = Callable[["Calls", ast.Call, Env], Value]
 
 
+def _nested(name: str, generator: ast.GeneratorExp) -> ast.GeneratorExp:
+    """Return the comprehension over the first 'for', whose element is all or any over the others."""
+    first, *others = generator.generators
+    rest = ast.GeneratorExp(generator.elt, others)
+    element = ast.Call(ast.Name(name, ast.Load()), [rest], [])
+    nested = ast.copy_location(ast.GeneratorExp(element, [first]), generator)
+    for node in (rest, element, element.func):
+        ast.copy_location(node, generator)
+    return nested
+
+
 class Calls(Scope):
     """Everything written as NAME(...)."""
 
@@ -266,10 +277,14 @@ class Calls(Scope):
     # ------------------------------------------------------------------------- comprehensions
 
     def _binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> Expression:
-        """Compile all/any/sum/min/max/tuple/frozenset/next over one 'for'."""
+        """Compile all/any/sum/min/max/tuple/frozenset/next over one 'for'; all and any over several, nested."""
         loop = generator.generators[0]
-        if len(generator.generators) != 1 or not isinstance(loop.target, ast.Name):
-            self.source.error(generator, "one 'for' with one simple name for each comprehension")
+        if not isinstance(loop.target, ast.Name):
+            self.source.error(generator, "each 'for' binds one simple name")
+        if len(generator.generators) > 1:
+            if name not in ("all", "any"):
+                self.source.error(generator, f"{name}() takes one 'for'; only all() and any() take several")
+            generator = _nested(name, generator)
         self._only(name, node)
         variable, domain, kind, inner = self._domain(loop.target.id, loop.iter, env)
         condition: Expression | None = None

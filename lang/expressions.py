@@ -179,6 +179,11 @@ class Expressions(Calls):
 
     def _compare(self, operator: str, ln: ast.expr, rn: ast.expr, env: Env, node: ast.AST) -> Expression:
         if operator in ("In", "NotIn"):
+            if isinstance(rn, ast.Tuple) and rn.elts:
+                left = self.part(ln, env)
+                equal = tuple(self._equality(left, self.part(each, env), node) for each in rn.elts)
+                one_of = equal[0] if len(equal) == 1 else Junction("or", equal)
+                return one_of if operator == "In" else Not(one_of)
             left, right = self.part(ln, env), self.part(rn, env)
             if right.ty.kind == "seq" and right.ty.elem.kind == "replica":
                 right = Elements(right)

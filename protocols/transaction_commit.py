@@ -62,7 +62,7 @@ def Prepare(c: Config, s: State, r: Replica) -> State:
 def Commit(c: Config, s: State, r: Replica) -> State:
     """A resource manager commits once all have prepared."""
     require(s.rm[r] == Manager.PREPARED, "r is prepared")
-    ready = all(s.rm[each] == Manager.PREPARED or s.rm[each] == Manager.COMMITTED for each in c.brokers)
+    ready = all(s.rm[each] in (Manager.PREPARED, Manager.COMMITTED) for each in c.brokers)
     require(ready, "every manager is prepared or has committed")
     return replace(s, rm=put(s.rm, r, Manager.COMMITTED))
 
@@ -70,7 +70,7 @@ def Commit(c: Config, s: State, r: Replica) -> State:
 @action
 def Abort(c: Config, s: State, r: Replica) -> State:
     """A resource manager aborts while none has committed."""
-    require(s.rm[r] == Manager.WORKING or s.rm[r] == Manager.PREPARED, "r is working or prepared")
+    require(s.rm[r] in (Manager.WORKING, Manager.PREPARED), "r is working or prepared")
     require(all(s.rm[each] != Manager.COMMITTED for each in c.brokers), "no manager has committed")
     return replace(s, rm=put(s.rm, r, Manager.ABORTED))
 
@@ -78,9 +78,7 @@ def Abort(c: Config, s: State, r: Replica) -> State:
 @always("P-1")
 def Consistent(c: Config, s: State) -> bool:
     """No resource manager has aborted while another has committed."""
-    return not (
-        any(s.rm[r] == Manager.ABORTED for r in c.brokers) and any(s.rm[r] == Manager.COMMITTED for r in c.brokers)
-    )
+    return not any(s.rm[p] == Manager.ABORTED and s.rm[q] == Manager.COMMITTED for p in c.brokers for q in c.brokers)
 
 
 @sometimes("W-1")
