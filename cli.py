@@ -20,7 +20,7 @@ from elrcheck.console.shell import end_as_interrupted, run
 from elrcheck.console.verb import EXIT_CODES
 from elrcheck.console.verbs.config_verbs import config
 from elrcheck.console.verbs.export_verbs import export, tlc
-from elrcheck.console.verbs.gate_verbs import gate, init
+from elrcheck.console.verbs.gate_verbs import gate, init, new
 from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce
 from elrcheck.console.verbs.proof_verbs import mutate, prove
 from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
@@ -54,6 +54,7 @@ for command in (
     suite,
     gate,
     init,
+    new,
     replay,
     traces,
     explain,

@@ -84,6 +84,7 @@ USAGE: Mapping[str, str] = {
     "patch-edit": "The patch of a finding does not fit this release of Kafka.",
     "graph-too-large": "The state graph has more states than the limit.",
     "init-exists": "All files that `init` writes already exist.",
+    "new-exists": "A file that `new` writes already exists.",
     "json-malformed": "The input is not JSON of the expected shape.",
     "answers-damaged": "A file does not hold answers of Kafka, or it is damaged.",
     "bootstrap-address": "--bootstrap is not HOST:PORT, or a list of those.",

@@ -43,7 +43,7 @@ def effective_options(
             for option in command.params
             if isinstance(option, click.Option) and option.name in params
         )
-    if not {"variant", "scope", "overrides"} <= set(params):
+    if not {"variant", "scope", "overrides"} <= set(params) or params.get("model") is not None:
         return options, None
     selection = Selection(params["variant"], params["scope"], params["overrides"])
     return options, reduced(selection, bool(params.get("reduce")))

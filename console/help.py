@@ -88,6 +88,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck gate --add small --scope two-brokers --proof",
         "elrcheck gate --only small --update-baseline",
     ),
+    "new": ("elrcheck new lock", "elrcheck new lock --directory models"),
     "init": ("elrcheck init", "elrcheck init --directory project --force"),
     "replay": (
         "elrcheck replay trace.itf.json --variant legacy --scope two-brokers",

@@ -1,4 +1,4 @@
-"""Verbs for continuous integration: gate and init."""
+"""Verbs that set up and guard a project: gate, init and new."""
 
 from __future__ import annotations
 
@@ -64,4 +64,28 @@ def init(
     if origin is None:
         shell.note(f"this elrcheck was installed from this machine: say in {WORKFLOW_PATH} where CI gets it")
     shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
+    return ExitCode.HOLDS
+
+
+@verb(requests="requests")
+def new(
+    shell: Shell,
+    name: Annotated[str, Option(metavar="NAME", argument=True)],
+    *,
+    directory: Annotated[
+        Path,
+        Option(
+            "Folder to write to; by default the current one.", flags="--directory -C", kind="folder", show_default=False
+        ),
+    ] = Path("."),  # a path is immutable
+) -> ExitCode:
+    """Write a small model of a protocol and a test, to change into your own.
+
+    Writes NAME.py, a lock that two processes may take at once, and test_NAME.py; overwrites nothing.
+    """
+    from elrcheck.commands.new import write_new
+
+    for path in write_new(name, directory):
+        shell.write_line(f"wrote    {path}")
+    shell.note(f"next: `elrcheck check --model {directory / name}.py`, then `--variant atomic`")
     return ExitCode.HOLDS
