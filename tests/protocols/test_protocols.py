@@ -25,6 +25,9 @@ COUNTS = {
     ("two_phase", ()): (1146, 288, 11),
     ("two_phase", ("rms=5",)): (58146, 8832, 17),
     ("transaction_commit", ()): (94, 34, 7),
+    ("peterson", ()): (77, 42, 11),
+    ("lock_with_history", ()): (41, 28, 10),
+    ("barrier", ()): (194, 64, 7),
 }
 ABORT = "    return replace(s, rm=put(s.rm, r, Manager.ABORTED))"
 GUARD = f'    require(s.rm[r] == Manager.WORKING, "r is working")\n{ABORT}'
@@ -57,10 +60,21 @@ def test_all_engines_count_what_others_counted(case: tuple[str, tuple[str, ...]]
 
 
 @pytest.mark.tlc
-@pytest.mark.parametrize("name", ["two_phase", pytest.param("transaction_commit", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == "two_phase" else pytest.param(name, marks=pytest.mark.slow)
+        for name in sorted(file.stem for file in PROTOCOLS.glob("*.py"))
+    ],
+)
 def test_tlc_counts_the_same(name: str, invoke: Invoke) -> None:
     code, out, _ = invoke("tlc", "--count", "--model", str(PROTOCOLS / f"{name}.py"), "--format", "json")
     assert (code, json.loads(out)["verdict"]) == (0, "same")
+
+
+def test_peterson_needs_the_turn(invoke: Invoke) -> None:
+    code, out, _ = invoke("check", "--model", str(PROTOCOLS / "peterson.py"), "--set", "yields=false")
+    assert code == 1 and "P-1 MutualExclusion  violated at depth 8" in out
 
 
 @pytest.mark.tlc

@@ -1,0 +1,130 @@
+"""A lock with two auxiliary variables, a history and a stuttering one, so that each step stands for one of Peterson's.
+
+Source: Lock.tla and LockHS.tla of the TLA+ Examples (locks_auxiliary_vars), after L. Lamport and S. Merz, "Auxiliary
+Variables in TLA+", 2017. 28 distinct states, 41 generated, diameter 10.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import replace
+from typing import Annotated
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import Universe, action, always, bound, config, init, put, require, sometimes, state
+from elrcheck.lang.types import Replica, Vec, nat
+
+Pause = Annotated[int, nat("Pause", hi=2)]
+
+
+class At(enum.Enum):
+    """The next step of a process."""
+
+    OUTSIDE = "outside"
+    WAIT = "wait"
+    CRITICAL = "critical"
+    LEAVE = "leave"
+
+
+@config
+class Config:
+    processes: int = 2
+
+    @property
+    def broker_count(self) -> int:
+        return self.processes
+
+    @property
+    def brokers(self) -> Universe:
+        return Universe(range(self.processes))
+
+
+@state
+class State:
+    """turn: whom Peterson's algorithm would have given the turn. pauses: steps in which nothing else happens.
+
+    pausing: the process that makes them, or the last one that did.
+    """
+
+    at: Vec[At]
+    free: bool
+    turn: Replica
+    pauses: Pause
+    pausing: Replica | None
+
+
+@init
+def Init(c: Config) -> State:
+    return State(at=tuple(At.OUTSIDE for p in c.brokers), free=True, turn=0, pauses=0, pausing=None)
+
+
+@bound
+def Bound(c: Config, s: State) -> bool:
+    return True
+
+
+@action
+def Want(c: Config, s: State, p: Replica) -> State:
+    """A process ends its other work."""
+    require(s.pauses == 0, "nobody pauses")
+    require(s.at[p] == At.OUTSIDE, "p is outside")
+    return replace(s, at=put(s.at, p, At.WAIT))
+
+
+@action
+def Take(c: Config, s: State, p: Replica) -> State:
+    """It takes the lock; two pauses follow."""
+    require(s.pauses == 0, "nobody pauses")
+    require(s.at[p] == At.WAIT, "p waits")
+    require(s.free, "the lock is free")
+    return replace(s, at=put(s.at, p, At.CRITICAL), free=False, pauses=2, pausing=p)
+
+
+@action
+def Turn(c: Config, s: State, p: Replica, q: Replica) -> State:
+    """The first pause, in which Peterson's algorithm gives the turn away."""
+    require(s.pauses == 2 and s.pausing == p, "p makes its first pause")
+    require(p != q, "q is the other process")
+    return replace(s, turn=q, pauses=1)
+
+
+@action
+def Pass(c: Config, s: State) -> State:
+    """The second pause."""
+    require(s.pauses == 1, "there is one pause left")
+    return replace(s, pauses=0, pausing=None)
+
+
+@action
+def Finish(c: Config, s: State, p: Replica) -> State:
+    """It ends its critical section."""
+    require(s.pauses == 0, "nobody pauses")
+    require(s.at[p] == At.CRITICAL, "p is in its critical section")
+    return replace(s, at=put(s.at, p, At.LEAVE))
+
+
+@action
+def Release(c: Config, s: State, p: Replica) -> State:
+    """It releases the lock."""
+    require(s.pauses == 0, "nobody pauses")
+    require(s.at[p] == At.LEAVE, "p leaves")
+    return replace(s, at=put(s.at, p, At.OUTSIDE), free=True)
+
+
+@always("P-1")
+def MutualExclusion(c: Config, s: State) -> bool:
+    """Two processes are never in their critical sections at once."""
+    return all(
+        p == q or not (s.at[p] in (At.CRITICAL, At.LEAVE) and s.at[q] in (At.CRITICAL, At.LEAVE))
+        for p in c.brokers
+        for q in c.brokers
+    )
+
+
+@sometimes("W-1")
+def InCriticalSection(c: Config, s: State) -> bool:
+    """A process is in its critical section."""
+    return any(s.at[p] == At.CRITICAL for p in c.brokers)
+
+
+MODEL = ProtocolModel(State, Config)

@@ -1,0 +1,130 @@
+"""Peterson's algorithm: two processes take turns to enter a critical section.
+
+Source: Peterson.tla of the TLA+ Examples (locks_auxiliary_vars), after G. L. Peterson, "Myths about the mutual
+exclusion problem", 1981. 42 distinct states, 77 generated, diameter 11.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import replace
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import Universe, action, always, bound, config, implies, init, put, require, sometimes, state
+from elrcheck.lang.types import Replica, Vec
+
+
+class At(enum.Enum):
+    """The next step of a process."""
+
+    OUTSIDE = "outside"
+    CLAIM = "claim"
+    YIELD = "yield"
+    WAIT = "wait"
+    CRITICAL = "critical"
+    LEAVE = "leave"
+
+
+@config
+class Config:
+    """yields: a process gives the turn to the other one before it waits."""
+
+    processes: int = 2
+    yields: bool = True
+
+    @property
+    def broker_count(self) -> int:
+        return self.processes
+
+    @property
+    def brokers(self) -> Universe:
+        return Universe(range(self.processes))
+
+
+@state
+class State:
+    """claims: who wants to enter. turn: who may enter if both do."""
+
+    at: Vec[At]
+    claims: Vec[bool]
+    turn: Replica
+
+
+@init
+def Init(c: Config) -> State:
+    return State(at=tuple(At.OUTSIDE for p in c.brokers), claims=tuple(False for p in c.brokers), turn=0)
+
+
+@bound
+def Bound(c: Config, s: State) -> bool:
+    return True
+
+
+@action
+def Want(c: Config, s: State, p: Replica) -> State:
+    """A process ends its other work."""
+    require(s.at[p] == At.OUTSIDE, "p is outside")
+    return replace(s, at=put(s.at, p, At.CLAIM))
+
+
+@action
+def Claim(c: Config, s: State, p: Replica) -> State:
+    """It says that it wants to enter."""
+    require(s.at[p] == At.CLAIM, "p claims")
+    return replace(s, at=put(s.at, p, At.YIELD), claims=put(s.claims, p, True))
+
+
+@action
+def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
+    """It gives the turn to the other process."""
+    require(s.at[p] == At.YIELD, "p yields")
+    require(p != q, "q is the other process")
+    return replace(s, at=put(s.at, p, At.WAIT), turn=q if c.yields else s.turn)
+
+
+@action
+def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
+    """It enters unless the other one wants to as well, and has the turn."""
+    require(s.at[p] == At.WAIT, "p waits")
+    require(p != q, "q is the other process")
+    require(implies(s.claims[q], s.turn == p), "q does not want to enter, or p has the turn")
+    return replace(s, at=put(s.at, p, At.CRITICAL))
+
+
+@action
+def Finish(c: Config, s: State, p: Replica) -> State:
+    """It ends its critical section."""
+    require(s.at[p] == At.CRITICAL, "p is in its critical section")
+    return replace(s, at=put(s.at, p, At.LEAVE))
+
+
+@action
+def Leave(c: Config, s: State, p: Replica) -> State:
+    """It withdraws its claim."""
+    require(s.at[p] == At.LEAVE, "p leaves")
+    return replace(s, at=put(s.at, p, At.OUTSIDE), claims=put(s.claims, p, False))
+
+
+@always("P-1")
+def MutualExclusion(c: Config, s: State) -> bool:
+    """Two processes are never in their critical sections at once."""
+    return all(
+        p == q or not (s.at[p] in (At.CRITICAL, At.LEAVE) and s.at[q] in (At.CRITICAL, At.LEAVE))
+        for p in c.brokers
+        for q in c.brokers
+    )
+
+
+@always("P-2")
+def ClaimsAreKnown(c: Config, s: State) -> bool:
+    """A process has a claim from its second step to its last."""
+    return all(s.claims[p] == (s.at[p] not in (At.OUTSIDE, At.CLAIM)) for p in c.brokers)
+
+
+@sometimes("W-1")
+def InCriticalSection(c: Config, s: State) -> bool:
+    """A process is in its critical section."""
+    return any(s.at[p] == At.CRITICAL for p in c.brokers)
+
+
+MODEL = ProtocolModel(State, Config)
