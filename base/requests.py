@@ -343,3 +343,15 @@ class ExploreRequest:
     ] = None
     max_nodes: Annotated[int, Option("Largest graph to write, in states (SVG: 200).", least=1, most=1_000_000)] = 2000
     drawn: Drawn = False
+
+
+@dataclass(frozen=True)
+class TraceFilters:
+    """The part of a trace to show: leaves by glob, steps by number (None: from the first, to the last)."""
+
+    only: Annotated[
+        tuple[str, ...], Option("Show only these leaves of the state: isr, broker[1], or a glob", metavar="LEAF")
+    ] = ()
+    hide: Annotated[tuple[str, ...], Option("Hide these leaves", metavar="LEAF")] = ()
+    first: Annotated[int | None, Option("Show steps from this one on.", flags="--from")] = None
+    last: Annotated[int | None, Option("Show steps up to this one.", flags="--to")] = None

@@ -6,12 +6,12 @@ import fnmatch
 import random
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.requests import TraceFilters
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.query_states import evaluate
@@ -26,23 +26,14 @@ from elrcheck.traces.loaded import Loaded, NamedSelection
 from elrcheck.traces.replay import Replayed
 from elrcheck.traces.truth import reached, violations, with_truths
 
+UNFILTERED = TraceFilters()
 WHOLE = ("trace", "tla", "itf")
 """Notations that need the whole trace with whole states."""
 
 
-@dataclass(frozen=True)
-class Filters:
-    """The part of a trace to show: leaves by glob, steps by number (None: from the first, to the last)."""
-
-    only: tuple[str, ...] = ()
-    hide: tuple[str, ...] = ()
-    first: int | None = None
-    last: int | None = None
-
-
 def show(
     subject: Replayed,
-    filters: Filters = Filters(),
+    filters: TraceFilters = UNFILTERED,
     seed: int | None = None,
     shortened: Shortened | None = None,
     save: Path | None = None,
@@ -73,10 +64,10 @@ def show(
     )
 
 
-def written(subject: Replayed, notation: str, filters: Filters) -> str:
+def written(subject: Replayed, notation: str, filters: TraceFilters = UNFILTERED) -> str:
     """Return the trace in another notation, as text."""
     if notation in WHOLE:
-        if filters != Filters():
+        if filters != UNFILTERED:
             raise UsageFault(
                 "usage-filter",
                 f"{notation} always contains the whole trace: leave out the filters",
@@ -95,9 +86,9 @@ def written(subject: Replayed, notation: str, filters: Filters) -> str:
 # ---------------------------------------------------------------------------- filters
 
 
-def narrowed(view: TraceView, filters: Filters) -> TraceView:
+def narrowed(view: TraceView, filters: TraceFilters) -> TraceView:
     """Apply the filters to a trace. Raise UsageFault for a glob that matches nothing."""
-    if filters == Filters():
+    if filters == UNFILTERED:
         return view
     for word in (*filters.only, *filters.hide):
         if not any(_names_path(word, path) for path in view.initial):
@@ -117,7 +108,7 @@ def _before(view: TraceView, steps: Sequence[Step]) -> dict[str, str]:
     return values
 
 
-def _range(filters: Filters, steps: int) -> tuple[int, int]:
+def _range(filters: TraceFilters, steps: int) -> tuple[int, int]:
     """Return the first and last step to show; (1, 0) for a trace without steps."""
     first = 1 if filters.first is None else filters.first
     last = steps if filters.last is None else filters.last
@@ -131,7 +122,7 @@ def _range(filters: Filters, steps: int) -> tuple[int, int]:
     return first, last
 
 
-def _selected(path: str, filters: Filters) -> bool:
+def _selected(path: str, filters: TraceFilters) -> bool:
     if any(_names_path(word, path) for word in filters.hide):
         return False
     return not filters.only or any(_names_path(word, path) for word in filters.only)

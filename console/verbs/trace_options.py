@@ -20,12 +20,6 @@ OptionalTraceFile: TypeAlias = Annotated[Path | None, trace_file("[FILE]")]
 FileFormat: TypeAlias = Annotated[
     SourceFormat | None, Option("Notation of FILE; by default detected from its content.", flags="--file-format")
 ]
-Only: TypeAlias = Annotated[
-    tuple[str, ...], Option("Show only these leaves of the state: isr, broker[1], or a glob", metavar="LEAF")
-]
-Hide: TypeAlias = Annotated[tuple[str, ...], Option("Hide these leaves", metavar="LEAF")]
-First: TypeAlias = Annotated[int | None, Option("Show steps from this one on.", flags="--from")]
-Last: TypeAlias = Annotated[int | None, Option("Show steps up to this one.", flags="--to")]
 Expressions: TypeAlias = Annotated[
     tuple[str, ...],
     Option(

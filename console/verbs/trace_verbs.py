@@ -13,21 +13,11 @@ from elrcheck.console.help import Commands
 from elrcheck.console.output import PLAIN_REPORT, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
-from elrcheck.console.verbs.trace_options import (
-    As,
-    Expressions,
-    FileFormat,
-    First,
-    Hide,
-    Last,
-    Only,
-    OptionalTraceFile,
-    Save,
-    trace_file,
-)
+from elrcheck.console.verbs.trace_options import As, Expressions, FileFormat, OptionalTraceFile, Save, trace_file
 
 if TYPE_CHECKING:
-    from elrcheck.base.requests import Selection
+    from elrcheck.base.requests import Selection, TraceFilters
+    from elrcheck.results.trace_reports import TraceReport
 
 traces = Commands("trace", help="Show, compare, shorten, sample and build traces.")
 
@@ -37,13 +27,11 @@ def show(
     shell: Shell,
     selection: Selection,
     output: Output,
+    *,
     path: OptionalTraceFile = None,
     repro: Repro = None,
     source_format: FileFormat = None,
-    only: Only = (),
-    hide: Hide = (),
-    first: First = None,
-    last: Last = None,
+    filters: TraceFilters,
     expressions: Expressions = (),
     notation: As = None,
     save: Save = None,
@@ -58,17 +46,12 @@ def show(
 
     if notation is not None and expressions:
         raise UsageFault("usage-eval", "--eval adds to a report: leave out --as")
-    filters = viewing.Filters(only, hide, first, last)
     subject = subject_of(path, repro, selection_of_trace(selection), source_format)
-    if notation is not None:
-        text = viewing.written(subject, notation, filters)
-        viewing.show(subject, filters, save=save)
-        if notation == "tla":
-            shell.note("only the witness module; `elrcheck export trace` writes all files that TLC needs")
-        shell.write(text)
-        return ExitCode.HOLDS
+    text = None if notation is None else viewing.written(subject, notation, filters)
     report = viewing.show(subject, filters, save=save, expressions=expressions)
-    return shell.deliver(report, output)
+    if notation == "tla":
+        shell.note("only the witness module; `elrcheck export trace` writes all files that TLC needs")
+    return _deliver(shell, output, report, text)
 
 
 @verb(requests="requests", formats=PLAIN_REPORT)
@@ -123,10 +106,8 @@ def minimise(
     with shell.open_progress() as progress:
         subject, steps = shorten(subject, property, progress, search, time_budget)
     report = viewing.show(subject, shortened=steps, save=save)
-    if notation is not None:
-        shell.write(viewing.written(subject, notation, viewing.Filters()))
-        return ExitCode.HOLDS
-    return shell.deliver(report, output)
+    text = None if notation is None else viewing.written(subject, notation)
+    return _deliver(shell, output, report, text)
 
 
 @verb(requests="requests", formats=PLAIN_REPORT)
@@ -134,14 +115,12 @@ def sample(
     shell: Shell,
     selection: Selection,
     output: Output,
+    *,
     seed: Seed = None,
     depth: Annotated[
         int, Option("Number of steps; fewer if no action is enabled within the budgets.", least=1, most=100_000)
     ] = 20,
-    only: Only = (),
-    hide: Hide = (),
-    first: First = None,
-    last: Last = None,
+    filters: TraceFilters,
     notation: As = None,
     save: Save = None,
 ) -> ExitCode:
@@ -151,14 +130,11 @@ def sample(
     from elrcheck.commands.trace import show as viewing
     from elrcheck.console.selection_options import selection_of_trace
 
-    filters = viewing.Filters(only, hide, first, last)
     seed = secrets.randbits(32) if seed is None else seed
     subject = viewing.sample(selection_of_trace(selection), seed, depth)
+    text = None if notation is None else viewing.written(subject, notation, filters)
     report = viewing.show(subject, filters, seed=seed, save=save)
-    if notation is not None:
-        shell.write(viewing.written(subject, notation, filters))
-        return ExitCode.HOLDS
-    return shell.deliver(report, output)
+    return _deliver(shell, output, report, text)
 
 
 @verb(requests="requests")
@@ -189,6 +165,14 @@ def step(shell: Shell, *, path: OptionalTraceFile = None, repro: Repro = None, s
     reached = walk(subject, read, shell.write, interactive)
     repro = f"  --repro {reached.repro}" if reached.repro else ""
     shell.write(f"\n{several(len(reached.labels), 'step')}{repro}\n")
+    return ExitCode.HOLDS
+
+
+def _deliver(shell: Shell, output: Output, report: TraceReport, text: str | None) -> ExitCode:
+    """Print the trace in another notation, if there is a text, or else its report."""
+    if text is None:
+        return shell.deliver(report, output)
+    shell.write(text)
     return ExitCode.HOLDS
 
 

@@ -9,9 +9,10 @@ import jsonschema
 import pytest
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import TraceFilters
 from elrcheck.cli import cli
 from elrcheck.commands.trace.query_states import read_query
-from elrcheck.commands.trace.show import Filters, show
+from elrcheck.commands.trace.show import show
 from elrcheck.console.shell import run
 from elrcheck.report.json_report import as_data
 from elrcheck.stored_traces.followed_trace import subject_of
@@ -53,7 +54,7 @@ def test_values_along_a_trace(subject: Replayed, text: str) -> None:
 
 
 def test_values_of_steps(subject: Replayed) -> None:
-    report = show(subject, Filters(first=1, last=3), expressions=("s.partition.isr - t.partition.isr",))
+    report = show(subject, TraceFilters(first=1, last=3), expressions=("s.partition.isr - t.partition.isr",))
     (found,) = report.evaluations
     assert found.step
     assert [(one.at, one.value, one.changed) for one in found.values] == [

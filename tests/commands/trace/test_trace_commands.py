@@ -13,11 +13,11 @@ import pytest
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Silent
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import Selection, TraceFilters
 from elrcheck.cli import cli
 from elrcheck.commands.trace.diff import diff
 from elrcheck.commands.trace.minimise import minimise
-from elrcheck.commands.trace.show import Filters, sample, show, written
+from elrcheck.commands.trace.show import sample, show, written
 from elrcheck.commands.trace.step import step
 from elrcheck.console.shell import run
 from elrcheck.lang.plain import Label, PlainModel
@@ -73,7 +73,7 @@ def test_repro_is_the_same_trace(subject: Replayed) -> None:
 
 def test_filters(subject: Replayed) -> None:
     """Steps 2 to 3, and of the state only what is called isr or lies in broker 0, without its log."""
-    report = show(subject, Filters(("isr", "broker[0]"), ("broker[0].log",), 2, 3))
+    report = show(subject, TraceFilters(("isr", "broker[0]"), ("broker[0].log",), 2, 3))
     assert [one.index for one in report.trace.steps] == [2, 3]
     assert report.trace.steps[0].changes == ()
     assert [c.path for c in report.trace.steps[1].changes] == [
@@ -89,7 +89,7 @@ def test_filters(subject: Replayed) -> None:
 
 
 def test_globs_take_brackets_as_they_are(subject: Replayed) -> None:
-    report = show(subject, Filters(("broker[0].view.*",)))
+    report = show(subject, TraceFilters(("broker[0].view.*",)))
     changed = {c.path for one in report.trace.steps for c in one.changes}
     assert changed and all(path.startswith("broker[0].view.") for path in changed)
 
@@ -97,27 +97,27 @@ def test_globs_take_brackets_as_they_are(subject: Replayed) -> None:
 @pytest.mark.parametrize(
     ("filters", "says"),
     [
-        (Filters(only=("irs",)), "nothing in the state is called `irs`"),
-        (Filters(first=0), "no step 0"),
-        (Filters(last=5), "no step 5"),
+        (TraceFilters(only=("irs",)), "nothing in the state is called `irs`"),
+        (TraceFilters(first=0), "no step 0"),
+        (TraceFilters(last=5), "no step 5"),
     ],
 )
-def test_filters_that_mean_nothing(subject: Replayed, filters: Filters, says: str) -> None:
+def test_filters_that_mean_nothing(subject: Replayed, filters: TraceFilters, says: str) -> None:
     with pytest.raises(UsageFault, match=says):
         show(subject, filters)
 
 
 def test_notations(subject: Replayed, tmp_path: Path) -> None:
     path = tmp_path / "again.trace.json"
-    path.write_text(written(subject, "trace", Filters()))
+    path.write_text(written(subject, "trace", TraceFilters()))
     assert load_trace(path).behaviour.states == subject.states
-    itf = itf_py.trace_from_json(json.loads(written(subject, "itf", Filters())))
+    itf = itf_py.trace_from_json(json.loads(written(subject, "itf", TraceFilters())))
     assert len(itf.states) == 5
-    assert written(subject, "tla", Filters()).startswith("---- MODULE LegacyTwoBrokers_P8 ----")
-    assert "1. Fence(b=1)" not in written(subject, "mermaid", Filters(first=2))
-    assert 's3 -> s4 [label="Crash(b=0, keep=0)"]' in written(subject, "dot", Filters())
+    assert written(subject, "tla", TraceFilters()).startswith("---- MODULE LegacyTwoBrokers_P8 ----")
+    assert "1. Fence(b=1)" not in written(subject, "mermaid", TraceFilters(first=2))
+    assert 's3 -> s4 [label="Crash(b=0, keep=0)"]' in written(subject, "dot", TraceFilters())
     with pytest.raises(UsageFault, match="leave out the filters"):
-        written(subject, "tla", Filters(first=2))
+        written(subject, "tla", TraceFilters(first=2))
 
 
 def test_a_damaged_trace_is_for_replay(story: Loaded[Label], tmp_path: Path) -> None:
