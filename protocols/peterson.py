@@ -10,7 +10,22 @@ import enum
 from dataclasses import replace
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import Universe, action, always, bound, config, implies, init, put, require, sometimes, state
+from elrcheck.lang.marks import Fair
+from elrcheck.lang.runtime import (
+    LeadsTo,
+    Universe,
+    action,
+    always,
+    bound,
+    config,
+    implies,
+    init,
+    leads_to,
+    put,
+    require,
+    sometimes,
+    state,
+)
 from elrcheck.lang.types import Replica, Vec
 
 
@@ -67,14 +82,14 @@ def Want(c: Config, s: State, p: Replica) -> State:
     return replace(s, at=put(s.at, p, At.CLAIM))
 
 
-@action
+@action(fairness=Fair("a process that wants to enter does not stop"))
 def Claim(c: Config, s: State, p: Replica) -> State:
     """It says that it wants to enter."""
     require(s.at[p] == At.CLAIM, "p claims")
     return replace(s, at=put(s.at, p, At.YIELD), claims=put(s.claims, p, True))
 
 
-@action
+@action(fairness=Fair("a process that wants to enter does not stop"))
 def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
     """It gives the turn to the other process."""
     require(s.at[p] == At.YIELD, "p yields")
@@ -82,7 +97,7 @@ def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
     return replace(s, at=put(s.at, p, At.WAIT), turn=q if c.yields else s.turn)
 
 
-@action
+@action(fairness=Fair("a process that wants to enter does not stop"))
 def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
     """It enters unless the other one wants to as well, and has the turn."""
     require(s.at[p] == At.WAIT, "p waits")
@@ -91,14 +106,14 @@ def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
     return replace(s, at=put(s.at, p, At.CRITICAL))
 
 
-@action
+@action(fairness=Fair("a process that wants to enter does not stop"))
 def Finish(c: Config, s: State, p: Replica) -> State:
     """It ends its critical section."""
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
 
 
-@action
+@action(fairness=Fair("a process that wants to enter does not stop"))
 def Leave(c: Config, s: State, p: Replica) -> State:
     """It withdraws its claim."""
     require(s.at[p] == At.LEAVE, "p leaves")
@@ -119,6 +134,12 @@ def MutualExclusion(c: Config, s: State) -> bool:
 def ClaimsAreKnown(c: Config, s: State) -> bool:
     """A process has a claim from its second step to its last."""
     return all(s.claims[p] == (s.at[p] not in (At.OUTSIDE, At.CLAIM)) for p in c.brokers)
+
+
+@leads_to("V-1")
+def NobodyStarves(c: Config, s: State, p: Replica) -> LeadsTo:
+    """A process that claims enters its critical section."""
+    return LeadsTo(premise=s.at[p] in (At.YIELD, At.WAIT), conclusion=s.at[p] == At.CRITICAL)
 
 
 @sometimes("W-1")

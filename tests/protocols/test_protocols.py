@@ -77,6 +77,16 @@ def test_peterson_needs_the_turn(invoke: Invoke) -> None:
     assert code == 1 and "P-1 MutualExclusion  violated at depth 8" in out
 
 
+def test_nobody_starves_in_peterson_and_a_model_without_fairness_shows_why(invoke: Invoke, tmp_path: Path) -> None:
+    text = (PROTOCOLS / "peterson.py").read_text()
+    fair = '(fairness=Fair("a process that wants to enter does not stop"))'
+    unfair = tmp_path / "unfair.py"
+    unfair.write_text(replaced(text, f"@action{fair}\ndef Enter", "@action\ndef Enter", 1))
+    assert invoke("check", "--liveness", "--model", str(PROTOCOLS / "peterson.py"))[0] == 0
+    code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
+    assert code == 1 and "V-1 NobodyStarves  violated" in out
+
+
 @pytest.mark.tlc
 def test_a_guard_less_is_found_and_its_trace_serves_all_verbs(broken: Path, invoke: Invoke) -> None:
     code, out, _ = invoke("check", "--model", str(broken))
