@@ -83,13 +83,13 @@ def uniform(program: Program, seed: int, most: int) -> WalkRun:
     """Walk uniformly until the end of the block with the first violation."""
     walks = Walks(program, seed, DEPTH, cache=KernelCache())
     result = walks.run(most // DEPTH, stop_at_first=True)
-    return WalkRun(result.begun + result.steps if result.first else None, result.seconds)
+    return WalkRun(result.states if result.first else None, result.seconds)
 
 
 def directed(program: Program, seed: int, most: int) -> WalkRun:
     """Run guided walks until the first violation, to the state."""
     result = Guided(program, seed, DEPTH, cache=KernelCache()).run(most, stop_at_first=True)
-    states = min((hit.states for hit in result.first.values()), default=None)
+    states = min((hit.states for hit in result.first.values() if hit.states is not None), default=None)
     return WalkRun(states if states is not None and states <= most else None, result.seconds)
 
 

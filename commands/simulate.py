@@ -7,8 +7,6 @@ plain Python (`replay.py`) and stored like every other trace.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
@@ -20,7 +18,7 @@ from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder
 from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.guided import Guided, GuidedResult
+from elrcheck.explorer.search.guided import Guided
 from elrcheck.explorer.search.walk import MOST_WALKS, FirstHit, WalkResult, Walks
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -49,17 +47,31 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     seed = secrets.randbits(32) if request.seed is None else request.seed
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
-    run = (_run_guided if request.guided else _run_random)(lowered, request, seed, progress)
+    walker: Walks | Guided
+    if request.guided:  # in one thread
+        walker = Guided(lowered.program, seed, request.depth, cache=KernelCache())
+        walks = walker.walks
+    else:
+        workers = request.workers or processors()
+        walker = walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())
+    progress.stage(f"walking, guided, seed {seed}" if request.guided else f"walking, seed {seed}")
+    result = walker.run(
+        request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
+        seconds=request.time_budget,
+        stop_at_first=request.stop_at_first,
+        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
+    )
+    hits = result.first
     findings = {
-        fn.ident: replay_finding(model, selected.config, fn, [lowered.decode(row) for row in run.trace(number)])
+        fn.ident: replay_finding(model, selected.config, fn, _states(lowered, walks, hits[number]))
         for number, fn in enumerate(chosen)
-        if number in run.first and fn.kind == "always"
+        if number in hits and fn.kind == "always"
     }
     word = "guided" if request.guided else "simulate"
     folder = request.run_dir or (run_folder(selected, word, seed, request.depth) if findings else None)
     stored = store_findings(folder, selected, findings) if folder is not None else {}
     properties = tuple(
-        _property(fn, run.first.get(number), run.states.get(number), findings.get(fn.ident), stored.get(fn.ident))
+        _property(fn, hits.get(number), findings.get(fn.ident), stored.get(fn.ident))
         for number, fn in enumerate(chosen)
     )
     return SimulationReport(
@@ -69,109 +81,43 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         config=config_values(selected.config),
         seed=seed,
         depth=request.depth,
-        workers=run.walks.workers,
-        detail=_detail(run.walks),
-        search=run.report,
+        workers=walks.workers,
+        detail=_detail(walks),
+        search=_report(lowered, request, result),
         properties=properties,
-        actions=_actions(model, lowered, run.result),
+        actions=_actions(model, lowered, result),
         run_dir=None if folder is None else str(folder),
         model=None if selected.file is None else str(selected.file),
     )
 
 
-@dataclass(frozen=True)
-class SimulationRun:
-    """The walks of one simulation. first: where the check of each number was hit first.
-
-    states: the states visited until then, if they are counted. trace: returns the rows of the walk that hit a check.
-    """
-
-    walks: Walks
-    result: WalkResult | GuidedResult
-    report: WalksReport
-    first: Mapping[int, FirstHit]
-    states: Mapping[int, int]
-    trace: Callable[[int], Iterable[tuple[int, ...]]]
-
-
-def _run_random(lowered: Lowered, request: SimulateRequest, seed: int, progress: Progress) -> SimulationRun:
-    """Walk at random; a walk that hits a check is repeated when its trace is needed."""
-    workers = request.workers or processors()
-    walks = Walks(lowered.program, seed, request.depth, workers=workers, cache=KernelCache())
-    progress.stage(f"walking, seed {seed}")
-    result = walks.run(
-        _number_of_walks(request),
-        seconds=request.time_budget,
-        stop_at_first=request.stop_at_first,
-        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
-    )
-    states = result.begun + result.steps
-    report = WalksReport(
+def _report(lowered: Lowered, request: SimulateRequest, result: WalkResult) -> WalksReport:
+    leaves = lowered.program.leaves
+    return WalksReport(
         walks=result.begun,
         ended=result.ended,
         steps=result.steps,
-        states=states,
+        states=result.states,
         deepest=result.deepest,
         deadlocks=result.deadlocks,
         blocked=result.blocked,
         distinct_estimate=round(result.distinct, 1),
         distinct_error=round(result.error, 1),
         seconds=round(result.seconds, 3),
-        states_per_second=round(states / result.seconds, 1) if result.seconds > 0 else 0.0,
-        stopped_by=result.reason,
-        overflows=_overflows(lowered, result),
-    )
-
-    def trace(check: int) -> Iterable[tuple[int, ...]]:
-        return walks.replayed(result.first[check].walk, result.first[check].step)
-
-    return SimulationRun(walks, result, report, result.first, {}, trace)
-
-
-def _run_guided(lowered: Lowered, request: SimulateRequest, seed: int, progress: Progress) -> SimulationRun:
-    """Walk in one thread from states that few walks have left."""
-    guided = Guided(lowered.program, seed, request.depth, cache=KernelCache())
-    progress.stage(f"walking, guided, seed {seed}")
-    result = guided.run(
-        _number_of_walks(request),
-        seconds=request.time_budget,
-        stop_at_first=request.stop_at_first,
-        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
-    )
-    report = WalksReport(
-        walks=result.walks,
-        ended=result.walks,
-        steps=result.steps,
-        states=result.states,
-        deepest=result.deepest,
-        deadlocks=result.deadlocks,
-        blocked=0,
-        distinct_estimate=float(result.distinct),
-        distinct_error=0.0,
-        seconds=round(result.seconds, 3),
         states_per_second=round(result.states / result.seconds, 1) if result.seconds > 0 else 0.0,
         stopped_by=result.reason,
-        overflows=_overflows(lowered, result),
-        guided=True,
+        overflows={leaves[leaf].path: count for leaf, count in result.overflow.items()},
+        guided=request.guided,
         cells=result.cells,
     )
-    first = {check: FirstHit(len(hit.trace) - 1, hit.walk) for check, hit in result.first.items()}
-    states = {check: hit.states for check, hit in result.first.items()}
-    return SimulationRun(guided.walks, result, report, first, states, lambda check: result.first[check].trace)
 
 
-def _number_of_walks(request: SimulateRequest) -> int:
-    return request.walks or (WALKS if request.time_budget is None else MOST_WALKS)
+def _states(lowered: Lowered, walks: Walks, hit: FirstHit) -> list[Any]:
+    """Return the states up to a hit; a walk at random is repeated for them."""
+    return [lowered.decode(row) for row in hit.trace or walks.replayed(hit.walk, hit.step)]
 
 
-def _overflows(lowered: Lowered, result: WalkResult | GuidedResult) -> dict[str, int]:
-    leaves = lowered.program.leaves
-    return {leaves[leaf].path: count for leaf, count in result.overflow.items()}
-
-
-def _property(
-    fn: Fn, place: FirstHit | None, states: int | None, finding: Replayed | None, stored: str | None
-) -> SeenProperty:
+def _property(fn: Fn, place: FirstHit | None, finding: Replayed | None, stored: str | None) -> SeenProperty:
     verdict: SeenVerdict = "inconclusive"
     if place is not None:
         verdict = "reached" if fn.kind == "sometimes" else "violated"
@@ -187,7 +133,7 @@ def _property(
         witness=finding.broken.witness if finding else None,
         trace=stored,
         counterexample=finding.view if finding else None,
-        states=states,
+        states=None if place is None else place.states,
     )
 
 
@@ -196,7 +142,7 @@ def _detail(walks: Walks) -> str:
     return f"{len(walks.program.instances)} action instances, {walks.layout.used_bits} bits, {how}"
 
 
-def _actions(model: Model, lowered: Lowered, result: WalkResult | GuidedResult) -> tuple[WalkedAction, ...]:
+def _actions(model: Model, lowered: Lowered, result: WalkResult) -> tuple[WalkedAction, ...]:
     totals = {fn.name: [0, 0, 0] for fn in model.actions}
     for k, instance in enumerate(lowered.program.instances):
         for place, counts in enumerate((result.taken, result.enabled, result.cut)):

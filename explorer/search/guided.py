@@ -35,7 +35,7 @@ from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.splitmix import WORD, mix, mix_all
 from elrcheck.explorer.search.vector import evaluate_columns
-from elrcheck.explorer.search.walk import Walks, WalkStats
+from elrcheck.explorer.search.walk import FirstHit, WalkResult, Walks, WalkStats
 from elrcheck.lang.lowering.falsity import FAR, falsities
 from elrcheck.lang.lowering.program import Program
 
@@ -63,39 +63,6 @@ class StateCell:
         return WEIGHT // ((1 + self.distance) * isqrt(1 + self.chosen)) if self.states else 0
 
 
-@dataclass(frozen=True)
-class GuidedHit:
-    """The first hit of a check: states visited until then, the number of the walk, and the leaf values of the trace."""
-
-    states: int
-    walk: int
-    trace: tuple[tuple[int, ...], ...]
-
-
-@dataclass
-class GuidedResult:
-    """The extent of a guided run. states: visits; distinct: states remembered; cells: how many they are in.
-
-    taken: steps by instance; enabled, cut: as of `WalkResult`; deadlocks: expansions of states in which
-    nothing is enabled; first: by check. reason: what ended the run before all walks were done.
-    """
-
-    walks: int
-    steps: int
-    states: int
-    deepest: int
-    deadlocks: int
-    distinct: int
-    cells: int
-    enabled: list[int]
-    cut: list[int]
-    taken: list[int]
-    overflow: dict[int, int]
-    first: dict[int, GuidedHit]
-    seconds: float
-    reason: str | None
-
-
 class Guided:
     """A guided simulation of one program; `run` it once. depth: the most steps of a trace."""
 
@@ -115,7 +82,7 @@ class Guided:
         self.enabled: list[int] = []
         self.sorted = 0
         self.cells: dict[tuple[int, ...], StateCell] = {}
-        self.first: dict[int, GuidedHit] = {}
+        self.first: dict[int, FirstHit] = {}
         self.counters = np.zeros(self.walks.counters.size, np.int64)
         self.taken = np.zeros(max(1, len(program.instances)), np.int64)
         self.states = self.steps = self.deepest = self.rounds = self.begun = 0
@@ -127,7 +94,7 @@ class Guided:
         seconds: float | None = None,
         stop_at_first: bool = False,
         progress: Callable[[WalkStats], None] | None = None,
-    ) -> GuidedResult:
+    ) -> WalkResult:
         """Begin this many walks, or as many as the seconds allow; a round is finished in any case."""
         started = time.perf_counter()
         reason = None
@@ -270,7 +237,7 @@ class Guided:
     def _judge_start(self, start: Rows) -> None:
         for check in self.walks.native.state_checks:
             if self.walks.native.state_hits(check, start)[0]:
-                self.first[check] = GuidedHit(1, 0, (self._values(start[0]),))
+                self.first[check] = FirstHit(0, 0, 1, (self._values(start[0]),))
         self.states = 1
 
     def _judge(self, rows: Rows, flags: Rows, came: Ints, lanes: Rows) -> None:
@@ -286,8 +253,10 @@ class Guided:
                 hits = (flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1)) != 0
             if hits.any():
                 lane = int(np.argmax(hits))
-                trace = (*self._way_to(int(came[lane])), self._values(rows[lane]))
-                self.first[check] = GuidedHit(self.states + lane + 1, self.begun + int(lanes[lane]), trace)
+                before = self._way_to(int(came[lane]))
+                trace = (*before, self._values(rows[lane]))
+                walk, states = self.begun + int(lanes[lane]), self.states + lane + 1
+                self.first[check] = FirstHit(len(before), walk, states, trace)
 
     def _way_to(self, state: int) -> list[tuple[int, ...]]:
         """Return the leaf values of the states from the start to a remembered one."""
@@ -300,21 +269,24 @@ class Guided:
     def _values(self, row: Rows) -> tuple[int, ...]:
         return self.layout.unpack(row.tolist())
 
-    def _result(self, seconds: float, reason: str | None) -> GuidedResult:
+    def _result(self, seconds: float, reason: str | None) -> WalkResult:
         enabled, cut, overflow = self.walks.counters.totals(self.counters)
-        return GuidedResult(
-            walks=self.begun,
+        return WalkResult(
+            begun=self.begun,
+            ended=self.begun,
             steps=self.steps,
             states=self.states,
             deepest=self.deepest,
             deadlocks=int(self.counters[0]),
-            distinct=len(self.parent),
-            cells=len(self.cells),
+            blocked=0,
             enabled=enabled,
             cut=cut,
             taken=self.taken[: len(enabled)].tolist(),
             overflow=overflow,
             first=dict(sorted(self.first.items())),
+            distinct=float(len(self.parent)),
+            error=0.0,
             seconds=seconds,
             reason=reason,
+            cells=len(self.cells),
         )

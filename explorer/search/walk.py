@@ -33,10 +33,16 @@ SIGNATURES = {"walk": 2, "expand": 9, "check": 5}
 
 @dataclass(frozen=True)
 class FirstHit:
-    """The first hit of a check: after the fewest steps, and then in the walk with the least number."""
+    """The first hit of a check: after the fewest steps, and then in the walk with the least number.
+
+    Of a guided run it is the first in time; states: those visited until then. trace: its leaf values, if the walk
+    cannot be repeated from its number.
+    """
 
     step: int
     walk: int
+    states: int | None = None
+    trace: tuple[tuple[int, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -52,16 +58,20 @@ class WalkStats:
 class WalkResult:
     """The combined result of all walks. Lists follow the program's instances.
 
-    ended: walks that have ended; begun: includes walks cut off by a time budget. deadlocks: walks that ended
-    in a state where no action is enabled; blocked: where every enabled step leaves the budgets. enabled and
-    cut count over all expanded states, including repeated ones; taken counts the steps of the walks.
-    first: for each check, the place with the least step, then the least walk. distinct: estimated number of
-    distinct states; error: its standard error. reason: what stopped the run early, if anything.
+    ended: walks that have ended; begun: includes walks cut off by a time budget. states: visits. deadlocks: walks
+    that ended in a state where no action is enabled; blocked: where every enabled step leaves the budgets. enabled
+    and cut count over all expanded states, including repeated ones; taken counts the steps of the walks. first: by
+    check. distinct: estimated number of distinct states; error: its standard error. reason: what stopped the run
+    early, if anything.
+
+    A guided run counts distinct states; its deadlocks are expansions of states in which nothing is enabled. cells:
+    how many its states are in.
     """
 
     begun: int
     ended: int
     steps: int
+    states: int
     deepest: int
     deadlocks: int
     blocked: int
@@ -74,6 +84,7 @@ class WalkResult:
     error: float
     seconds: float
     reason: str | None
+    cells: int | None = None
 
 
 class Walks:
@@ -173,10 +184,12 @@ class Walks:
             return [int(worker.context[place]) for worker in self._owned]
 
         distinct = estimate(sketch.tolist())
+        steps = sum(field(WalkContext.STEPS))
         return WalkResult(
             begun=self._begun,
             ended=sum(field(WalkContext.DONE)),
-            steps=sum(field(WalkContext.STEPS)),
+            steps=steps,
+            states=self._begun + steps,
             deepest=max(field(WalkContext.DEEPEST)),
             deadlocks=int(counters[0]),
             blocked=sum(field(WalkContext.BLOCKED)),

@@ -16,8 +16,8 @@ from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.explorer.search import guided as guided_module
-from elrcheck.explorer.search.guided import Guided, GuidedResult
-from elrcheck.explorer.search.walk import Walks
+from elrcheck.explorer.search.guided import Guided
+from elrcheck.explorer.search.walk import WalkResult, Walks
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.dag import evaluate_all
 from elrcheck.lang.lowering.falsity import falsities
@@ -31,11 +31,11 @@ Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 BROKEN = Selection("code_4_1", "two-brokers-quiet", ("reassignments=2", "fences=1"))
 
 
-def walked(program: Program, walks: int = 100_000, depth: int = 100, seed: int = 1) -> GuidedResult:
+def walked(program: Program, walks: int = 100_000, depth: int = 100, seed: int = 1) -> WalkResult:
     return Guided(program, seed, depth).run(walks)
 
 
-def steady(result: GuidedResult) -> dict[str, Any]:
+def steady(result: WalkResult) -> dict[str, Any]:
     return asdict(replace(result, seconds=0.0))
 
 
@@ -97,7 +97,7 @@ def test_a_trace_is_one_of_the_program_and_ends_where_the_check_is_hit() -> None
             node = program.checks[check].node
             if node is not None:
                 assert evaluate_all((node,), found.trace[-1])[0] == program.checks[check].hit_value
-            assert 1 <= found.states <= result.states and found.walk <= result.walks
+            assert found.states and found.states <= result.states and found.walk <= result.begun
 
 
 def test_a_seed_decides_everything() -> None:
@@ -141,7 +141,7 @@ def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walk
     program = lower(model, sides(hazard).changed, [fn for fn in model.always if fn.ident == "P-2"]).program
     for seed in range(2):
         found = Guided(program, seed, 40).run(10**6, stop_at_first=True).first[0]
-        assert found.states < 5000 and len(found.trace) - 1 >= 18
+        assert found.states and found.states < 5000 and len(found.trace) - 1 >= 18
         uniform = Walks(program, seed, 40).run(4 * found.states // 40)
         assert not uniform.first, "four times as many states do not find it"
 
