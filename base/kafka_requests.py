@@ -24,6 +24,11 @@ Compare: TypeAlias = Annotated[
 ]
 
 
+def _home_option(help: str) -> Option:
+    """Return the option `--kafka-home`."""
+    return Option(help, flags="--kafka-home", kind="folder", exists=True, group="Kafka")
+
+
 @dataclass(frozen=True)
 class AuditRequest:
     """Audit metadata logs, or a running cluster."""
@@ -122,16 +127,7 @@ class ReproduceRequest:
     kafka: Annotated[
         str | None, Option("Release to run, such as 4.1.2; Maven gets its jars.", metavar="VERSION", group="Kafka")
     ] = None
-    home: Annotated[
-        Path | None,
-        Option(
-            "Folder of an unpacked Kafka distribution to run.",
-            flags="--kafka-home",
-            kind="folder",
-            exists=True,
-            group="Kafka",
-        ),
-    ] = None
+    home: Annotated[Path | None, _home_option("Folder of an unpacked Kafka distribution to run.")] = None
     classes: Annotated[
         tuple[Path, ...],
         Option(
@@ -184,14 +180,7 @@ class ConformRequest:
         Option("Release to compare with, such as 4.1.2; Maven gets its jars", metavar="VERSION", group="Kafka"),
     ] = ()
     homes: Annotated[
-        tuple[Path, ...],
-        Option(
-            "Folder of an unpacked Kafka distribution, whose libs are used",
-            flags="--kafka-home",
-            kind="folder",
-            exists=True,
-            group="Kafka",
-        ),
+        tuple[Path, ...], _home_option("Folder of an unpacked Kafka distribution, whose libs are used")
     ] = ()
     variant: Annotated[
         str | None,

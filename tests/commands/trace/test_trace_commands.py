@@ -203,6 +203,13 @@ def test_a_sample_follows_from_its_seed() -> None:
     assert all(a != b for a, b in zip(one.states, one.states[1:], strict=False))
 
 
+def test_a_refused_sample_is_not_stored(invoke: Callable[..., tuple[int, str, str]], tmp_path: Path) -> None:
+    path = tmp_path / "sample.json"
+    options = ("--scope", "two-brokers", "--only", "isr", "--as", "tla", "--save", str(path))
+    code, _, err = invoke("trace", "sample", *options)
+    assert code == 2 and "leave out the filters" in err and not path.exists()
+
+
 # ------------------------------------------------------------------------------------- step
 
 
