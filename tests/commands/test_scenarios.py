@@ -42,10 +42,10 @@ TOO_DEEP = {
     *(("E-1", "legacy", prop) for prop in ("P-4", "P-27", "P-32")),
     *(("E-6", "AGGRESSIVE", prop) for prop in ("P-1", "P-2", "P-6")),
     *(("E-9", part, prop) for part in ("empty_isr", "a majority") for prop in ("P-1", "P-2", "P-6")),
-    ("E-18", "legacy", "P-29"),
+    *(("E-18", part, "P-29") for part in ("legacy", "reassign_gate")),
     *(("E-19", "legacy", prop) for prop in ("P-1", "P-6")),
-    ("E-20", "cancel_gate", "P-29"),
-    *(("E-20", "nobody loses a disk", prop) for prop in ("P-8", "P-30")),
+    *(("E-20", part, prop) for part in ("cancel_gate", "code_2024_10") for prop in ("P-29", "P-30")),
+    *(("E-20", "nobody loses a disk", prop) for prop in ("P-1", "P-6", "P-8")),
     *(("E-24", "log_info_checks", prop) for prop in ("P-1", "P-2", "P-6", "P-31")),
 }
 SCHEMA = SCHEMAS / "elrcheck.scenario-1.schema.json"
