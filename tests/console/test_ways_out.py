@@ -94,7 +94,7 @@ PHASES = [
     ("writing traces", "elrcheck.base.atomic.os.replace", ("check", *BROKEN)),
     ("writing the report", "elrcheck.base.atomic.os.fsync", ("check", *BROKEN[:2], "-o", "report.json")),
     ("printing", "elrcheck.report.formats.blocks", ("check", *BROKEN[:2])),
-    ("walking", "elrcheck.commands.simulate._run_random", ("simulate", *BROKEN[:2])),
+    ("walking", "elrcheck.explorer.search.walk.Walks.run", ("simulate", *BROKEN[:2])),
     ("drawing", "elrcheck.commands.explore.run_explore", ("explore", *BROKEN[:2], "--graph", "g.dot")),
     ("recording", "elrcheck.base.atomic.os.fsync", ("gate", "--add", "a", *BROKEN[:2])),
     ("shortening", "elrcheck.commands.trace.minimise.minimise", ("trace", "minimise", "--repro", "0", *BROKEN)),
