@@ -47,6 +47,11 @@ class Selected:
     overrides: dict[str, object]
     file: Path | None = None
 
+    @property
+    def model(self) -> str | None:
+        """The file of the model as reports name it; None for Kafka's partition."""
+        return None if self.file is None else str(self.file)
+
     def checked_model(self) -> Model:
         """Return the model with its safety properties and witnesses."""
         return load_checked_model() if self.file is None else compiled_model(self.file)

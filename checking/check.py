@@ -80,10 +80,10 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
     report = check_selected(request, selected, progress, place, saved, ending=ending)
     if selected.file is None:
         report = structs.replace(report, extent=extent(selected))
-    if selected.file is None and saved is None and not request.fingerprint and request.engine != "spark":
-        from elrcheck.checking.no_effect import with_no_effect
+        if saved is None and not request.fingerprint and request.engine != "spark":
+            from elrcheck.checking.no_effect import with_no_effect
 
-        report = with_no_effect(report, request, selected, progress)
+            report = with_no_effect(report, request, selected, progress)
     if report.run_dir is not None:
         from elrcheck.report.json_report import to_json
 
@@ -157,7 +157,7 @@ def check_selected(
         failures=failures(request.fail_on, properties, actions, outcome.complete),
         vacuous=vacuous(properties, selected.config.records) if selected.file is None else None,
         kept=outcome.kept,
-        model=None if selected.file is None else str(selected.file),
+        model=selected.model,
     )
 
 

@@ -87,7 +87,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         properties=properties,
         actions=_actions(model, lowered, result),
         run_dir=None if folder is None else str(folder),
-        model=None if selected.file is None else str(selected.file),
+        model=selected.model,
     )
 
 

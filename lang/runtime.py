@@ -49,6 +49,18 @@ class ModelConfig(Protocol):
     def brokers(self) -> Universe: ...
 
 
+class Sized:
+    """A base of configurations: `brokers` are as many as `broker_count`, a field or a property, says."""
+
+    @property
+    def broker_count(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def brokers(self) -> Universe:
+        return Universe(range(self.broker_count))
+
+
 class Conjunction:
     """The value of `conj`: true when every part is; keeps the parts by name."""
 

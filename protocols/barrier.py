@@ -9,7 +9,7 @@ import enum
 from dataclasses import replace
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import Universe, action, always, bound, config, init, put, require, sometimes, state
+from elrcheck.lang.runtime import Sized, action, always, bound, config, init, put, require, sometimes, state
 from elrcheck.lang.types import Replica, Vec
 
 
@@ -21,16 +21,12 @@ class At(enum.Enum):
 
 
 @config
-class Config:
+class Config(Sized):
     processes: int = 6
 
     @property
     def broker_count(self) -> int:
         return self.processes
-
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.processes))
 
 
 @state

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import Universe, action, always, bound, config, init, put, require, sometimes, state
+from elrcheck.lang.runtime import Sized, action, always, bound, config, init, put, require, sometimes, state
 from elrcheck.lang.types import Replica, Vec, nat
 
 Pause = Annotated[int, nat("Pause", hi=2)]
@@ -27,16 +27,12 @@ class At(enum.Enum):
 
 
 @config
-class Config:
+class Config(Sized):
     processes: int = 2
 
     @property
     def broker_count(self) -> int:
         return self.processes
-
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.processes))
 
 
 @state
@@ -66,7 +62,7 @@ def Bound(c: Config, s: State) -> bool:
 @action
 def Want(c: Config, s: State, p: Replica) -> State:
     """A process ends its other work."""
-    require(s.pauses == 0, "nobody pauses")
+    require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.OUTSIDE, "p is outside")
     return replace(s, at=put(s.at, p, At.WAIT))
 
@@ -74,7 +70,7 @@ def Want(c: Config, s: State, p: Replica) -> State:
 @action
 def Take(c: Config, s: State, p: Replica) -> State:
     """It takes the lock; two pauses follow."""
-    require(s.pauses == 0, "nobody pauses")
+    require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.WAIT, "p waits")
     require(s.free, "the lock is free")
     return replace(s, at=put(s.at, p, At.CRITICAL), free=False, pauses=2, pausing=p)
@@ -98,7 +94,7 @@ def Pass(c: Config, s: State) -> State:
 @action
 def Finish(c: Config, s: State, p: Replica) -> State:
     """It ends its critical section."""
-    require(s.pauses == 0, "nobody pauses")
+    require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
 
@@ -106,7 +102,7 @@ def Finish(c: Config, s: State, p: Replica) -> State:
 @action
 def Release(c: Config, s: State, p: Replica) -> State:
     """It releases the lock."""
-    require(s.pauses == 0, "nobody pauses")
+    require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.LEAVE, "p leaves")
     return replace(s, at=put(s.at, p, At.OUTSIDE), free=True)
 

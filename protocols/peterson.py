@@ -13,7 +13,7 @@ from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.marks import Fair
 from elrcheck.lang.runtime import (
     LeadsTo,
-    Universe,
+    Sized,
     action,
     always,
     bound,
@@ -28,6 +28,8 @@ from elrcheck.lang.runtime import (
 )
 from elrcheck.lang.types import Replica, Vec
 
+GOES_ON = Fair("a process that wants to enter does not stop")
+
 
 class At(enum.Enum):
     """The next step of a process."""
@@ -41,7 +43,7 @@ class At(enum.Enum):
 
 
 @config
-class Config:
+class Config(Sized):
     """yields: a process gives the turn to the other one before it waits."""
 
     processes: int = 2
@@ -50,10 +52,6 @@ class Config:
     @property
     def broker_count(self) -> int:
         return self.processes
-
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.processes))
 
 
 @state
@@ -82,14 +80,14 @@ def Want(c: Config, s: State, p: Replica) -> State:
     return replace(s, at=put(s.at, p, At.CLAIM))
 
 
-@action(fairness=Fair("a process that wants to enter does not stop"))
+@action(fairness=GOES_ON)
 def Claim(c: Config, s: State, p: Replica) -> State:
     """It says that it wants to enter."""
     require(s.at[p] == At.CLAIM, "p claims")
     return replace(s, at=put(s.at, p, At.YIELD), claims=put(s.claims, p, True))
 
 
-@action(fairness=Fair("a process that wants to enter does not stop"))
+@action(fairness=GOES_ON)
 def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
     """It gives the turn to the other process."""
     require(s.at[p] == At.YIELD, "p yields")
@@ -97,7 +95,7 @@ def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
     return replace(s, at=put(s.at, p, At.WAIT), turn=q if c.yields else s.turn)
 
 
-@action(fairness=Fair("a process that wants to enter does not stop"))
+@action(fairness=GOES_ON)
 def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
     """It enters unless the other one wants to as well, and has the turn."""
     require(s.at[p] == At.WAIT, "p waits")
@@ -106,14 +104,14 @@ def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
     return replace(s, at=put(s.at, p, At.CRITICAL))
 
 
-@action(fairness=Fair("a process that wants to enter does not stop"))
+@action(fairness=GOES_ON)
 def Finish(c: Config, s: State, p: Replica) -> State:
     """It ends its critical section."""
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
 
 
-@action(fairness=Fair("a process that wants to enter does not stop"))
+@action(fairness=GOES_ON)
 def Leave(c: Config, s: State, p: Replica) -> State:
     """It withdraws its claim."""
     require(s.at[p] == At.LEAVE, "p leaves")

@@ -10,7 +10,7 @@ import enum
 from dataclasses import replace
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import EMPTY, Universe, action, always, bound, config, init, put, require, sometimes, state
+from elrcheck.lang.runtime import EMPTY, Sized, action, always, bound, config, init, put, require, sometimes, state
 from elrcheck.lang.types import Replica, RSet, Vec
 
 
@@ -32,16 +32,12 @@ class Decision(enum.Enum):
 
 
 @config
-class Config:
+class Config(Sized):
     rms: int = 3
 
     @property
     def broker_count(self) -> int:
         return self.rms
-
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.rms))
 
 
 @state

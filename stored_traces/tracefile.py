@@ -84,11 +84,10 @@ def load_trace(path: Path, file: Path | None = None) -> Loaded[Label]:
     return loaded_trace(read_json(stored_traces(path)[0], CODES), named)
 
 
-def loaded_trace(root: Node, named: NamedSelection | None = None) -> Loaded[Label]:
+def loaded_trace(root: Node, named: NamedSelection) -> Loaded[Label]:
     """Load a parsed trace file with the model it names, unless options select another one."""
     frame = _frame(root)
-    recorded = frame.origin.selection()
-    selected = resolve(recorded if named is None else named.over(recorded))
+    selected = resolve(named.over(frame.origin.selection()))
     model = selected.checked_model() if frame.loop is None else selected.whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)

@@ -97,15 +97,6 @@ def trace_view(
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
         fn = actions[label.action]
         args = arguments(fn, label.args)
-        steps.append(
-            Step(
-                index,
-                label.action,
-                args,
-                because(fn, args, model.member),
-                changes(before, after, ty),
-                fn.place,
-                talk(fn, args),
-            )
-        )
+        reason, changed = because(fn, args, model.member), changes(before, after, ty)
+        steps.append(Step(index, label.action, args, reason, changed, fn.place, talk(fn, args)))
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option, options_of
@@ -14,6 +14,13 @@ from elrcheck.console.verb import reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.proof_requests import GateRequest, NewEntry
+
+Directory: TypeAlias = Annotated[
+    Path,
+    Option(
+        "Folder to write to; by default the current one.", flags="--directory -C", kind="folder", show_default=False
+    ),
+]
 
 
 @verb(requests="proof_requests", formats=LOCATED_CASES)
@@ -38,12 +45,7 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
 def init(
     shell: Shell,
     force: Annotated[bool, Option("Overwrite existing files.")] = False,
-    directory: Annotated[
-        Path,
-        Option(
-            "Folder to write to; by default the current one.", flags="--directory -C", kind="folder", show_default=False
-        ),
-    ] = Path("."),  # a path is immutable
+    directory: Directory = Path("."),  # a path is immutable
     install_from: Annotated[
         str | None,
         Option("What the workflow installs, by commit or hash; by default what is installed here.", metavar="URL"),
@@ -72,12 +74,7 @@ def new(
     shell: Shell,
     name: Annotated[str, Option(metavar="NAME", argument=True)],
     *,
-    directory: Annotated[
-        Path,
-        Option(
-            "Folder to write to; by default the current one.", flags="--directory -C", kind="folder", show_default=False
-        ),
-    ] = Path("."),  # a path is immutable
+    directory: Directory = Path("."),  # a path is immutable
 ) -> ExitCode:
     """Write a small model of a protocol and a test, to change into your own.
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+
+from support.places import ROOT
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -20,6 +23,13 @@ def test_what_it_writes_runs_and_its_tests_pass(invoke: Invoke, tmp_path: Path) 
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", "."]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_page_quotes_what_it_writes() -> None:
+    template = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text()
+    (quoted,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-models.md").read_text(), re.DOTALL)
+    parts = quoted.rstrip().split("\n\n\n")
+    assert len(parts) == 3 and all(part in template for part in parts)
 
 
 def test_nothing_is_overwritten(invoke: Invoke, tmp_path: Path) -> None:

@@ -79,9 +79,8 @@ def test_peterson_needs_the_turn(invoke: Invoke) -> None:
 
 def test_nobody_starves_in_peterson_and_a_model_without_fairness_shows_why(invoke: Invoke, tmp_path: Path) -> None:
     text = (PROTOCOLS / "peterson.py").read_text()
-    fair = '(fairness=Fair("a process that wants to enter does not stop"))'
     unfair = tmp_path / "unfair.py"
-    unfair.write_text(replaced(text, f"@action{fair}\ndef Enter", "@action\ndef Enter", 1))
+    unfair.write_text(replaced(text, "@action(fairness=GOES_ON)\ndef Enter", "@action\ndef Enter", 1))
     assert invoke("check", "--liveness", "--model", str(PROTOCOLS / "peterson.py"))[0] == 0
     code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
     assert code == 1 and "V-1 NobodyStarves  violated" in out
@@ -172,7 +171,7 @@ def test_a_mistake_in_a_model_has_its_place(old: str, new: str, says: str, invok
     ("old", "new"),
     [
         ("        return self.rms\n", "        return self.rms // 0\n"),
-        ("        return Universe(range(self.rms))", "        return Universe(range(self.nothing))"),
+        ("        return self.rms\n", "        return self.nothing\n"),
     ],
 )
 def test_a_mistake_that_shows_when_the_model_runs_is_no_bug_here(

@@ -79,7 +79,7 @@ def share_of(test: str, case: int, table: Mapping[str, Slow]) -> int:
     """
     row = table.get(test)
     if row is None or row.is_spread:
-        return (zlib.crc32(_file(test).encode()) + case) % SHARES
+        return (zlib.crc32(file_of(test).encode()) + case) % SHARES
     return row.share
 
 
@@ -100,12 +100,12 @@ def balanced(rows: Iterable[Slow]) -> dict[str, Slow]:
     other functions of a file have one share, unless they are too long together.
     """
     rows = list(rows)
-    long = {(_file(row.test), row.cases) for row in rows if row.cases > 1 and row.expected > SPREAD}
-    table = {row.test: replace(row, share=ALL) for row in rows if (_file(row.test), row.cases) in long}
+    long = {(file_of(row.test), row.cases) for row in rows if row.cases > 1 and row.expected > SPREAD}
+    table = {row.test: replace(row, share=ALL) for row in rows if (file_of(row.test), row.cases) in long}
     files: dict[str, list[Slow]] = {}
     for row in sorted(rows, key=lambda row: row.test):
         if row.test not in table:
-            files.setdefault(_file(row.test), []).append(row)
+            files.setdefault(file_of(row.test), []).append(row)
     for together in sorted(_dealt(files.values()), key=_seconds, reverse=True):
         seconds = loads(table)
         share = seconds.index(min(seconds))
@@ -125,7 +125,8 @@ def _seconds(rows: Iterable[Slow]) -> float:
     return sum(row.expected for row in rows)
 
 
-def _file(test: str) -> str:
+def file_of(test: str) -> str:
+    """Return the file of a test function."""
     return test.partition("::")[0]
 
 
