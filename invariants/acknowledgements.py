@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from elrcheck.invariants.properties import holds_at, still_leads
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, waits
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Acks, Epoch, Offset, Stage, State, leads
 
 

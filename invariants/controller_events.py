@@ -13,7 +13,6 @@ from __future__ import annotations
 import enum
 
 from elrcheck.lang.runtime import op, record
-from elrcheck.lang.types import Replica
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import (
@@ -43,6 +42,7 @@ from elrcheck.model.control_plane.controller_event import (
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.recovery import answer_counts
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import BrokerEpoch, LogInfo, MinIsr, ReplicaList
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from elrcheck.invariants.controller_events import distinct
 from elrcheck.lang.runtime import EMPTY, conj, implies, op
-from elrcheck.lang.types import RSet
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import RSet
 from elrcheck.model.replication_control import Controller, active, may_lead, registered
 from elrcheck.model.state import Directory, MinIsr, Partition
 

@@ -25,10 +25,10 @@ from elrcheck.invariants.controller_legal import (
     settings_are_legal,
 )
 from elrcheck.lang.runtime import EMPTY, conj, implies, op, rule
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LastKnownLeader, LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, active, may_lead, registered
 from elrcheck.model.state import Recovery
 

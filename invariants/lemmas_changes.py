@@ -15,9 +15,9 @@ from elrcheck.invariants.lemmas_views import counts, enough, granted, takes_for_
 from elrcheck.invariants.membership import granted_now, registered_anew, uncleanly
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, min_isr_may_vary
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Settings, Stage, State
 
 # ---------------------------------------------------------------------------- values

@@ -5,10 +5,10 @@ from __future__ import annotations
 from elrcheck.invariants.lemmas_views import under_way
 from elrcheck.invariants.properties import candidates, leads_now
 from elrcheck.lang.runtime import implies, lemma, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Log, Offset, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- logs
@@ -45,6 +45,7 @@ def log_matches(a: Log, b: Log) -> bool:
 
 @lemma
 def LogsMatch(c: Config, s: State) -> bool:
+    """Any two logs match, and every epoch starts at the same offset in both."""
     return all(all(log_matches(s.broker[a].log, s.broker[b].log) for b in c.brokers) for a in c.brokers)
 
 

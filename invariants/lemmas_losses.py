@@ -11,11 +11,11 @@ from elrcheck.invariants.lemmas_quorums import ceiling, may_commit
 from elrcheck.invariants.operations import losses
 from elrcheck.invariants.properties import leads_now
 from elrcheck.lang.runtime import EMPTY, implies, op, record
-from elrcheck.lang.types import RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import RSet
 from elrcheck.model.state import State, initial_replicas, leads
 
 

@@ -20,11 +20,11 @@ from elrcheck.invariants.lemmas_logs import acked, contenders, fresh, upto
 from elrcheck.invariants.lemmas_views import counts, granted, takes_for_enough
 from elrcheck.invariants.properties import eligible, leads_now
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Offset, Stage, State, Status, leads
 
 # ---------------------------------------------------------------------------- quorums

@@ -12,10 +12,10 @@ from elrcheck.invariants.lemmas_quorums import ceiling, frozen, may_commit
 from elrcheck.invariants.operations import alters
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import State
 
 # ---------------------------------------------------------------------------- lemmas

@@ -6,11 +6,11 @@ from elrcheck.invariants.membership import offline
 from elrcheck.invariants.operations import last_known
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, implies, lemma, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import is_active, may_lead
 from elrcheck.model.state import Directory, LogDir, Stage, State, Status, hosts
 

@@ -11,11 +11,11 @@ A wait also ends when its reason disappears: a leader that steps down need not a
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, LeadsTo, leads_to, op
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import waits
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.reassignment import is_reassigning
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Stage, State, Status, hosts, leads
 
 # ---------------------------------------------------------------------------- vocabulary

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from elrcheck.invariants.properties import eligible
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import active, has_online_directory, may_lead
 from elrcheck.model.state import LogDir, Recovery, Stage, State, Status, hosts
 

@@ -91,12 +91,24 @@ def number(ident: str) -> tuple[int, str]:
 
 
 def lemmas_of(model: Model) -> tuple[Fn, ...]:
-    """Return the lemmas of `load_proof_model`: those about a state, then those about the history as well."""
+    """Return the lemmas of `load_proof_model`: those about a state, then those about the history as well.
+
+    Of another model, its lemmas and its properties of states, which are proved together.
+    """
+    if not is_partition(model):
+        return (*model.lemmas, *(fn for fn in model.always if not fn.is_step))
     return (*model.lemmas, *(model.fns[function.__name__] for function in lemmas_losses.LEMMAS))
+
+
+def is_partition(model: Model) -> bool:
+    """Return whether a model is that of `load_proof_model`, with its history."""
+    return lemmas_losses.seen_after.__name__ in model.fns
 
 
 def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
     """Return what a property of `load_proof_model` needs to hold there, if that is more than the rules."""
+    if not is_partition(model):
+        return None
     conditions = dict(lemmas_losses.CONDITIONS)
     if getattr(config, "reassignments", 0) > 0:
         conditions |= lemmas_losses.WITH_REASSIGNMENTS

@@ -9,12 +9,12 @@ from __future__ import annotations
 from elrcheck.invariants.membership import granted_now, proposed_now, registered_anew, sender_died, uncleanly
 from elrcheck.invariants.properties import eligible, holds_at, kept_by_replica
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import min_isr_may_vary
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.choices import LklStorage, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import active
 from elrcheck.model.state import InfoStage, LogDir, LogInfo, Offset, Partition, Recovery, State, Status, hosts
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from elrcheck.invariants.liveness import away, present
 from elrcheck.invariants.properties import kept_by_replica, leads_now
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import PeriodicElectionEvent
 from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import Acks, Broker, Directory, State
 

@@ -11,12 +11,12 @@ controller cannot know about the loss yet. It leaves ISR and ELR when it registe
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, always, conj, implies, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Log, Offset, Recovery, Stage, State, leads
 
 

@@ -10,12 +10,12 @@ from elrcheck.invariants.membership import registered_anew, uncleanly
 from elrcheck.invariants.operations import elected_outside, moving
 from elrcheck.invariants.properties import leads_now, still_leads
 from elrcheck.lang.runtime import EMPTY, op, sometimes
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, answer_after, produce_error, waits
 from elrcheck.model.broker.ghosts import contains
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Acks, Recovery, Stage, State, Status
 
 

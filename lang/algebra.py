@@ -1,9 +1,9 @@
 """Scalar algebras: what the structural evaluator needs to know about booleans, numbers and sets.
 
-An algebra supplies operations on its own terms (upper-case methods and `s_*` for sets of brokers);
-this base class folds Python constants before it is asked, so configuration constants, unrolled
-indices and unchanged parts vanish in every reading alike. Optionals are numbers with -1 for None,
-enum values are positions.
+An algebra supplies operations on its own terms (upper-case methods and `s_*` for sets, whose members are
+positions among the values of their type); this base class folds Python constants before it is asked, so
+configuration constants, unrolled indices and unchanged parts vanish in every reading alike. Optionals are
+numbers with -1 for None, enum values are positions.
 """
 
 from __future__ import annotations
@@ -14,8 +14,11 @@ from typing import Generic, Never, TypeVar, overload
 
 Symbol = TypeVar("Symbol")
 """A term that is not a Python constant. Truths are symbols or booleans, numbers symbols or integers."""
-Brokers = TypeVar("Brokers")
-"""A set of brokers."""
+Members = TypeVar("Members")
+"""A set."""
+
+PACKED = 62
+"""The most possible members of a set that is packed into one number."""
 
 COMPARE: dict[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -26,11 +29,8 @@ COMPARE: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-class Algebra(Generic[Symbol, Brokers]):
+class Algebra(Generic[Symbol, Members]):
     """Constant folding over terms of unknown kind; subclasses define the upper-case operations."""
-
-    def __init__(self, brokers: int) -> None:
-        self.brokers = brokers
 
     # -- to be defined by an algebra of symbolic terms
     def AND(self, xs: Sequence[Symbol]) -> Symbol | bool:
@@ -122,45 +122,46 @@ class Algebra(Generic[Symbol, Brokers]):
             return a
         return self.SUB(a, b)
 
-    # -- sets of brokers
+    # -- sets
 
-    def s_const(self, members: Iterable[int]) -> Brokers:
+    def s_const(self, members: Iterable[int], size: int) -> Members:
+        """The set with these members; size: how many values the type of the members has."""
         raise NotImplementedError
 
-    def s_from(self, flags: Sequence[Symbol | bool]) -> Brokers:
+    def s_from(self, flags: Sequence[Symbol | bool]) -> Members:
         raise NotImplementedError
 
-    def s_mem(self, s: Brokers, i: int) -> Symbol | bool:
+    def s_mem(self, s: Members, i: int) -> Symbol | bool:
         raise NotImplementedError
 
-    def s_union(self, a: Brokers, b: Brokers) -> Brokers:
+    def s_union(self, a: Members, b: Members) -> Members:
         raise NotImplementedError
 
-    def s_inter(self, a: Brokers, b: Brokers) -> Brokers:
+    def s_inter(self, a: Members, b: Members) -> Members:
         raise NotImplementedError
 
-    def s_diff(self, a: Brokers, b: Brokers) -> Brokers:
+    def s_diff(self, a: Members, b: Members) -> Members:
         raise NotImplementedError
 
-    def s_subset(self, a: Brokers, b: Brokers) -> Symbol | bool:
+    def s_subset(self, a: Members, b: Members) -> Symbol | bool:
         raise NotImplementedError
 
-    def s_eq(self, a: Brokers, b: Brokers) -> Symbol | bool:
+    def s_eq(self, a: Members, b: Members) -> Symbol | bool:
         raise NotImplementedError
 
-    def s_ite(self, c: Symbol | bool, a: Brokers, b: Brokers) -> Brokers:
+    def s_ite(self, c: Symbol | bool, a: Members, b: Members) -> Members:
         raise NotImplementedError
 
-    def s_card(self, a: Brokers) -> Symbol | int:
+    def s_card(self, a: Members) -> Symbol | int:
         raise NotImplementedError
 
 
 class FlagsAlgebra(Algebra[Symbol, list[Symbol | bool]]):
-    """Sets of brokers as lists of one truth for each broker."""
+    """Sets as lists of one truth for each possible member."""
 
-    def s_const(self, members: Iterable[int]) -> list[Symbol | bool]:
+    def s_const(self, members: Iterable[int], size: int) -> list[Symbol | bool]:
         inside = set(members)
-        return [i in inside for i in range(self.brokers)]
+        return [i in inside for i in range(size)]
 
     def s_from(self, flags: Sequence[Symbol | bool]) -> list[Symbol | bool]:
         return list(flags)

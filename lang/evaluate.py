@@ -1,15 +1,15 @@
 """The structural evaluator: runs the IR over a scalar algebra.
 
-Idea: records become dictionaries, vectors lists of one value for each broker, sequences a pair
+Idea: records become dictionaries, vectors lists of one value for each index, sequences a pair
 (length, slots); quantifiers, comprehensions and calls are unrolled. What is left are booleans,
-numbers and sets of brokers, and only those are handed to the algebra. The compiled kernel (a
+numbers and sets, and only those are handed to the algebra. The compiled kernel (a
 hash-consed graph), the solver (Z3 terms) and the plain evaluator (Python values) are three algebras
 under this one reading, so they cannot disagree about the structure.
 
 Kept invariant: values are canonical. Slots behind the end of a sequence hold the blank value of the
 element type, so equal model values are equal slot by slot.
 
-Cost: the unrolled size, brokers^depth of nested quantifiers; shared nodes are evaluated once for
+Cost: the unrolled size, members^depth of nested quantifiers; shared nodes are evaluated once for
 each binding environment.
 """
 
@@ -132,7 +132,7 @@ class Evaluator:
                 return self.vector_entry(e, env)
             case expr.Call():
                 return self._call(e, env)
-            case expr.BrokerSet() | expr.Cardinality():
+            case expr.SetExpr() | expr.Cardinality():
                 return self._set(e, env)
             case expr.EnumMember():
                 return e.ty.members.index(e.name)
@@ -168,13 +168,14 @@ class Evaluator:
                 return self.ev(e.body, self.bind(env, e.name, self.ev(e.value, env)))
             case expr.NoneLiteral():
                 return -1
-            case expr.BrokerList():
-                return self.structure.lift(range(self.alg.brokers), e.ty)
+            case expr.SortList():
+                return self.structure.lift(self.structure.members(e.ty.elem), e.ty)
             case expr.EmptySequence():
                 return self.structure.blank(e.ty)
             case expr.VectorOf():
-                return [self.ev(e.body, self.bind(env, e.variable.name, i)) for i in range(self.alg.brokers)]
-            case expr.Prefix() | expr.AppendExpr() | expr.Concatenation():
+                indices = self.structure.members(e.ty.keys)
+                return [self.ev(e.body, self.bind(env, e.variable.name, i)) for i in indices]
+            case expr.Prefix() | expr.Suffix() | expr.AppendExpr() | expr.Concatenation():
                 return self._sequence(e, env)
             case expr.Binder():
                 return self._comprehension(e, env)
@@ -199,7 +200,8 @@ class Evaluator:
             case expr.Compare():
                 return alg.cmp(e.op, self.ev(e.left, env), self.ev(e.right, env))
             case expr.MemberExpr():
-                return self.structure.member(self.ev(e.element, env), self.ev(e.members, env))
+                elem = e.members.ty.elem
+                return self.structure.member(self.ev(e.element, env), self.ev(e.members, env), elem)
             case expr.Implies():
                 premise = self.ev(e.premise, env)
                 if premise is False:
@@ -259,21 +261,15 @@ class Evaluator:
                 return self._elements(e, env)
             case expr.Cardinality():
                 return alg.s_card(self.ev(e.members, env))
-            case expr.AllBrokers():
-                return alg.s_const(range(alg.brokers))
+            case expr.WholeSort():
+                size = self.structure.count(e.ty.elem)
+                return alg.s_const(range(size), size)
             case expr.SetLiteral():
-                values = [self.ev(element, env) for element in e.elements]
-                brokers = range(alg.brokers)
-                return alg.s_from([alg.or_([alg.cmp("eq", v, i) for v in values]) for i in brokers])
+                return self.structure.set_of([(True, self.ev(element, env)) for element in e.elements], e.ty.elem)
 
     def _elements(self, e: expr.Elements, env: Env) -> Any:
         length, slots = self.ev(e.sequence, env)
-        alg = self.alg
-        flags = []
-        for i in range(alg.brokers):
-            hits = (alg.and_([alg.cmp("lt", k, length), alg.cmp("eq", x, i)]) for k, x in enumerate(slots))
-            flags.append(alg.or_(list(hits)))
-        return alg.s_from(flags)
+        return self.structure.set_of([(self.alg.cmp("lt", k, length), x) for k, x in enumerate(slots)], e.ty.elem)
 
     # ------------------------------------------------------------------------- vectors and sequences
 
@@ -290,11 +286,13 @@ class Evaluator:
         chosen = (self.alg.cmp("eq", index, k) for k in range(len(vector)))
         return [self.structure.ite(c, value, old, e.ty.elem) for c, old in zip(chosen, vector, strict=True)]
 
-    def _sequence(self, e: expr.Prefix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
+    def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         structure, elem = self.structure, e.ty.elem
         match e:
             case expr.Prefix():
                 return structure.take(self.ev(e.sequence, env), self.ev(e.count, env), elem)
+            case expr.Suffix():
+                return structure.drop(self.ev(e.sequence, env), self.ev(e.count, env), elem)
             case expr.AppendExpr():
                 return structure.append(self.ev(e.sequence, env), self.ev(e.element, env), elem)
             case expr.Concatenation():
@@ -311,7 +309,7 @@ class Evaluator:
         alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
         items: Iterator[tuple[Any, Any]]
         if e.over == "set":
-            items = ((alg.s_mem(value, i), i) for i in range(alg.brokers))
+            items = ((alg.s_mem(value, i), x) for i, x in enumerate(self.structure.members(e.variable.ty)))
         elif e.over == "seq":
             items = ((alg.cmp("lt", i, value[0]), x) for i, x in enumerate(value[1]))
         else:
@@ -369,10 +367,13 @@ class Evaluator:
                     total = alg.add(total, alg.ite(holds, 1, 0))
                 return total
             case expr.Filter():
-                flags: list[Any] = [False] * alg.brokers
+                flags: list[Any] = [False] * structure.count(e.ty.elem)
                 for holds, value, _ in self.over(e, env):
-                    flags[value] = holds
+                    flags[structure.position(value, e.ty.elem) or 0] = holds
                 return alg.s_from(flags)
+            case expr.Image():
+                images = [(holds, self.ev(e.body, inner)) for holds, _, inner in self.over(e, env)]
+                return structure.set_of(images, e.ty.elem)
             case expr.SequenceFilter():
                 chosen = structure.blank(e.ty)
                 for holds, value, _ in self.over(e, env):

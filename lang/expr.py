@@ -10,7 +10,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Literal, Self, TypeAlias, dataclass_transform
 
-from elrcheck.lang.types import BOOL, INT, RSET, Ty
+from elrcheck.lang.types import BOOL, INT, Ty
 
 Moment: TypeAlias = Literal["now", "next"]
 """Which state of a step an expression reads: the one before it, or the one after it."""
@@ -18,7 +18,7 @@ Order: TypeAlias = Literal["lt", "le", "gt", "ge"]
 Operator: TypeAlias = Literal["add", "sub", "min", "max"]
 SetOperator: TypeAlias = Literal["union", "inter", "diff"]
 Domain: TypeAlias = Literal["set", "seq", "range"]
-"""The domain of a binder: a set of brokers, the elements of a sequence, or the numbers 0..n-1."""
+"""The domain of a binder: a set, the elements of a sequence, or the numbers 0..n-1."""
 
 
 @dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
@@ -49,10 +49,8 @@ class TruthExpr(Expr):
     ty: Ty = field(default=BOOL, init=False)
 
 
-class BrokerSet(Expr):
-    """A node that is always a set of brokers."""
-
-    ty: Ty = field(default=RSET, init=False)
+class SetExpr(Expr):
+    """A node that is always a set."""
 
 
 # ---------------------------------------------------------------------------- constants and names
@@ -80,12 +78,12 @@ class NoneLiteral(Expr):
     pass
 
 
-class AllBrokers(BrokerSet):
-    """`c.brokers`."""
+class WholeSort(SetExpr):
+    """All members of a sort: `range(c.nodes)`, or a property of the configuration that is a set of them."""
 
 
-class BrokerList(Expr):
-    """`tuple(c.brokers)`: all brokers in ascending order."""
+class SortList(Expr):
+    """`tuple(range(c.nodes))`: all members of a sort in ascending order."""
 
 
 class EmptySequence(Expr):
@@ -227,18 +225,18 @@ class Subset(TruthExpr):
     large: Expression
 
 
-class SetLiteral(BrokerSet):
+class SetLiteral(SetExpr):
     elements: tuple[Expression, ...]
 
 
-class SetOperation(BrokerSet):
+class SetOperation(SetExpr):
     op: SetOperator
     left: Expression
     right: Expression
 
 
-class Elements(BrokerSet):
-    """The set of the elements of a sequence of brokers."""
+class Elements(SetExpr):
+    """The set of the elements of a sequence."""
 
     sequence: Expression
 
@@ -264,7 +262,7 @@ class VectorPut(Expr):
 
 
 class VectorOf(Expr):
-    """`tuple(body for variable in c.brokers)`."""
+    """`tuple(body for variable in range(c.nodes))`."""
 
     variable: Variable
     body: Expression
@@ -283,6 +281,13 @@ class SequenceGet(Expr):
 
 class Prefix(Expr):
     """`sequence[:count]`."""
+
+    sequence: Expression
+    count: Expression
+
+
+class Suffix(Expr):
+    """`sequence[count:]`."""
 
     sequence: Expression
     count: Expression
@@ -327,7 +332,11 @@ class Count(Binder):
 class Filter(Binder):
     """`frozenset(x for x in set if condition)`."""
 
-    ty: Ty = field(default=RSET, init=False)
+
+class Image(Binder):
+    """`frozenset(body for x in set if condition)`."""
+
+    body: Expression
 
 
 class SequenceFilter(Binder):
@@ -346,15 +355,15 @@ class Extreme(Binder):
     default: Expression
 
 
-Comprehension: TypeAlias = Quantifier | Count | Filter | SequenceFilter | First | Extreme
+Comprehension: TypeAlias = Quantifier | Count | Filter | Image | SequenceFilter | First | Extreme
 Expression: TypeAlias = (
     Constant
     | ConfigField
     | WholeConfig
     | EnumMember
     | NoneLiteral
-    | AllBrokers
-    | BrokerList
+    | WholeSort
+    | SortList
     | EmptySequence
     | Variable
     | StateVariable
@@ -386,6 +395,7 @@ Expression: TypeAlias = (
     | Length
     | SequenceGet
     | Prefix
+    | Suffix
     | AppendExpr
     | Concatenation
     | Comprehension

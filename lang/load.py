@@ -7,6 +7,8 @@ A `ProtocolModel` says what the parts are; a file that declares one is a model t
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import itertools
 import re
 import sys
@@ -17,11 +19,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from elrcheck.lang.frontend import Frontend
-from elrcheck.lang.ir import Fn
-from elrcheck.lang.runtime import ModelConfig, Role
+from elrcheck.lang.compiler.frontend import Frontend
+from elrcheck.lang.domains import domain
+from elrcheck.lang.ir import Fn, Ret
+from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import ModelError, dispatch_of, error_at, near
-from elrcheck.lang.types import Ty, record_fields, type_of
+from elrcheck.lang.types import BOOL, Ty, record_fields, sorts_in, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
 
@@ -40,8 +43,6 @@ class Model:
     lemmas: tuple[Fn, ...]
     leads_to: tuple[Fn, ...]
     fns: Mapping[str, Fn]
-    member: str = "process"
-    """What an explanation calls an element of `config.brokers`."""
     origin: str = field(default="", init=False)
     """A digest of what the model was read from, if it is as its files have it: a changed copy has none."""
 
@@ -53,6 +54,16 @@ class Model:
     @property
     def state_ty(self) -> Ty:
         return type_of(self.state)
+
+    @property
+    def sorts(self) -> dict[str, Ty]:
+        """The sorts whose members are in a state or an argument of an action or of @init, by name."""
+        return sorts_in(self.state_ty, *(ty for fn in (self.init, *self.actions) for _, ty in fn.params))
+
+    @property
+    def sizes(self) -> frozenset[str]:
+        """The fields of the configuration that say how many members a sort has."""
+        return frozenset(ty.size for ty in self.sorts.values() if isinstance(ty.size, str))
 
     @property
     def state_fields(self) -> dict[str, Ty]:
@@ -80,12 +91,10 @@ class LazyFunctions(Mapping[str, Fn]):
         return len(self._all)
 
 
-def load(
-    state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False, member: str = "process"
-) -> Model:
+def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool = False) -> Model:
     """Compile the decorated functions of the modules; ModelError names the place of a mistake.
 
-    lazily: see `Frontend`. member: see `Model`.
+    lazily: see `Frontend`.
     """
     frontend = Frontend(state, config, lazily)
     by_kind: dict[str, list[Fn]] = {}
@@ -96,9 +105,14 @@ def load(
                 continue
             fn = frontend.fn(function)
             by_kind.setdefault(fn.kind, []).append(fn)
+    if not by_kind.get("bound"):
+        everywhere = _true_everywhere()
+        by_kind["bound"] = [everywhere]
+        frontend.adopt(everywhere)
     for kind in ("init", "bound"):
         if len(by_kind.get(kind, [])) != 1:
-            raise ModelError(f"a model has exactly one @{kind} function, found {len(by_kind.get(kind, []))}")
+            message = f"a model has exactly one @{kind} function, not {len(by_kind.get(kind, []))}"
+            raise ModelError(message, help="@init def Init(c: Config) -> State" if kind == "init" else "")
     _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in by_kind.get(kind, [])])
     return Model(
         state=state,
@@ -111,7 +125,30 @@ def load(
         lemmas=tuple(by_kind.get("lemma", ())),
         leads_to=tuple(by_kind.get("leads_to", ())),
         fns=LazyFunctions(frontend) if lazily else frontend.fns,
-        member=member,
+    )
+
+
+def _true_everywhere() -> Fn:
+    """The bound of a model that has none: every state is searched."""
+    from elrcheck.lang.expr import Constant
+
+    def Bound(c: ModelConfig, s: object) -> bool:
+        return True
+
+    place = inspect.getsourcelines(Bound)[1]
+    return Fn(
+        name=Bound.__name__,
+        kind="bound",
+        ident="",
+        note="",
+        doc="Every state is searched.",
+        source=Bound,
+        file=__file__,
+        line=place,
+        states=["s"],
+        has_config=True,
+        ret=BOOL,
+        body=Ret(Constant(BOOL, True)),
     )
 
 
@@ -195,8 +232,7 @@ class ProtocolModel:
     """A protocol as one declared object.
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
-    the one that defines the state. variants, scopes: named settings; a scope wins over a variant. member: what an
-    explanation calls an element of `config.brokers`.
+    the one that defines the state. variants, scopes: named settings; a scope wins over a variant.
     """
 
     state: type
@@ -204,7 +240,6 @@ class ProtocolModel:
     modules: Sequence[ModuleType] = ()
     variants: Mapping[str, Settings] = field(default_factory=dict)
     scopes: Mapping[str, Settings] = field(default_factory=dict)
-    member: str = "process"
 
     def __post_init__(self) -> None:
         for role in ("state", "config"):
@@ -221,27 +256,21 @@ class ProtocolModel:
 
     def load(self) -> Model:
         """Compile the model; ModelError names the place of a mistake."""
-        return load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],), member=self.member)
+        return load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],))
 
 
-def domain(ty: Ty, config: ModelConfig) -> Sequence[object]:
-    """All plain values of a parameter type under a configuration, in ascending order."""
-    brokers = list(config.brokers)
-    match ty.kind:
-        case "bool":
-            return [False, True]
-        case "replica":
-            return brokers
-        case "opt":
-            return [None, *domain(ty.elem, config)]
-        case "enum":
-            return [ty.cls[name] for name in ty.members]
-        case "set":
-            return [frozenset(b for b in brokers if mask >> b & 1) for mask in range(1 << len(brokers))]
-        case "nat" if ty.hi is not None:
-            top = getattr(config, ty.hi) if isinstance(ty.hi, str) else ty.hi
-            return list(range(ty.lo, int(top) + 1))
-    raise ModelError(f"a parameter of type {ty} has no finite domain")
+def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
+    """Return the initial state for each choice of the parameters of @init that its guards admit, in order.
+
+    Two choices may give the same state. ModelError if there is none.
+    """
+    states = []
+    for args in instances(model.init, config):
+        with contextlib.suppress(NotEnabled):
+            states.append(model.init.source(config, *args))
+    if not states:
+        raise _error(model.init, "there is no initial state: the guards refuse every choice", "make a guard weaker")
+    return tuple(states)
 
 
 def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[object, ...]]:

@@ -18,7 +18,7 @@ Names = str | tuple[str, ...]
 class Message:
     """The action is a message in a sequence diagram.
 
-    sender, receiver: the parameter with the replica, or the capitalised name of another party, such as
+    sender, receiver: the parameter with the process, or the capitalised name of another party, such as
     Controller. lost: the message never arrives; or the name of the parameter that decides it.
     """
 
@@ -77,8 +77,8 @@ def mistake_in(marks: Marks, parameters: Mapping[str, str]) -> str | None:
     """Describe the first mistake in the marks of an action, given the kinds of its parameters' types."""
     if marks.message is not None:
         for end in (marks.message.sender, marks.message.receiver):
-            if not end[:1].isupper() and parameters.get(end) != "replica":
-                return f"'{end}' is no Replica parameter that could send or receive the message"
+            if not end[:1].isupper() and parameters.get(end) != "member":
+                return f"'{end}' is no parameter of a sort that could send or receive the message"
         lost = marks.message.lost
         if isinstance(lost, str) and parameters.get(lost) != "bool":
             return f"'{lost}' is no bool parameter that could say that the message is lost"

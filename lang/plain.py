@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, instances
+from elrcheck.lang.load import Model, initial_states, instances
 from elrcheck.lang.runtime import ModelConfig, NotEnabled
 
 
@@ -32,8 +33,14 @@ class PlainModel:
             (Label(fn.name, args), fn.source) for fn in model.actions for args in instances(fn, config)
         ]
 
+    @cached_property
+    def starts(self) -> tuple[Any, ...]:
+        """The initial states, in the order of the choices of @init; one may come more than once."""
+        return initial_states(self.model, self.config)
+
     def initial(self) -> Any:
-        return self.model.init.source(self.config)
+        """The first initial state; most models have no other."""
+        return self.starts[0]
 
     def within(self, state: object) -> bool:
         return bool(self.model.bound.source(self.config, state))

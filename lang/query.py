@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from elrcheck.lang.algebra import ConcreteAlgebra
+from elrcheck.lang.compiler.expressions import Expressions
+from elrcheck.lang.compiler.scope import Env, Value
 from elrcheck.lang.evaluate import MEMO, STATES, Evaluator
 from elrcheck.lang.evaluate import Env as Values
 from elrcheck.lang.expr import (
@@ -28,13 +30,11 @@ from elrcheck.lang.expr import (
     VectorGet,
     WholeConfig,
 )
-from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.ir import Fn, StateView, state_view
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.scope import Env, Value
 from elrcheck.lang.tree import walk
-from elrcheck.lang.types import Ty, record_fields, types_inside
+from elrcheck.lang.types import Ty, record_fields, sorts_in, types_inside
 
 LONGEST = 2000
 """Maximum length of an expression, in characters."""
@@ -101,7 +101,7 @@ class Asker:
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.ty = model.state_ty
-        self.evaluator = _CarefulEvaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
+        self.evaluator = _CarefulEvaluator(model.fns, config, ConcreteAlgebra())
 
     def value(self, query: Query, *states: object) -> Any:
         """Evaluate a query to a plain value; raise NoValue if it has none. states: one, or two for a step."""
@@ -144,6 +144,7 @@ class _CompiledFunctions:
         self.model = model
         self.state, self.config = model.state, model.config
         self.state_fields = model.state_fields
+        self.sorts = sorts_in(model.state_ty)
 
     def fn(self, function: Callable[..., object]) -> Fn:
         return self.model.fns[function.__name__]
@@ -231,8 +232,8 @@ class _CarefulEvaluator(Evaluator):
 
     def vector_entry(self, e: VectorGet, env: Values) -> Any:
         index = self.ev(e.index, env)
-        if not self.depth and not 0 <= index < self.alg.brokers:
-            raise NoValue(f"there is no broker {index}")
+        if not self.depth and not 0 <= index < self.structure.count(e.vector.ty.keys):
+            raise NoValue(f"there is no {e.vector.ty.keys.word} {index}")
         return super().vector_entry(e, env)
 
     def sequence_entry(self, e: SequenceGet, env: Values) -> Any:

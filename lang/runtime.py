@@ -8,9 +8,9 @@ given. Decorated functions are unchanged, so a model runs in plain Python.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace as replace
-from typing import Any, ClassVar, Protocol, TypeVar, cast, dataclass_transform, overload
+from typing import Any, ClassVar, Never, Protocol, TypeVar, cast, dataclass_transform, overload
 
 from elrcheck.lang.marks import NO_MARKS, Fair, Marks, Message, Names, Unfair
 
@@ -18,7 +18,7 @@ C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 
-EMPTY: frozenset[int] = frozenset()
+EMPTY: frozenset[Never] = frozenset()
 
 
 class NotEnabled(Exception):
@@ -29,36 +29,10 @@ class NotEnabled(Exception):
         self.guard = guard
 
 
-class Universe(frozenset[int]):
-    """The set of all brokers; iterates in ascending order, so a Vec can be built from it."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self)))
-
-
 class ModelConfig(Protocol):
-    """The interface of any model's configuration, beside the fields that its rules read."""
+    """The configuration of any model."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
-    @property
-    def broker_count(self) -> int: ...
-    @property
-    def brokers(self) -> Universe: ...
-
-
-class Sized:
-    """A base of configurations: `brokers` are as many as `broker_count`, a field or a property, says."""
-
-    @property
-    def broker_count(self) -> int:
-        raise NotImplementedError
-
-    @property
-    def brokers(self) -> Universe:
-        return Universe(range(self.broker_count))
 
 
 class Conjunction:
@@ -126,7 +100,7 @@ def state(cls: C) -> C:
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def config(cls: C) -> C:
-    """The constants of the model: sizes, knobs and budgets. Must be a `ModelConfig`."""
+    """The constants of the model: sizes, knobs and budgets."""
     frozen: Any = dataclasses.dataclass(frozen=True, kw_only=True)(cls)
     frozen.__elr_role__ = "config"
     return cast(C, frozen)

@@ -6,12 +6,13 @@ packed or symbolic state uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.algebra import PACKED, Algebra
+from elrcheck.lang.domains import domain
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import BOOL, Ty
 
 
 class Structure:
@@ -19,12 +20,74 @@ class Structure:
 
     def __init__(self, config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         self.config, self.alg = config, algebra
+        self._members: dict[int, tuple[Sequence[Any], Ty]] = {}
 
     def limit(self, bound: int | str | None) -> int:
         """Return a bound as a number: itself, or the configuration field that it names."""
         if bound is None:
             raise TypeError("a loop over an unbounded number cannot be unrolled")
         return int(getattr(self.config, bound)) if isinstance(bound, str) else bound
+
+    # ------------------------------------------------------------------------- finite types
+
+    def members(self, ty: Ty) -> Sequence[Any]:
+        """Return all values of a finite type in ascending order, as values of the evaluator."""
+        listed = self._members.get(id(ty))
+        if listed is None:
+            plain = domain(ty, self.config)
+            scalar = ty.kind in ("member", "nat")
+            listed = self._members[id(ty)] = (plain if scalar else [self.lift(x, ty) for x in plain], ty)
+        return listed[0]
+
+    def count(self, ty: Ty) -> int:
+        return len(self.members(ty))
+
+    def position(self, value: Any, ty: Ty) -> int | None:
+        """Return the position of a value among those of its type; None for a term, or if it is not among them."""
+        match ty.kind:
+            case "member" | "enum" | "bool" | "nat":
+                at = int(value) - ty.lo if isinstance(value, int) else -1
+            case "opt":
+                inner = -1 if value == -1 and isinstance(value, int) else self.position(value, ty.elem)
+                at = -1 if inner is None else inner + 1
+            case "record":
+                at = 0
+                for name, part in ty.fields.items():
+                    inner = self.position(value[name], part)
+                    if inner is None:
+                        return None
+                    at = at * self.count(part) + inner
+            case "set":
+                flags = [self.alg.s_mem(value, i) for i in range(self.count(ty.elem))]
+                at = sum(1 << i for i, flag in enumerate(flags) if flag)
+                if not all(isinstance(flag, bool) for flag in flags):
+                    return None
+            case _:
+                raise TypeError(f"{ty} has no end")
+        return at if 0 <= at < self.count(ty) else None
+
+    def set_of(self, parts: Sequence[tuple[Any, Any]], elem: Ty) -> Any:
+        """Return the set of the values whose condition holds. parts: (condition, value)."""
+        alg, size = self.alg, self.count(elem)
+        hits: list[list[Any]] = [[] for _ in range(size)]
+        for holds, value in parts:
+            at = self.position(value, elem)
+            if at is not None:
+                hits[at].append(holds)
+            elif not self._constant(value, elem):
+                for i, member in enumerate(self.members(elem)):
+                    hits[i].append(alg.and_([holds, self.eq(value, member, elem)]))
+        return alg.s_from([alg.or_(some) for some in hits])
+
+    def _constant(self, value: Any, ty: Ty) -> bool:
+        """Return whether a value is the same in every state."""
+        match ty.kind:
+            case "record":
+                return all(self._constant(value[name], part) for name, part in ty.fields.items())
+            case "set":
+                return all(isinstance(self.alg.s_mem(value, i), bool) for i in range(self.count(ty.elem)))
+            case _:
+                return isinstance(value, int)
 
     # ------------------------------------------------------------------------- values
 
@@ -34,13 +97,13 @@ class Structure:
             case "bool":
                 return False
             case "set":
-                return self.alg.s_const(())
+                return self.alg.s_const((), self.count(ty.elem))
             case "opt":
                 return -1
             case "seq":
                 return (0, [self.blank(ty.elem) for _ in range(self.limit(ty.hi))])
             case "vec":
-                return [self.blank(ty.elem) for _ in range(self.alg.brokers)]
+                return [self.blank(ty.elem) for _ in self.members(ty.keys)]
             case "record":
                 return {f: self.blank(t) for f, t in ty.fields.items()}
             case _:
@@ -50,7 +113,8 @@ class Structure:
         """Return a plain Python value of the model as a value of the evaluator."""
         match ty.kind:
             case "set":
-                return self.alg.s_const(value)
+                positions = (self.position(self.lift(x, ty.elem), ty.elem) for x in value)
+                return self.alg.s_const([at for at in positions if at is not None], self.count(ty.elem))
             case "opt":
                 return -1 if value is None else self.lift(value, ty.elem)
             case "enum":
@@ -71,7 +135,8 @@ class Structure:
             case "bool":
                 return bool(value)
             case "set":
-                return frozenset(i for i in range(self.alg.brokers) if self.alg.s_mem(value, i))
+                members = enumerate(self.members(ty.elem))
+                return frozenset(self.lower(x, ty.elem) for i, x in members if self.alg.s_mem(value, i))
             case "opt":
                 return None if value == -1 else self.lower(value, ty.elem)
             case "enum":
@@ -88,9 +153,10 @@ class Structure:
     # ------------------------------------------------------------------------- leaves
 
     def leaves(self, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Ty, Any]]:
-        """Yield (path, scalar type, scalar) of a value in layout order; a set is one leaf.
+        """Yield (path, scalar type, scalar) of a value in layout order.
 
-        The length of a sequence is a leaf of kind nat with path `PATH.length`.
+        A set is one leaf, or, of more than PACKED possible members, one for each. The length of a sequence is a
+        leaf of kind nat with path `PATH.length`.
         """
         match ty.kind:
             case "seq":
@@ -100,6 +166,9 @@ class Structure:
             case "vec":
                 for i, x in enumerate(value):
                     yield from self.leaves(x, ty.elem, f"{path}[{i}]")
+            case "set" if self.count(ty.elem) > PACKED:
+                for i in range(self.count(ty.elem)):
+                    yield f"{path}{{{i}}}", BOOL, self.alg.s_mem(value, i)
             case "record" | "state":
                 for f, t in ty.fields.items():
                     yield from self.leaves(value[f], t, f"{path}.{f}" if path else f)
@@ -113,7 +182,9 @@ class Structure:
                 length = next(scalars)
                 return (length, [self.rebuild(scalars, ty.elem) for _ in range(self.limit(ty.hi))])
             case "vec":
-                return [self.rebuild(scalars, ty.elem) for _ in range(self.alg.brokers)]
+                return [self.rebuild(scalars, ty.elem) for _ in self.members(ty.keys)]
+            case "set" if self.count(ty.elem) > PACKED:
+                return self.alg.s_from([next(scalars) for _ in range(self.count(ty.elem))])
             case "record" | "state":
                 return {f: self.rebuild(scalars, t) for f, t in ty.fields.items()}
             case _:
@@ -158,11 +229,15 @@ class Structure:
             case _:
                 return alg.cmp("eq", a, b)
 
-    def member(self, element: Any, members: Any) -> Any:
+    def member(self, element: Any, members: Any, ty: Ty) -> Any:
+        """Return whether a set has an element; ty: of the set's members."""
         alg = self.alg
-        if isinstance(element, int):
-            return alg.s_mem(members, element) if 0 <= element < alg.brokers else False
-        hits = ([alg.cmp("eq", element, i), alg.s_mem(members, i)] for i in range(alg.brokers))
+        at = self.position(element, ty)
+        if at is not None:
+            return alg.s_mem(members, at)
+        if self._constant(element, ty):
+            return False
+        hits = ([self.eq(element, x, ty), alg.s_mem(members, i)] for i, x in enumerate(self.members(ty)))
         return alg.or_([alg.and_(pair) for pair in hits])
 
     def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
@@ -182,6 +257,17 @@ class Structure:
         shorter = alg.ite(alg.cmp("le", count, length), count, length)
         blank = self.blank(elem)
         return (shorter, [self.ite(alg.cmp("lt", k, shorter), x, blank, elem) for k, x in enumerate(slots)])
+
+    def drop(self, seq: tuple[Any, list[Any]], count: Any, elem: Ty) -> tuple[Any, list[Any]]:
+        """Return a sequence without its first elements; of a shorter one, the empty sequence."""
+        length, slots = seq
+        alg, blank = self.alg, self.blank(elem)
+        rest = alg.ite(alg.cmp("le", count, length), alg.sub(length, count), 0)
+        if isinstance(count, int):
+            return (rest, [*slots[count:], *(blank for _ in slots[:count])])
+        behind = [*slots, *(blank for _ in slots)]
+        shifted = [self.select(behind[k : k + len(slots) + 1], count, elem) for k in range(len(slots))]
+        return (rest, [self.ite(alg.cmp("lt", k, rest), x, blank, elem) for k, x in enumerate(shifted)])
 
     def append(self, seq: tuple[Any, list[Any]], value: Any, elem: Ty) -> tuple[Any, list[Any]]:
         """Append an element; a full sequence is a fault of the model, which its guards exclude."""

@@ -26,9 +26,9 @@ TruthNode: TypeAlias = (
     | expr.IsNone
     | expr.Subset
 )
-SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.AllBrokers | expr.Cardinality
-Collecting: TypeAlias = expr.Count | expr.Filter | expr.SequenceFilter | expr.First | expr.Extreme
-"""Nodes by their value: a truth; a set of brokers, or its size; what a domain is collected into."""
+SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.WholeSort | expr.Cardinality
+Collecting: TypeAlias = expr.Count | expr.Filter | expr.Image | expr.SequenceFilter | expr.First | expr.Extreme
+"""Nodes by their value: a truth; a set, or its size; what a domain is collected into."""
 
 
 class UnsupportedNode(Exception):

@@ -1,9 +1,14 @@
 """The types of the modelling language, written as ordinary Python annotations.
 
-Model source is annotated with aliases that mean something to two readers. To Python and mypy
-`RSet` is `frozenset[int]` and `Vec[Epoch]` is `tuple[int, ...]`; to the compiler of this package
-the `Annotated` metadata says that the first is a set of brokers and the second has one entry for
-each broker. `type_of` turns an annotation into the `Ty` the IR carries.
+Model source is annotated with aliases that mean something to two readers::
+
+    Node = Annotated[int, sort("Node", "nodes")]
+    Votes = Annotated[tuple[bool, ...], Per(Node)]
+
+To Python and mypy `Node` is `int` and `Votes` is `tuple[bool, ...]`; to the compiler of this package the
+`Annotated` metadata says that the first is one of as many nodes as the field `nodes` of the configuration
+says, and that the second has one entry for each of them. `type_of` turns an annotation into the `Ty` the
+IR carries.
 
 Two kinds of limit exist, and they must not be confused:
 
@@ -21,17 +26,20 @@ import typing
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cached_property
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from elrcheck.lang.source import error_in_field, near
+from elrcheck.lang.source import ModelError, error_in_field, near
 
 
 @dataclass(frozen=True)
 class Ty:
     """A type of the language.
 
-    kind: bool, nat, enum, replica, set, opt, vec, seq, record, state, config or none.
-    arg: element type of opt, vec and seq. cls: the Python class of a record or an enum.
+    kind: bool, nat, enum, member, set, opt, vec, seq, record, state, config or none.
+    arg: element type of set, opt, vec and seq. cls: the Python class of a record or an enum.
+    lo, hi: the least and the greatest number; hi is the greatest length of a sequence.
+    size: of a member, how many its sort has, a number or a field of the configuration.
+    index: of a vec, the sort that it has an entry for each member of. word, every, ordered: see `sort`.
     """
 
     kind: str
@@ -41,24 +49,43 @@ class Ty:
     lo: int = 0
     hi: int | str | None = None
     cap: int | str | None = None
+    size: int | str | None = None
+    index: Ty | None = None
+    word: str = ""
+    every: str = ""
+    ordered: bool = False
 
     def __str__(self) -> str:
         match self.kind:
             case "opt":
                 return f"{self.arg} | None"
             case "vec":
-                return f"Vec[{self.arg}]"
+                return f"{self.arg} per {self.index}"
+            case "set" if not self.name:
+                return f"frozenset[{self.arg}]"
             case "seq":
                 return f"Seq[{self.arg}, {self.hi}]"
             case _:
                 return self.name
 
     @property
+    def words(self) -> str:
+        """What an explanation calls several members of a sort."""
+        return f"{self.word}es" if self.word.endswith("s") else f"{self.word}s"
+
+    @property
     def elem(self) -> Ty:
-        """Element type of an optional, a vector or a sequence."""
+        """Element type of a set, an optional, a vector or a sequence."""
         if self.arg is None:
             raise TypeError(f"{self} has no element type")
         return self.arg
+
+    @property
+    def keys(self) -> Ty:
+        """Type of the indices of a vector."""
+        if self.index is None:
+            raise TypeError(f"{self} has no indices")
+        return self.index
 
     @property
     def fields(self) -> dict[str, Ty]:
@@ -74,15 +101,15 @@ class Ty:
 
 BOOL = Ty("bool", "bool")
 INT = Ty("nat", "int")
-REPLICA = Ty("replica", "Replica")
-RSET = Ty("set", "RSet", REPLICA)
 NONE = Ty("none", "None")
 CONFIG = Ty("config", "Config")
 
 
 @dataclass(frozen=True)
-class VecMark:
-    """Annotated metadata: a tuple with one entry for each broker, indexed by broker id."""
+class Per:
+    """Annotated metadata: a tuple with one entry for each member of a sort."""
+
+    index: Any
 
 
 @dataclass(frozen=True)
@@ -92,11 +119,19 @@ class SeqMark:
     limit: int | str
 
 
-T = TypeVar("T")
+def sort(name: str, size: int | str, *, word: str = "", every: str = "", ordered: bool = False) -> Ty:
+    """Metadata for a member of a sort, a number from 0: `Node = Annotated[int, sort("Node", "nodes")]`.
 
-Replica = Annotated[int, REPLICA]
-RSet = Annotated[frozenset[int], RSET]
-Vec = Annotated[tuple[T, ...], VecMark()]
+    size: how many there are, a number or a field of the configuration; `range(c.nodes)` is all of them.
+    word: what an explanation calls a member, by default the name in lower case. every: what TLA+ calls the set of
+    all members, by default the name. ordered: members are compared and counted with, as the nodes of a ring are;
+    without it they can only be equal.
+    """
+    return Ty("member", name, size=size, word=word or name.lower(), every=every or name, ordered=ordered)
+
+
+def set_of(elem: Ty) -> Ty:
+    return Ty("set", arg=elem)
 
 
 def nat(name: str, *, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
@@ -116,27 +151,28 @@ def opt(arg: Ty) -> Ty:
 class ModelTypeError(TypeError):
     """An annotation that is not in the language. help: what to write instead."""
 
-    def __init__(self, hint: object) -> None:
+    def __init__(self, hint: object, help: str = "") -> None:
         name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
         super().__init__(f"not a type of the modelling language: {name}")
-        self.help = _instead(get_origin(hint) or hint)
+        self.help = help or _instead(get_origin(hint) or hint)
 
 
 def _instead(kind: object) -> str:
     """Suggest what to write instead of a Python type that the language does not have."""
-    if kind in (set, frozenset):
-        return "a set of brokers is RSet"
-    if kind in (list, tuple):
-        return "one value for each broker is Vec[T]; a sequence is Annotated[tuple[T, ...], SeqMark(limit)]"
-    if kind is dict:
-        return "one value for each broker is Vec[T]; there are no other maps"
+    if kind is set:
+        return "a set is a frozenset[T], since values never change"
+    if kind in (list, tuple, dict):
+        return (
+            "one value for each member of a sort is Annotated[tuple[T, ...], Per(Sort)]; "
+            "a sequence is Annotated[tuple[T, ...], SeqMark(limit)]"
+        )
     if kind is str:
         return "make an enum.Enum of the values it can have"
     if kind is float:
-        return "numbers are natural: int, or Annotated[int, nat(..)] for a field of the state"
+        return "numbers are whole: int, or Annotated[int, nat(..)] for a field of the state"
     if isinstance(kind, type):
         return f"decorate the class {kind.__name__} with @record, or make it an enum.Enum"
-    return "the types are bool, int, nat(..), enums, Replica, RSet, Vec[T], sequences, T | None and records"
+    return "the types are bool, int, nat(..), enums, sort(..), Per(..), frozenset[T], sequences, T | None and records"
 
 
 def type_of(hint: object) -> Ty:
@@ -153,11 +189,13 @@ def type_of(hint: object) -> Ty:
         for mark in marks:
             if isinstance(mark, Ty):
                 return mark
-            if isinstance(mark, VecMark):
-                return Ty("vec", "Vec", type_of(get_args(base)[0]))
+            if isinstance(mark, Per):
+                return Ty("vec", "vector", type_of(get_args(base)[0]), index=_index(mark))
             if isinstance(mark, SeqMark):
                 return Ty("seq", "Seq", type_of(get_args(base)[0]), hi=mark.limit)
         return type_of(base)
+    if origin is frozenset:
+        return _set_type(hint)
     if origin in (typing.Union, pytypes.UnionType):
         inner = [a for a in get_args(hint) if a is not type(None)]
         if len(inner) == 1 and len(get_args(hint)) == 2:
@@ -172,6 +210,20 @@ def type_of(hint: object) -> Ty:
     raise ModelTypeError(hint)
 
 
+def _index(mark: Per) -> Ty:
+    ty = type_of(mark.index)
+    if ty.kind == "member":
+        return ty
+    raise ModelTypeError(mark, "a tuple has an entry for each member of a sort: Per(Node)")
+
+
+def _set_type(hint: object) -> Ty:
+    elem = type_of(get_args(hint)[0])
+    if is_finite(elem):
+        return set_of(elem)
+    raise ModelTypeError(hint, f"the members of a set are of a type with finitely many values, and {elem} has no end")
+
+
 def record_fields(cls: Any) -> dict[str, Ty]:
     """Return the types of the fields of a record, state or configuration class; resolved once per class."""
     types = cls.__dict__.get("__elr_fields__")
@@ -184,6 +236,16 @@ def record_fields(cls: Any) -> dict[str, Ty]:
         types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
         cls.__elr_fields__ = types
     return typing.cast("dict[str, Ty]", types)
+
+
+def whole_sort(config: Any, name: str) -> Ty | None:
+    """Return the type of a property of a configuration that is annotated as a set of members: it is all of them."""
+    member = getattr(config, name, None)
+    if not isinstance(member, property) or member.fget is None:
+        return None
+    hint = get_type_hints(member.fget, include_extras=True).get("return")
+    ty = type_of(hint) if get_origin(hint) is frozenset else NONE
+    return ty if ty.kind == "set" and ty.elem.kind == "member" else None
 
 
 def optional_fields(cls: Any) -> dict[str, Any]:
@@ -209,10 +271,16 @@ def _field_type(cls: Any, name: str, hint: object) -> Ty:
 
 
 def is_finite(ty: Ty) -> bool:
-    """Return whether the values of the type can be listed under a configuration (`elrcheck.lang.load.domain`)."""
-    if ty.kind == "opt":
-        return is_finite(ty.elem)
-    return ty.kind in ("bool", "replica", "enum", "set") or (ty.kind == "nat" and ty.hi is not None)
+    """Return whether the values of the type can be listed under a configuration (`elrcheck.lang.domains`)."""
+    match ty.kind:
+        case "opt" | "set":
+            return is_finite(ty.elem)
+        case "record":
+            return all(is_finite(part) for part in ty.fields.values())
+        case "nat":
+            return ty.hi is not None
+        case _:
+            return ty.kind in ("bool", "member", "enum")
 
 
 def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
@@ -224,8 +292,9 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
 
     def visit(ty: Ty, cls: Any, name: str) -> Iterator[tuple[Ty, Any, str]]:
         yield ty, cls, name
-        if ty.arg is not None:
-            yield from visit(ty.arg, cls, name)
+        for part in (ty.index, ty.arg):
+            if part is not None:
+                yield from visit(part, cls, name)
         if ty.kind in ("record", "state") and ty.cls not in entered:
             entered.add(ty.cls)
             for field, part in ty.fields.items():
@@ -239,12 +308,24 @@ def limits_of(ty: Ty) -> set[str]:
     return {limit for part, _, _ in types_inside(ty) for limit in (part.hi, part.cap) if isinstance(limit, str)}
 
 
+def is_number(ty: Ty) -> bool:
+    """Return whether values of the type are compared and counted with."""
+    return ty.kind == "nat" or ty.ordered
+
+
+def sorts_in(*types: Ty) -> dict[str, Ty]:
+    """Return the sorts whose members occur in types, by name."""
+    return {part.name: part for ty in types for part, _, _ in types_inside(ty) if part.kind == "member"}
+
+
 def check_limits(ty: Ty, config: Any) -> None:
     """Require every limit in a type to be a number or a configuration field; ModelError names the field."""
     names = [field.name for field in fields(config)]
     names += [name for name, value in vars(config).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
-        for limit in (part.hi, part.cap):
+        for limit in (part.hi, part.cap, part.size):
             if isinstance(limit, str) and limit not in names:
-                message = f"the limit '{limit}' is no field of {config.__name__}"
-                raise error_in_field(cls, field, message, near(limit, names) or f"declare it in {config.__name__}")
+                what = "size" if limit == part.size else "limit"
+                message = f"the {what} '{limit}' of {part} is no field of {config.__name__}"
+                help = near(limit, names) or f"declare it in {config.__name__}"
+                raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)

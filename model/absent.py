@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import Vec
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Vec
 from elrcheck.model.state import Exchange, InfoStage, LogInfo, Peer, Stage, UncleanRecovery, View, initial_replicas
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import enum
 
 from elrcheck.lang.runtime import op, record
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, has_online_directory
 from elrcheck.model.state import MinIsr, Recovery, ReplicaList, configured_min_isr
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from elrcheck.lang.runtime import Universe, config
+from elrcheck.lang.runtime import config
 from elrcheck.lang.source import near
 from elrcheck.model.choices import (
     AcksAdmission,
@@ -37,6 +37,7 @@ from elrcheck.model.choices import (
     Reregistration,
     Truncation,
 )
+from elrcheck.model.replicas import RSet, Universe
 
 SECTIONS = {
     "broker_count": "sizes",
@@ -262,7 +263,7 @@ class Config:
     """Fetches whose answer takes its time, so that other events come between."""
 
     @property
-    def brokers(self) -> Universe:
+    def brokers(self) -> RSet:
         """All broker ids, ascending."""
         return Universe(range(self.broker_count))
 

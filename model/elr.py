@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import RSet
 from elrcheck.model.change_record import Draft, Target
 from elrcheck.model.choices import LklStorage
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import RSet
 from elrcheck.model.state import Partition, ReplicaList
 
 

@@ -6,8 +6,8 @@ Sources: ConfigurationControlManager, ReplicationControlManager.getTopicEffectiv
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, KnownMinIsr, MinIsr, ReplicaList, Settings, configured_min_isr
 
 

@@ -88,9 +88,9 @@ def load_model(*extra: ModuleType, lazily: bool = False) -> Model:
     lazily: the sources have been loaded before and were in order, so functions are compiled as they are used.
     """
     if lazily:
-        return load(state.State, Config, [*MODULES, *extra], lazily, member="broker")
+        return load(state.State, Config, [*MODULES, *extra], lazily)
     demand_listed(Path(__file__).parent, ("action", "init", "bound"), MODULES, "MODULES of model/protocol.py")
-    model = load(state.State, Config, [*MODULES, *extra], member="broker")
+    model = load(state.State, Config, [*MODULES, *extra])
     demand_documents(model)
     demand_counted(model)
     return model

@@ -7,8 +7,8 @@ the BrokerRegistrations of ClusterControlManager. A decision never looks at a br
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op, record
-from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica, RSet, Vec
 from elrcheck.model.state import Directory, Partition, Registration, Settings, State
 
 

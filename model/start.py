@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, bound, init, op, within
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_recovery
 from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.budgets import Spent
@@ -11,6 +10,7 @@ from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.metadata_record import snapshot
 from elrcheck.model.min_isr import known_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import (
     Broker,
     Directory,

@@ -12,11 +12,12 @@ import enum
 from typing import Annotated
 
 from elrcheck.lang.runtime import op, record, state
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
+from elrcheck.lang.types import SeqMark, nat
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import AlterError
+from elrcheck.model.replicas import Replica, RSet, Vec
 
 Epoch = Annotated[int, nat("Epoch", cap="cap_leader_epoch")]
 PartitionEpoch = Annotated[int, nat("PartitionEpoch", cap="cap_partition_epoch")]

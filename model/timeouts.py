@@ -6,7 +6,7 @@ No rule reads them: they are loaded for liveness only (`elrcheck.invariants.modu
 from __future__ import annotations
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import State, Status, hosts
 
 

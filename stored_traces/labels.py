@@ -22,7 +22,7 @@ from elrcheck.traces.behaviour import RecordedStep
 LABEL = re.compile(r"\s*(\w+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
-def action_of(text: str | None, actions: Mapping[str, Fn], brokers: int) -> RecordedStep:
+def action_of(text: str | None, actions: Mapping[str, Fn], config: Any) -> RecordedStep:
     """Return the action a label names, with its arguments if given; None if the model has no such action."""
     match = LABEL.fullmatch(text) if text else None
     if match is None or match[1] not in actions:
@@ -30,19 +30,19 @@ def action_of(text: str | None, actions: Mapping[str, Fn], brokers: int) -> Reco
     if match[2] is None:
         return match[1] if actions[match[1]].params else Label(match[1], ())
     try:
-        return Label(match[1], arguments(match[0], actions, brokers))
+        return Label(match[1], arguments(match[0], actions, config))
     except (Unreadable, ValueMismatch, ValueSyntaxError):
         return match[1]
 
 
-def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, ...]:
+def arguments(call: str, actions: Mapping[str, Fn], config: Any) -> tuple[Any, ...]:
     """Parse the arguments of a call, given by name or by position.
 
     Raise Unreadable, ValueMismatch or ValueSyntaxError if they do not match the action's parameters.
     """
     name, _, inside = call.strip().removesuffix(")").partition("(")
     if "=" in inside:
-        return read_call(call, actions, brokers).args
+        return read_call(call, actions, config).args
     types = [ty for _, ty in actions[name.strip()].params]
     values = parse(f"<<{inside}>>")
     assert isinstance(values, tuple)
@@ -51,7 +51,7 @@ def arguments(call: str, actions: Mapping[str, Fn], brokers: int) -> tuple[Any, 
     return tuple(read(ty, value) for ty, value in zip(types, values, strict=True))
 
 
-def parse_action(text: str, model: Model, brokers: int) -> Label | str:
+def parse_action(text: str, model: Model, config: Any) -> Label | str:
     """Parse an action written by a user; raise UsageFault if it is malformed or does not exist."""
     actions = {fn.name: fn for fn in model.actions}
     match = LABEL.fullmatch(text)
@@ -65,7 +65,7 @@ def parse_action(text: str, model: Model, brokers: int) -> Label | str:
         return name
     fn = actions[name]
     try:
-        return Label(name, arguments(f"{name}({match[2]})", actions, brokers))
+        return Label(name, arguments(f"{name}({match[2]})", actions, config))
     except (Unreadable, ValueMismatch, ValueSyntaxError) as fault:
         words = ", ".join(param for param, _ in fn.params)
         raise UsageFault("bad-action", str(fault), where=text, help=f"{name} takes ({words})") from fault

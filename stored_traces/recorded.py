@@ -133,12 +133,11 @@ def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     selected = resolve(named.over(_exported_selection(meta)))
     model = selected.checked_model()
     states, actions, loop = itf_states(root, model.state_ty, ignore=FOREIGN)
-    brokers = selected.config.broker_count
     for i, state in enumerate(states):
-        check_size(model.state_ty, state, root["states"].inside(i), brokers)
+        check_size(model.state_ty, state, root["states"].inside(i), selected.config)
     ident = meta.get("property", "")
     origin = TraceOrigin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
-    labels = [action_of(text, _actions(model), brokers) for text in actions]
+    labels = [action_of(text, _actions(model), selected.config) for text in actions]
     return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
 
 
@@ -157,7 +156,7 @@ def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
     here = root["counterexample"]["state"]
     for i, state in enumerate(behaviour.states):
-        check_size(model.state_ty, state, here.inside(i).inside(1), selected.config.broker_count)
+        check_size(model.state_ty, state, here.inside(i).inside(1), selected.config)
     return Loaded(model, selected.config, behaviour)
 
 
@@ -181,9 +180,9 @@ def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedSte
         except ValueMismatch as fault:
             path = f".{fault.path}" if fault.path else ""
             raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
-        check_size(model.state_ty, value, place, selected.config.broker_count)
+        check_size(model.state_ty, value, place, selected.config)
         states.append(value)
-    labels = [action_of(s.action, _actions(model), selected.config.broker_count) for s in printed[1:]]
+    labels = [action_of(s.action, _actions(model), selected.config) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     origin = TraceOrigin.of(selected, source=name, form="tlc-text")
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))

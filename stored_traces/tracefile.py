@@ -41,6 +41,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
 from elrcheck.catalogue.select import resolve
+from elrcheck.lang.domains import in_order
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin, steps_needed
@@ -91,7 +92,7 @@ def loaded_trace(root: Node, named: NamedSelection) -> Loaded[Label]:
     model = selected.checked_model() if frame.loop is None else selected.whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)
-    _check_sizes(behaviour, root, model.state_ty, signatures, selected.config.broker_count)
+    _check_sizes(behaviour, root, model.state_ty, signatures, selected.config)
     origin = TraceOrigin.of(selected, frame.origin.property, root.source.name, "elrcheck")
     loaded = Loaded(model, selected.config, replace(behaviour, origin=origin))
     if origin.property and loaded.property is None:
@@ -151,15 +152,15 @@ def _frame(root: Node) -> _Frame:
 
 
 def _check_sizes(
-    behaviour: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], brokers: int
+    behaviour: Behaviour[Label], root: Node, state: Ty, signatures: Mapping[str, Sequence[Ty]], config: Any
 ) -> None:
-    """Raise UsageFault for an unknown broker or a Vec of the wrong length, which types do not reveal."""
+    """Raise UsageFault for values of another number of members, which types do not reveal."""
     for i, value in enumerate(behaviour.states):
-        check_size(state, value, root["states"].inside(i), brokers)
+        check_size(state, value, root["states"].inside(i), config)
     for i, label in enumerate(behaviour.labels):
         here = root["steps"].inside(i).inside("args")
         for k, (ty, value) in enumerate(zip(signatures[label.action], label.args, strict=True)):
-            check_size(ty, value, here.inside(k), brokers)
+            check_size(ty, value, here.inside(k), config)
 
 
 # ------------------------------------------------------------------------------------- values
@@ -168,12 +169,12 @@ def _check_sizes(
 def encode_value(ty: Ty, value: Any) -> Any:
     """Encode a model value of this type as JSON."""
     match ty.kind:
-        case "bool" | "nat" | "replica":
+        case "bool" | "nat" | "member":
             return value
         case "enum":
             return value.name
         case "set":
-            return sorted(value)
+            return [encode_value(ty.elem, v) for v in in_order(value)]
         case "opt":
             return None if value is None else encode_value(ty.elem, value)
         case "vec" | "seq":

@@ -32,6 +32,7 @@ from elrcheck.tla_export.pretty import (
     PlainText,
 )
 from elrcheck.tla_export.rigid import Rigidity, lets_of
+from elrcheck.tla_export.type_sets import size_text
 
 LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
 COMPARED: dict[expr.Order, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -80,6 +81,11 @@ class ExpressionPrinter:
         printed = self.printed(e, scope)
         return Bracketed("(", printed.doc, ")") if printed.prec < least else printed.doc
 
+    def right_of_equality(self, e: Expression, scope: PrintScope) -> Doc:
+        """Print what a variable becomes: in parentheses if an operator would take the equality for its left side."""
+        printed = self.printed(e, scope)
+        return Bracketed("(", printed.doc, ")") if IMPLIES <= printed.prec <= COMPARE else printed.doc
+
     def text(self, e: Expression, scope: PrintScope, least: int = LOOSE) -> str:
         """Print the expression on one line, for places that cannot be broken."""
         flat = self.doc(e, scope, least).flat
@@ -103,10 +109,10 @@ class ExpressionPrinter:
                 return Printed(PlainText(self.constants[e.name]))
             case expr.EnumMember():
                 return Printed(PlainText(f'"{e.name}"'))
-            case expr.AllBrokers():
-                return Printed(PlainText("Brokers"))
-            case expr.BrokerList():
-                return Printed(PlainText(f"[i \\in 1..{self.constants['broker_count']} |-> i - 1]"))
+            case expr.WholeSort():
+                return Printed(PlainText(e.ty.elem.every))
+            case expr.SortList():
+                return Printed(PlainText(f"[i \\in 1..{size_text(e.ty.elem, self.constants)} |-> i - 1]"))
             case expr.NoneLiteral():
                 return Printed(PlainText("None"))
             case expr.EmptySequence():
@@ -137,7 +143,7 @@ class ExpressionPrinter:
             case expr.VectorOf():
                 name = self.fresh(e.variable.name, scope)
                 body = self.doc(e.body, scope.bind(e.variable.name, name))
-                return Printed(Bracketed("[", Headed(f"{name} \\in Brokers |->", body), "]"))
+                return Printed(Bracketed("[", Headed(f"{name} \\in {e.ty.keys.every} |->", body), "]"))
             case expr.IfElse():
                 c, a, b = (self.doc(part, scope) for part in (e.condition, e.then, e.orelse))
                 return Printed(Conditional(c, a, b), LOOSE)
@@ -182,6 +188,9 @@ class ExpressionPrinter:
                 return self._element(e, scope)
             case expr.Prefix():
                 return self._applied("Prefix", (e.sequence, e.count), scope)
+            case expr.Suffix():
+                sequence, begin = self.text(e.sequence, scope), self._from_one(e.count, scope)
+                return Printed(PlainText(f"SubSeq({sequence}, {begin}, Len({sequence}))"), APPLY)
             case expr.AppendExpr():
                 return self._applied("Append", (e.sequence, e.element), scope)
             case expr.Concatenation():
@@ -194,6 +203,8 @@ class ExpressionPrinter:
                 return self._quantified(e, scope)
             case expr.Filter():
                 return Printed(self._chosen(e, scope)[2])
+            case expr.Image():
+                return Printed(self._image(e, e.body, scope))
             case expr.Count():
                 return Printed(Bracketed("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
             case expr.Extreme():
@@ -294,15 +305,17 @@ class ExpressionPrinter:
     # ------------------------------------------------------------------------- sequences
 
     def _element(self, e: expr.SequenceGet, scope: PrintScope) -> Printed:
-        """Print the access to an element; TLA+ counts from 1."""
-        match e.index:
+        return Printed(PlainText(f"{self.text(e.sequence, scope, APPLY)}[{self._from_one(e.index, scope)}]"), APPLY)
+
+    def _from_one(self, index: Expression, scope: PrintScope) -> str:
+        """Print the place of an element; TLA+ counts from 1."""
+        match index:
             case expr.Arithmetic(op="sub", left=left, right=expr.Constant(value=1)):
-                where = self.text(left, scope)
+                return self.text(left, scope)
             case expr.Constant(value=value):
-                where = str(value + 1)
-            case index:
-                where = f"{self.text(index, scope, SUM)} + 1"
-        return Printed(PlainText(f"{self.text(e.sequence, scope, APPLY)}[{where}]"), APPLY)
+                return str(value + 1)
+            case _:
+                return f"{self.text(index, scope, SUM)} + 1"
 
     def _selecting(self, operator: str, e: expr.SequenceFilter | expr.First, scope: PrintScope) -> Printed:
         name = self.fresh(e.variable.name, scope)
@@ -348,7 +361,7 @@ class ExpressionPrinter:
             joined = Bullets("/\\", [ListItem(self.doc(x, inner, NOT)) for x in (e.condition, e.body)])
         return Printed(Headed(head, joined), LOOSE)
 
-    def _chosen(self, e: expr.Filter | expr.Count | expr.Extreme, scope: PrintScope) -> tuple[str, PrintScope, Doc]:
+    def _chosen(self, e: Comprehension, scope: PrintScope) -> tuple[str, PrintScope, Doc]:
         """Print the set of bound values that satisfy the condition."""
         name, domain, inner = self._domain(e, scope)
         if e.condition is None:
@@ -356,11 +369,14 @@ class ExpressionPrinter:
         return name, inner, Bracketed("{", Headed(f"{name} \\in {domain} :", self.doc(e.condition, inner)), "}")
 
     def _extreme(self, e: expr.Extreme, scope: PrintScope) -> Printed:
-        name, inner, chosen = self._chosen(e, scope)
-        body, default = self.doc(e.body, inner), self.doc(e.default, scope)
-        image = Bracketed("{", Chain(":", [body, Headed(f"{name} \\in", chosen)]), "}")
         operator = "MinOf(" if e.op == "min" else "MaxOf("
+        image, default = self._image(e, e.body, scope), self.doc(e.default, scope)
         return Printed(Items(operator, [image, default], ")"), APPLY)
+
+    def _image(self, e: Comprehension, body: Expression, scope: PrintScope) -> Doc:
+        """Print the set of the values of an expression for all bound values that satisfy the condition."""
+        name, inner, chosen = self._chosen(e, scope)
+        return Bracketed("{", Chain(":", [self.doc(body, inner), Headed(f"{name} \\in", chosen)]), "}")
 
     # ------------------------------------------------------------------------- calls
 

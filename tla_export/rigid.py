@@ -119,6 +119,8 @@ class Branching:
         match e:
             case Junction(op="or") | Quantifier(op="any"):
                 return True
+            case Quantifier():  # TLC takes \A for a conjunction
+                return self.branches(within, e.body)
             case Junction() | NamedConjunction():
                 return any(self.branches(within, part) for part in e.parts)
             case IfElse():

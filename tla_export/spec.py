@@ -40,7 +40,7 @@ from elrcheck.tla_export.pretty import (
 )
 from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
 from elrcheck.tla_export.rigid import Branching
-from elrcheck.tla_export.type_sets import limits, parameter_set, records_of, type_set
+from elrcheck.tla_export.type_sets import limits, records_of, size_text, type_set
 
 WIDTH = 100
 # Operators missing from the standard modules; only those the model needs are printed.
@@ -67,7 +67,7 @@ HELPERS = {
         "    IN  IF hits = {} THEN None ELSE s[CHOOSE i \\in hits : \\A j \\in hits : i <= j]",
     ],
 }
-FIXED = ("None", "Brokers", "vars", "Next", "Spec", "TypeOK", *HELPERS)
+FIXED = ("None", "vars", "Next", "Spec", "TypeOK", *HELPERS)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,10 @@ class _Module:
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
-        self.records = {ty.name: f"{ty.name}Type" for ty in records_of(model.state_ty)}
+        types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params))
+        every = {record.name: record for ty in types for record in [*records_of(ty), ty] if record.kind == "record"}
+        self.record_types = list(every.values())
+        self.records = {name: f"{name}Type" for name in every}
         self.printer = ExpressionPrinter(model.fns, self.constants, self._names())
         self.branching = Branching(model.fns)
 
@@ -115,16 +118,17 @@ class _Module:
         """List the configuration fields that the model reads, in declaration order, then derived limits."""
         nodes = (node for fn in self.model.fns.values() for node in fn_nodes(fn))
         used = {node.name for node in nodes if isinstance(node, ConfigField)}
-        for fn in self.model.actions:
+        for fn in (self.model.init, *self.model.actions):
             used |= {field for _, ty in fn.params for field in limits(ty)}
-        used |= {"broker_count", *limits(self.model.state_ty)}
+        used |= set(limits(self.model.state_ty))
         declared = [f for f in self.config.__dataclass_fields__ if f in used]
         return declared + sorted(used - set(declared))
 
     def _names(self) -> Names:
         """Reserve the names that must not change; operators are named afterwards."""
         names = Names()
-        for name in (*self.variables, *self.constants.values(), *FIXED):
+        sorts = (sort.every for sort in self.model.sorts.values())
+        for name in (*self.variables, *self.constants.values(), *sorts, *FIXED):
             names.keep(name)
         for fn in self.model.fns.values():
             if fn.kind not in ("op", "lemma"):
@@ -172,7 +176,8 @@ class _Module:
         lines += [*_names("CONSTANTS", [*self.constants.values(), "None"]), ""]
         every = Headed("vars ==", Items("<<", [PlainText(name) for name in self.variables], ">>"), hang=True)
         lines += [*_names("VARIABLES", self.variables), "", *render(every, WIDTH), ""]
-        lines += [f"Brokers == 0..({self.constants['broker_count']} - 1)", ""]
+        for sort in self.model.sorts.values():
+            lines += [f"{sort.every} == 0..({size_text(sort, self.constants)} - 1)", ""]
         used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
         used |= {"Least"} if "Prefix" in used else set()
         for name in HELPERS:
@@ -191,7 +196,7 @@ class _Module:
     def _types(self) -> list[list[str]]:
         """Print a set for each record type, and TypeOK."""
         definitions = []
-        for ty in records_of(self.model.state_ty):
+        for ty in self.record_types:
             fields = [Headed(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
             record = Headed(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
             definitions.append(render(record, WIDTH))
@@ -223,12 +228,13 @@ class _Module:
     def _choice(self, fn: Fn) -> Doc:
         if not fn.params:
             return PlainText(fn.name)
-        ranges = ", ".join(f"{self._param(n)} \\in {parameter_set(t, self.constants)}" for n, t in fn.params)
-        called = PlainText(f"{fn.name}({', '.join(self._param(n) for n, _ in fn.params)})")
-        return Headed(f"\\E {ranges} :", called, hang=True)
+        scope = self._head(fn, fn.name)[1]
+        called = PlainText(f"{fn.name}({', '.join(scope.local[name] for name, _ in fn.params)})")
+        return Headed(f"\\E {self._ranges(fn, scope)} :", called, hang=True)
 
-    def _param(self, name: str) -> str:
-        return self.printer.fresh(name, PrintScope("", {}))
+    def _ranges(self, fn: Fn, scope: PrintScope) -> str:
+        """Print which values each parameter is tried with."""
+        return ", ".join(f"{scope.local[n]} \\in {type_set(t, self.constants, self.records)}" for n, t in fn.params)
 
     def _constant_lines(self) -> Iterator[str]:
         yield "CONSTANTS"
@@ -291,7 +297,10 @@ class _Module:
 
     def _init(self) -> list[str]:
         fn = self.model.init
-        body = self._step(fn.body, PrintScope(fn.name, {}), prime="")
+        scope = self._head(fn, fn.name)[1]
+        body = self._step(fn.body, scope, prime="")
+        if fn.params:
+            body = Headed(f"\\E {self._ranges(fn, scope)} :", body, hang=True)
         return [*_comment(fn.doc), *render(Headed(f"{fn.name} ==", body, hang=True), WIDTH)]
 
     def _action(self, fn: Fn) -> list[str]:
@@ -340,7 +349,7 @@ class _Module:
         same = [f for f, e in view.fields.items() if _is_variable(e, f)]
         for field, e in view.fields.items():
             if field not in same:
-                yield Headed(f"{field}{prime} =", self.printer.doc(e, scope))
+                yield Headed(f"{field}{prime} =", self.printer.right_of_equality(e, scope))
         if same:
             many = Items("UNCHANGED <<", [PlainText(f) for f in same], ">>")
             yield PlainText(f"UNCHANGED {same[0]}") if len(same) == 1 else many

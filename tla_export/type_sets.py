@@ -17,13 +17,6 @@ from elrcheck.lang.types import Ty
 Constants = Mapping[str, str]
 
 
-def parameter_set(ty: Ty, constants: Constants) -> str:
-    """Print the finite set an action's parameter ranges over: the values listed by `lang.load.domain`."""
-    if ty.kind in ("bool", "replica", "set", "enum", "opt") or (ty.kind == "nat" and ty.hi is not None):
-        return type_set(ty, constants, {})
-    raise ValueError(f"a parameter of type {ty} has no finite domain")
-
-
 def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
     """Print the set of all values of a type; records: the name of the set of each record class."""
     match ty.kind:
@@ -31,17 +24,18 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
             return "BOOLEAN"
         case "nat":
             return f"{ty.lo}..{_limit(ty, constants)}" if ty.hi is not None else "Nat"
-        case "replica":
-            return "Brokers"
+        case "member":
+            return ty.every
         case "set":
-            return "SUBSET Brokers"
+            elements = type_set(ty.elem, constants, records)
+            return f"SUBSET {elements if elements.isidentifier() else f'({elements})'}"
         case "enum":
             return "{" + ", ".join(f'"{member}"' for member in ty.members) + "}"
         case "opt":
             inner = type_set(ty.elem, constants, records)
             return f"{inner if inner.isidentifier() else f'({inner})'} \\cup {{None}}"
         case "vec":
-            return f"[Brokers -> {type_set(ty.elem, constants, records)}]"
+            return f"[{ty.keys.every} -> {type_set(ty.elem, constants, records)}]"
         case "seq":
             elements = f"Seq({type_set(ty.elem, constants, records)})"
             return f"{{s \\in {elements} : Len(s) <= {_limit(ty, constants)}}}"
@@ -50,21 +44,30 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
     raise ValueError(f"a {ty} has no set of values")
 
 
+def size_text(ty: Ty, constants: Constants) -> str:
+    """Print how many members a sort has."""
+    return constants[ty.size] if isinstance(ty.size, str) else str(ty.size)
+
+
 def _limit(ty: Ty, constants: Constants) -> str:
     return constants[ty.hi] if isinstance(ty.hi, str) else str(ty.hi)
 
 
 def limits(ty: Ty) -> Iterator[str]:
-    """List the configuration fields that limit a type or a part of it."""
+    """List the configuration fields that limit a type or a part of it, or say how many members a sort has."""
     if ty.kind in ("nat", "seq") and isinstance(ty.hi, str):
         yield ty.hi
+    if isinstance(ty.size, str):
+        yield ty.size
     for part in parts(ty):
         yield from limits(part)
 
 
 def parts(ty: Ty) -> Iterator[Ty]:
     """Return the component types of a type."""
-    if ty.kind in ("opt", "vec", "seq"):
+    if ty.kind == "vec":
+        yield ty.keys
+    if ty.kind in ("opt", "vec", "seq", "set"):
         yield ty.elem
     elif ty.kind in ("record", "state"):
         yield from ty.fields.values()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from elrcheck.lang.domains import in_order
 from elrcheck.lang.guards import guards_of_state
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -24,7 +25,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
     if isinstance(value, enum.Enum):
         return value.name
     if isinstance(value, frozenset):
-        return "{" + ",".join(str(b) for b in sorted(value)) + "}"
+        return "{" + ",".join(text(x, ty.elem if ty else None) for x in in_order(value)) + "}"
     if isinstance(value, tuple):
         return "[" + " ".join(text(x, ty.elem if ty else None) for x in value) + "]"
     if ty is not None and ty.kind == "record":
@@ -67,15 +68,15 @@ def talk(fn: Fn, args: Sequence[Argument]) -> Talk | None:
     return Talk(sender, receiver, lost)
 
 
-def because(fn: Fn, args: Sequence[Argument], member: str) -> str:
+def because(fn: Fn, args: Sequence[Argument]) -> str:
     """Explain why a step was enabled: the guards that read the state, or all guards if none does.
 
-    A name of one letter stands for a `member`, which the explanation names: `broker 1 is running`.
+    A name of one letter stands for a member of a sort, which the explanation names: `broker 1 is running`.
     """
     reason = "; ".join(guards_of_state(fn) or guard_names(fn))
-    for argument in args:
-        if len(argument.name) == 1:
-            reason = re.sub(rf"\b{argument.name}\b", f"{member} {argument.value}", reason)
+    for argument, (name, ty) in zip(args, fn.params, strict=True):
+        if len(name) == 1 and ty.kind == "member":
+            reason = re.sub(rf"\b{name}\b", f"{ty.word} {argument.value}", reason)
     return reason
 
 
@@ -97,6 +98,6 @@ def trace_view(
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):
         fn = actions[label.action]
         args = arguments(fn, label.args)
-        reason, changed = because(fn, args, model.member), changes(before, after, ty)
+        reason, changed = because(fn, args), changes(before, after, ty)
         steps.append(Step(index, label.action, args, reason, changed, fn.place, talk(fn, args)))
     return TraceView(dict(leaves(states[0], ty)), tuple(steps), repro, loop)

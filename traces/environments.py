@@ -19,7 +19,7 @@ class Environments:
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
         self.model = model
-        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
+        self.evaluator = Evaluator(model.fns, config, ConcreteAlgebra())
 
     def env_of(self, states: Sequence[Any], fn: Fn | None = None, args: Sequence[Any] = ()) -> Env:
         """Return the environment of a state or a step, in which the parameters of a function have these values."""

@@ -9,6 +9,7 @@ from typing import Any, Generic
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
+from elrcheck.lang.domains import in_order, size_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
@@ -63,18 +64,19 @@ def _by_number(path: Path) -> tuple[str, int, str]:
     return kind, int(digits or 0), path.name
 
 
-def check_size(ty: Ty, value: Any, at: Node, brokers: int) -> None:
-    """Raise UsageFault for a value of the wrong number of brokers, which its type does not reveal."""
+def check_size(ty: Ty, value: Any, at: Node, config: Any) -> None:
+    """Raise UsageFault for a member that a sort does not have, or a value of another number of them."""
     match ty.kind:
-        case "replica" if value >= brokers:
-            at.fail(f"there is no broker {value}, only 0 to {brokers - 1}")
-        case "vec" if len(value) != brokers:
-            at.fail(f"expected one value for each of {brokers} brokers, not {len(value)}")
+        case "member" if value >= size_of(ty, config):
+            at.fail(f"there is no {ty.word} {value}, only 0 to {size_of(ty, config) - 1}")
+        case "vec" if len(value) != size_of(ty.keys, config):
+            count, words = size_of(ty.keys, config), ty.keys.words
+            at.fail(f"expected one value for each of {count} {words}, not {len(value)}")
         case "opt" if value is not None:
-            check_size(ty.elem, value, at, brokers)
+            check_size(ty.elem, value, at, config)
         case "set" | "vec" | "seq":
-            for i, element in enumerate(sorted(value) if ty.kind == "set" else value):
-                check_size(ty.elem, element, at.inside(i), brokers)
+            for i, element in enumerate(in_order(value) if ty.kind == "set" else value):
+                check_size(ty.elem, element, at.inside(i), config)
         case "record" | "state":
             for name, inner in ty.fields.items():
-                check_size(inner, getattr(value, name), at.inside(name), brokers)
+                check_size(inner, getattr(value, name), at.inside(name), config)

@@ -12,9 +12,7 @@ from typing import Any
 
 from elrcheck.lang.evaluate import Env, Evaluator
 from elrcheck.lang.expr import (
-    AllBrokers,
     Arithmetic,
-    BrokerList,
     Compare,
     ConfigField,
     Constant,
@@ -30,6 +28,7 @@ from elrcheck.lang.expr import (
     First,
     Get,
     IfElse,
+    Image,
     IsNone,
     Junction,
     Length,
@@ -43,12 +42,14 @@ from elrcheck.lang.expr import (
     SetOperation,
     SetOperator,
     Some,
+    SortList,
     StateVariable,
     Subset,
     Variable,
     VectorGet,
     VectorOf,
     WholeConfig,
+    WholeSort,
 )
 from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
@@ -144,7 +145,7 @@ def looked_at(evaluator: Evaluator, operands: Iterable[Expression], env: Env) ->
 def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str, str]]:
     e = unwrapped(e)
     match e:
-        case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
+        case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence():
             return
         case WholeConfig():
             return
@@ -160,7 +161,7 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
 def _outside(e: Expression) -> tuple[Expression, ...]:
     """Yield the parts with a value outside the expression: those without a variable that it binds."""
     match e:
-        case Quantifier() | Count() | Filter() | SequenceFilter() | First() | Extreme():
+        case Quantifier() | Count() | Filter() | Image() | SequenceFilter() | First() | Extreme():
             return (e.domain,)
         case VectorOf():
             return ()

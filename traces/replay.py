@@ -108,7 +108,7 @@ def replay(model: Model, config: Any, behaviour: Behaviour[RecordedStep], anywhe
     anywhere: the first state need not be the initial state, as in a counterexample to induction.
     """
     plain, states = PlainModel(model, config), behaviour.visited
-    if not anywhere and states[0] != plain.initial():
+    if not anywhere and states[0] not in plain.starts:
         return Replayed(model, config, behaviour, (), rejected_start(plain, states[0]))
     labels: list[Label] = []
     rejection = None

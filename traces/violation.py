@@ -19,9 +19,7 @@ from typing import Any, TypeAlias
 
 from elrcheck.lang.evaluate import Env
 from elrcheck.lang.expr import (
-    AllBrokers,
     Arithmetic,
-    BrokerList,
     Call,
     Cardinality,
     ConfigField,
@@ -40,14 +38,15 @@ from elrcheck.lang.expr import (
     Quantifier,
     SetLiteral,
     SetOperation,
+    SortList,
     Subset,
     Variable,
+    WholeSort,
 )
 from elrcheck.lang.ir import Block, Fn, If, Let, Ret, StateView
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction, ModelConfig
 from elrcheck.lang.tree import children
-from elrcheck.lang.types import RSET
 from elrcheck.traces.environments import Environments
 from elrcheck.traces.places import ALIAS, place_of, source_text, unwrapped, value_text
 
@@ -139,7 +138,7 @@ class _Finder(Environments):
         held = [value for holds, value, inner in self.evaluator.over(e, at.past) if holds and ev(e.body, inner)]
         texts = (text for value in held for _, text in self._bound(e, value))
         before = f" ({','.join(texts)} before the step)" if held else ""
-        nothing = "nobody" if e.variable.ty.kind == "replica" else "none"
+        nothing = "nobody" if e.variable.ty.kind == "member" else "none"
         return ((self._variable(e), nothing + before),)
 
     # --------------------------------------------------------------------------------- true
@@ -214,9 +213,9 @@ class _Finder(Environments):
             case Equal() if e.left.ty.kind == "bool":
                 return self._all_values((e.left, e.right), at)
             case Subset():
-                over = SetOperation("diff", e.small, e.large)
+                over = SetOperation(e.small.ty, "diff", e.small, e.large)
                 name = f"{self._name(e.small, at, True)} - {self._name(e.large, at, True)}"
-                return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), RSET)),)
+                return ((name, value_text(self.evaluator, self.evaluator.ev(over, at.env), over.ty)),)
         pairs: list[tuple[str, str]] = []
         for operand in children(e):
             if isinstance(operand, Arithmetic):
@@ -235,7 +234,7 @@ class _Finder(Environments):
         if operand.ty.kind in OPENED or (at.named and not counted):
             return ()
         match operand:
-            case Constant() | EnumMember() | NoneLiteral() | AllBrokers() | BrokerList() | EmptySequence():
+            case Constant() | EnumMember() | NoneLiteral() | WholeSort() | SortList() | EmptySequence():
                 return ()
             case SetLiteral() | ConfigField():
                 return ()

@@ -17,7 +17,7 @@ class JsonValues:
         match ty.kind:
             case "bool":
                 return node.boolean()
-            case "nat" | "replica":
+            case "nat" | "member":
                 return self.number(ty, node)
             case "enum":
                 return self.member(ty, node)
@@ -35,8 +35,8 @@ class JsonValues:
 
     def number(self, ty: Ty, node: Node) -> int:
         number = node.integer()
-        if ty.kind == "replica" and number < 0:
-            node.fail(f"{number} is not a broker id")
+        if ty.kind == "member" and number < 0:
+            node.fail(f"{number} is not a {ty.word}")
         return number
 
     def member(self, ty: Ty, node: Node) -> Any:

@@ -163,11 +163,11 @@ class PlainGraph:
 def graph_of_plain(plain: PlainModel, *, max_states: int | None = None, deadline: float | None = None) -> PlainGraph:
     """Explore with the model's own functions, without compiling anything."""
     started = time.monotonic()
-    numbers = {plain.initial(): 0}
+    numbers = {state: number for number, state in enumerate(dict.fromkeys(plain.starts))}
     states, starts = list(numbers), [0]
     place = {label: index for index, (label, _) in enumerate(plain.steps)}
     offsets, targets, labels = [0], list[int](), list[int]()
-    counts = PlainGraph(None, 1, 1, (), 0, 0, {}, {}, 0.0)
+    counts = PlainGraph(None, len(plain.starts), len(numbers), (), 0, 0, {}, {}, 0.0)
     complete = True
     while complete and starts[-1] < len(states):
         end = len(states)

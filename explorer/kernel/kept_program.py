@@ -68,7 +68,7 @@ class KeptProgram(Record, frozen=True, array_like=True):
     leaves: tuple[tuple[str, int, int], ...]
     instances: tuple[ProgramInstance, ...]
     checks: tuple[ProgramCheck, ...]
-    init: tuple[int, ...]
+    init: tuple[tuple[int, ...], ...]
 
 
 def kept_lowering(
@@ -154,7 +154,7 @@ def table_of(lowered: Lowered) -> KeptProgram:
             ProgramCheck(one.name, one.kind, one.scope, None if one.node is None else place[one.node.id])
             for one in program.checks
         ),
-        init=program.init[0],
+        init=program.init,
     )
 
 
@@ -171,7 +171,7 @@ def _restored(
     for op, args, lo, hi, leaf in table.nodes:
         nodes.append(dag.restore(op, tuple(nodes[arg] for arg in args), lo, hi, leaf))
     enums = {fn.name: fn.source.__globals__ for fn in model.actions}
-    opened = parameters(config, open_numbers)
+    opened = parameters(config, open_numbers, model.sizes if open_numbers else frozenset())
     written = len(table.leaves) - len(opened)
     program = Program(
         dag=dag,
@@ -190,7 +190,7 @@ def _restored(
         checks=tuple(
             Check(one.name, one.kind, one.scope, None if one.node is None else nodes[one.node]) for one in table.checks
         ),
-        init=(table.init,),
+        init=table.init,
         parameters=tuple(range(written, len(table.leaves))),
     )
     slots = slots_of(model, config, frozenset(table.varying))

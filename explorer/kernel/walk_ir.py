@@ -140,7 +140,8 @@ entry:{load_field("lanes0", WalkContext.LANES, "i64")}{load_field("done0", WalkC
   {load_field("steps", WalkContext.STEP)}
   {load_field("bases", WalkContext.BASE)}{load_field("sketch", WalkContext.SKETCH)}
   {load_field("last", WalkShared.LAST, "i64")}{load_field("seed", WalkShared.SEED, "i64")}
-  {load_field("depth", WalkShared.DEPTH, "i64")}{load_field("start", WalkShared.START)}
+  {load_field("depth", WalkShared.DEPTH, "i64")}{load_field("first", WalkShared.START)}
+  {load_field("starts", WalkShared.STARTS, "i64")}
   %cursor = getelementptr i64, ptr %s, i64 {WalkShared.CURSOR:d}
   br label %next
 next:
@@ -171,7 +172,10 @@ begin:
   %spread = mul i64 %walk, {GOLDEN}
   %salted = xor i64 %seed, %spread
   %base = call i64 @mix(i64 %salted)
-  store i64 %base, ptr %base.p, align 8{copy_row(words, "b", "%start", "%row")}
+  store i64 %base, ptr %base.p, align 8
+  %which = urem i64 %walk, %starts
+  %start.at = mul i64 %which, {words}
+  %start = getelementptr i64, ptr %first, i64 %start.at{copy_row(words, "b", "%start", "%row")}
   call void @sketch(ptr %sketch, ptr %row)
   br label %go
 drop:

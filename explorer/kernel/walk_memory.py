@@ -20,7 +20,8 @@ class WalkShared(IntEnum):
     LAST = 1  # end of the walk numbers
     SEED = 2  # mixed once
     DEPTH = 3
-    START = 4  # the initial state
+    START = 4  # the initial states, one row each; a walk starts in the one of its number, counted round
+    STARTS = 5
     SIZE = 8
 
 

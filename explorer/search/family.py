@@ -40,7 +40,7 @@ class KernelFamily:
 
     properties: the checks to carry, all `always` and `sometimes` by default. least: the numbers that stay
     open, each with its least value; by default every budget of the model, from 0. Any whole number that the
-    rules read may stay open, but that of the brokers; ValueError for others.
+    rules read may stay open, but the size of a sort; ValueError for others.
 
     A family may be used by one thread at a time. It holds no states between searches.
     """

@@ -46,9 +46,8 @@ def search(
     plain = PlainModel(model, config)
     result = ReferenceResult()
     started = time.monotonic()
-    first = plain.initial()
-    parents: dict[object, object] = {first: None}
-    result.generated = result.distinct = 1
+    parents: dict[object, object] = dict.fromkeys(plain.starts)
+    result.generated, result.distinct = len(plain.starts), len(parents)
     state_checks = [fn for fn in (*model.always, *model.sometimes) if not fn.is_step]
     step_checks = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
 
@@ -57,9 +56,10 @@ def search(
             trace = _trace(parents, states[0])
             result.first[fn.ident] = (depth, (*trace, *states[1:]))
 
+    level, depth = list(parents), 0
     for fn in state_checks:
-        note(fn, 0, plain.holds(fn, first), first)
-    level, depth = [first], 0
+        for first in level:
+            note(fn, 0, plain.holds(fn, first), first)
     while level:
         result.levels.append(len(level))
         depth += 1

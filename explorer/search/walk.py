@@ -100,12 +100,12 @@ class Walks:
         code = compile_modules(walk_modules(program, shapes), SIGNATURES, cache)
         self.native = Kernel(**vars(shapes), **vars(code))
         self.layout, self.counters = self.native.layout, self.native.counters
-        (start,) = program.init
-        self._start = self.layout.pack_rows([start])
+        self._start = self.layout.pack_rows(sorted(set(program.init)))
         self._shared = np.zeros(WalkShared.SIZE, np.uint64)
         self._shared[WalkShared.SEED] = mix(seed)
         self._shared[WalkShared.DEPTH] = depth
         self._shared[WalkShared.START] = self._start.ctypes.data
+        self._shared[WalkShared.STARTS] = len(self._start)
         self._owned = [_Worker(self) for _ in range(workers)]
 
     def run(
@@ -170,8 +170,9 @@ class Walks:
             if key != ENDED
         }
         for check in self.native.state_checks:
-            if self.native.state_hits(check, self._start)[0]:
-                first[check] = FirstHit(0, 0)
+            walks = np.flatnonzero(self.native.state_hits(check, self._start))
+            if len(walks) and walks[0] < self._begun:
+                first[check] = FirstHit(0, int(walks[0]))
         return first
 
     def _result(self, seconds: float, reason: str | None) -> WalkResult:
@@ -208,7 +209,7 @@ class Walks:
 
     def replayed(self, walk: int, steps: int) -> list[tuple[int, ...]]:
         """Return the leaf values of the initial state of a walk and of up to `steps` more, fewer if it ends."""
-        row = self._start[0].copy()
+        row = self._start[walk % len(self._start)].copy()
         states = [self.layout.unpack(row.tolist())]
         base = self._base(walk)
         uncounted = np.zeros(self.counters.size, np.int64)

@@ -67,7 +67,7 @@ class StepProver:
         self.model, self.config = model, config
         self.timeout = milliseconds(timeout)
         self.knobs = {name: z3.Bool(name) for name in OPEN if name not in fixed}
-        algebra = Z3Algebra(config.broker_count)
+        algebra = Z3Algebra()
         self.evaluator = Evaluator(model.fns, replace(config, **self.knobs), algebra)
         self.structure = self.evaluator.structure
         self.situation = arbitrary(self.structure, type_of(Controller), "s")

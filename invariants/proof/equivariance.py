@@ -28,7 +28,6 @@ from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import (
     Arithmetic,
-    BrokerList,
     Call,
     Compare,
     Constant,
@@ -36,13 +35,14 @@ from elrcheck.lang.expr import (
     Expression,
     First,
     SequenceFilter,
+    SortList,
     VectorGet,
     VectorPut,
 )
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, types_inside
 
 Renaming = tuple[int, ...]
 """Broker b becomes the entry at b."""
@@ -50,13 +50,26 @@ TIMEOUT = 10_000
 """Milliseconds for the solver to confirm one function; those that are equivariant take a few."""
 
 
+def alike_sort(model: Model) -> Ty | None:
+    """Return the only sort of a model, if its members can only be equal and every set is one of members."""
+    sorts = list(model.sorts.values())
+    if len(sorts) != 1 or sorts[0].ordered:
+        return None
+    types = (model.state_ty, *(ty for fn in model.actions for _, ty in fn.params))
+    sets = (part for ty in types for part, _, _ in types_inside(ty) if part.kind == "set")
+    return sorts[0] if all(part.elem.kind == "member" for part in sets) else None
+
+
 class Equivariance:
     """Decides which functions of a model are equivariant in a configuration; excluded rules do not count."""
 
     def __init__(self, model: Model, config: ModelConfig) -> None:
-        self.model, self.alg = model, Z3Algebra(config.broker_count)
+        self.model, self.alg = model, Z3Algebra()
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure = self.evaluator.structure
+        sort = alike_sort(model)
+        assert sort is not None, "a renaming is one of the members of the only sort"
+        self.members = self.structure.count(sort)
         self._known: dict[str, bool] = {}
 
     def holds(self, fn: Fn) -> bool:
@@ -77,7 +90,7 @@ class Equivariance:
         solver.set("timeout", TIMEOUT)
         solver.add(*(symbol.within for symbol in (*arguments.values(), *states.values())))
         different = []
-        for to in generators(self.alg.brokers):
+        for to in generators(self.members):
             of_renamed = self._call(fn, self._all(states, to), self._all(arguments, to))
             same = self.structure.eq(self.renamed(value, fn.ret, to), of_renamed, fn.ret)
             different.append(z3.Not(formula(same)))
@@ -97,9 +110,9 @@ class Equivariance:
         if value is None:
             return None
         match ty.kind:
-            case "replica":
+            case "member":
                 return self._moved(value, to)
-            case "opt" if ty.elem.kind == "replica":
+            case "opt" if ty.elem.kind == "member":
                 return self._moved(value, to)
             case "set":
                 return [value[to.index(b)] for b in range(len(to))]
@@ -131,7 +144,7 @@ def _values(symbols: Mapping[str, Symbolic]) -> dict[str, Any]:
 def looks_at_numbers(node: Expression) -> bool:
     """Return whether a construct tells brokers apart by their numbers."""
     match node:
-        case BrokerList():
+        case SortList():
             return True
         case Constant():
             return _is_broker(node.ty)
@@ -147,7 +160,7 @@ def looks_at_numbers(node: Expression) -> bool:
 
 
 def _is_broker(ty: Ty) -> bool:
-    return ty.kind == "replica" or (ty.kind == "opt" and ty.elem.kind == "replica")
+    return ty.kind == "member" or (ty.kind == "opt" and ty.elem.kind == "member")
 
 
 # ------------------------------------------------------------------------- renamings
@@ -174,7 +187,7 @@ def image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
 def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
     """Return a plain value after broker b has become to[b] everywhere."""
     match ty.kind:
-        case "replica":
+        case "member":
             return to[value]
         case "opt":
             return None if value is None else renamed(value, ty.elem, to)

@@ -132,16 +132,17 @@ class Possible:
         """Actions that no state enables, although nothing in the configuration says so; the guard that fails.
 
         All choices of their arguments are excluded, each by a guard that reads nothing of the configuration
-        and that no value of the state satisfies, those included that are constant in this configuration. One
+        and that no value of the state satisfies, those included that are constant in this configuration. A
         broker alone excludes what is between two.
         """
         inside = {instance.action for instance in self.ts.instances}
-        brokers, ty = self.ts.config.broker_count, self.ts.model.state_ty
-        free = (variable(f"anywhere!{slot.path}", slot.ty, brokers) for slot in self.ts.slots)
-        anywhere = self.ts.structure.rebuild(free, ty)
+        structure, sorts = self.ts.structure, self.ts.model.sorts.values()
+        single = any(structure.count(ty) == 1 for ty in sorts)
+        free = (variable(structure, f"anywhere!{slot.path}", slot.ty) for slot in self.ts.slots)
+        anywhere = structure.rebuild(free, self.ts.model.state_ty)
         for fn in self.ts.model.actions:
             excluded = [choice for choice in self.ts.excluded if choice.action == fn.name]
-            if fn.name in inside or not excluded or brokers == 1:
+            if fn.name in inside or not excluded or single:
                 continue
             if all(
                 not _reads_config(self.ts.model, fn, choice.guard) and self._never(fn, choice, anywhere)

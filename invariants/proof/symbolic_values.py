@@ -39,10 +39,9 @@ class Symbolic:
 
 def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
     """Create a symbolic value; `name` is the prefix of its variables' names, so it must be unique."""
-    alg = structure.alg
-    assert isinstance(alg, Z3Algebra)
+    assert isinstance(structure.alg, Z3Algebra)
     scalars = tuple(
-        Scalar(path, leaf, variable(path, leaf, alg.brokers))
+        Scalar(path, leaf, variable(structure, path, leaf))
         for path, leaf, _ in structure.leaves(structure.blank(ty), ty, name)
     )
     value = structure.rebuild(iter([s.term for s in scalars]), ty)
@@ -84,6 +83,6 @@ def constant(solved: Any, term: Any) -> Any:
 
 def read(solved: Any, structure: Structure, value: Any, ty: Ty) -> Any:
     """Return the plain value of a symbolic value in a solver model."""
-    plain = Structure(structure.config, ConcreteAlgebra(structure.alg.brokers))
+    plain = Structure(structure.config, ConcreteAlgebra())
     scalars = [constant(solved, term) for _, _, term in structure.leaves(value, ty)]
     return plain.lower(plain.rebuild(iter(scalars), ty), ty)

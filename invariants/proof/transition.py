@@ -21,18 +21,18 @@ import z3
 from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
 from elrcheck.invariants.lemmas_losses import LEMMAS, LossHistory, seen_after, seen_at_first
 from elrcheck.invariants.modules import assumptions_of
-from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit
+from elrcheck.invariants.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.invariants.proof.symbolic_values import arbitrary, sequences
 from elrcheck.invariants.proof.symbolic_values import read as read_value
 from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, instances
+from elrcheck.lang.load import Model, initial_states, instances
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
-from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import type_of
+from elrcheck.lang.types import Ty, type_of
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class Excluded:
     guard: str
 
 
+@record
+class _Nothing:
+    """The history of a model that has none."""
+
+
 class Transitions:
     """Solver terms for one configuration.
 
@@ -85,7 +90,7 @@ class Transitions:
         always = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
         self.assumptions = [] if every_step else [*always, *assumptions_of(model, assumed)]
         self.assumed: set[str] = set()
-        self.alg = Z3Algebra(config.broker_count)
+        self.alg = Z3Algebra()
         self.evaluator = Evaluator(model.fns, config, self.alg)
         self.structure: Structure = self.evaluator.structure
         self.slots = lower(model, config, ()).slots
@@ -98,10 +103,10 @@ class Transitions:
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
-        self.seen_ty = type_of(LossHistory)
+        self.has_history = seen_after.__name__ in model.fns
+        self.seen_ty = type_of(LossHistory) if self.has_history else Ty("record", "nothing", cls=_Nothing)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
-        self.has_history = seen_after.__name__ in model.fns
         self.instances: list[SymbolicStep] = []
         self.excluded: list[Excluded] = []
         for fn in model.actions:
@@ -123,19 +128,26 @@ class Transitions:
         constants = [slot.initial if slot.index is None else None for slot in self.slots]
         start = self.structure.rebuild(iter(constants), self.model.state_ty)
         for path, length, slots in sequences(start, self.model.state_ty):
-            entries = [value for value, ty in slots if ty.kind == "replica"]
-            if length == len(entries) and sorted(map(str, entries)) == list(map(str, self.config.brokers)):
+            entries = [value for value, ty in slots if ty.kind == "member"]
+            every = range(len(entries)) if all(isinstance(value, int) for value in entries) else ()
+            if entries and len(entries) == length == self.alike_count() and sorted(entries) == list(every):
                 yield from (f"{path}[{k}]" for k in range(length))
+
+    def alike_count(self) -> int:
+        """Return how many members the only sort has; 0 without one that a renaming applies to."""
+        sort = alike_sort(self.model)
+        return 0 if sort is None else self.structure.count(sort)
 
     def _equivariance(self) -> Equivariance | None:
         """Return what tells which actions treat brokers alike; None if lemmas, step properties or constants do not."""
+        if alike_sort(self.model) is None:
+            return None
         constants = [
-            None if slot.index is not None or slot.path in self.listed else _initial(slot, self.config)
-            for slot in self.slots
+            None if slot.index is not None or slot.path in self.listed else self._initial(slot) for slot in self.slots
         ]
         state, ty = self.structure.rebuild(iter(constants), self.model.state_ty), self.model.state_ty
         alike = Equivariance(self.model, self.config)
-        if any(alike.renamed(state, ty, to) != state for to in generators(self.config.broker_count)):
+        if any(alike.renamed(state, ty, to) != state for to in generators(self.alike_count())):
             return None
         history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
         steps = (fn for fn in self.model.always if fn.is_step)
@@ -146,7 +158,7 @@ class Transitions:
     def _orders(self) -> Iterator[Any]:
         """Every broker has one place in a list of any order."""
         entries = [x for x, slot in zip(self.scalars, self.slots, strict=True) if slot.path in self.listed]
-        brokers = self.config.broker_count
+        brokers = max(1, self.alike_count())
         for first in range(0, len(entries), brokers):
             places = entries[first : first + brokers]
             yield z3.Distinct(*places) if brokers > 1 else z3.BoolVal(True)
@@ -156,10 +168,16 @@ class Transitions:
 
     def _scalar(self, slot: Slot, prime: str = "") -> Any:
         if slot.index is not None:
-            return variable(slot.path + prime, slot.ty, self.config.broker_count)
+            return variable(self.structure, slot.path + prime, slot.ty)
         if slot.path in self.listed:
-            return variable(slot.path, slot.ty, self.config.broker_count)
-        return _initial(slot, self.config)
+            return variable(self.structure, slot.path, slot.ty)
+        return self._initial(slot)
+
+    def _initial(self, slot: Slot) -> Any:
+        """Return the value of a constant scalar, as the evaluator has it."""
+        if slot.ty.kind == "set":
+            return [bool(slot.initial >> i & 1) for i in range(self.structure.count(slot.ty.elem))]
+        return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial
 
     def type_parts(self, scalars: Sequence[Any], state: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         """(path, formula) of all that the types say of a state: ranges, lengths, blank slots after an end."""
@@ -184,7 +202,7 @@ class Transitions:
                 self.excluded.append(step)
                 continue
             if self.alike is not None and self.alike.holds(fn):
-                step = replace(step, alike=orbit(fn, args, self.config.broker_count))
+                step = replace(step, alike=orbit(fn, args, self.alike_count()))
             covered.update(step.alike)
             self.instances.append(step)
 
@@ -268,9 +286,10 @@ class Transitions:
         return formula(self.evaluator.call(fn, states, history))
 
     def initial(self) -> Any:
-        """The current state is the initial state."""
-        start = self.structure.lift(self.model.init.source(self.config), self.model.state_ty)
-        parts = [self.structure.eq(self.now, start, self.model.state_ty)]
+        """The current state is an initial state."""
+        ty = self.model.state_ty
+        starts = (self.structure.lift(state, ty) for state in initial_states(self.model, self.config))
+        parts = [self.alg.or_([self.structure.eq(self.now, start, ty) for start in starts])]
         if self.has_history:
             first = self.evaluator.call(self.model.fns[seen_at_first.__name__], (), {})
             parts.append(self.structure.eq(self.seen.value, first, self.seen_ty))
@@ -291,10 +310,3 @@ class Transitions:
         return formula(
             self.structure.eq(self.now, self.structure.lift(state, self.model.state_ty), self.model.state_ty)
         )
-
-
-def _initial(slot: Slot, config: ModelConfig) -> Any:
-    """Return the value of a constant scalar, as the evaluator has it."""
-    if slot.ty.kind == "set":
-        return [bool(slot.initial >> i & 1) for i in range(config.broker_count)]
-    return bool(slot.initial) if slot.ty.kind == "bool" else slot.initial

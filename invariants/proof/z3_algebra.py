@@ -1,8 +1,7 @@
 """Z3 terms as an algebra for the structural evaluator.
 
-Epochs and offsets are mathematical integers, hence unbounded; a set of brokers is one boolean for
-each broker; set sizes are compared by cardinality constraints, which the solver handles far better
-than sums.
+Unbounded numbers are mathematical integers; a set is one boolean for each possible member; set sizes are
+compared by cardinality constraints, which the solver handles far better than sums.
 """
 
 from __future__ import annotations
@@ -119,15 +118,15 @@ def formula(x: Any) -> Any:
     return z3.BoolVal(x) if isinstance(x, bool) else x
 
 
-def variable(name: str, ty: Ty, brokers: int) -> Any:
+def variable(structure: Structure, name: str, ty: Ty) -> Any:
     """Create a solver variable for a scalar of a type."""
     if ty.kind == "set":
-        return [z3.Bool(f"{name}.{i}") for i in range(brokers)]
+        return [z3.Bool(f"{name}.{i}") for i in range(structure.count(ty.elem))]
     return z3.Bool(name) if ty.kind == "bool" else z3.Int(name)
 
 
 def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
-    """Return a scalar's type constraint: ranges of enums, brokers and lengths; numbers are not negative."""
+    """Return a scalar's type constraint: the ranges of enums, members, lengths and numbers."""
     lo: int
     hi: int | None
     match ty.kind:
@@ -135,10 +134,10 @@ def within_type(structure: Structure, ty: Ty, value: Any) -> list[Any]:
             return []
         case "enum":
             lo, hi = 0, len(ty.members) - 1
-        case "replica":
-            lo, hi = 0, structure.alg.brokers - 1
-        case "opt" if ty.elem.kind == "replica":
-            lo, hi = -1, structure.alg.brokers - 1
+        case "member":
+            lo, hi = 0, structure.count(ty) - 1
+        case "opt" if ty.elem.kind == "member":
+            lo, hi = -1, structure.count(ty.elem) - 1
         case "opt":
             lo, hi = -1, None if ty.elem.hi is None else structure.limit(ty.elem.hi)
         case _:

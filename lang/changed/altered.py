@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from elrcheck.lang.compiler.frontend import Frontend
 from elrcheck.lang.expr import Call
-from elrcheck.lang.frontend import Frontend
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import recompiled

@@ -1,19 +1,22 @@
-"""The algebra whose terms are nodes of the hash-consed graph: evaluating the IR over it builds the graph."""
+"""The algebra whose terms are nodes of the hash-consed graph: evaluating the IR over it builds the graph.
+
+A set is a bit mask, an int or a node; one of more than PACKED possible members is a list of truths.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
-from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.algebra import PACKED, FlagsAlgebra
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.nodes import DagNode
 
 
-class DagAlgebra(Algebra[DagNode, Term]):
+class DagAlgebra(FlagsAlgebra[DagNode]):
     """Terms are nodes; a node that turned out constant becomes a Python value again."""
 
-    def __init__(self, brokers: int, dag: Dag) -> None:
-        super().__init__(brokers)
+    def __init__(self, dag: Dag) -> None:
         self.dag = dag
         self._conjunctions: dict[tuple[DagNode, ...], DagNode | bool] = {}
         self._comparisons: dict[tuple[str, Term, Term], DagNode | bool] = {}
@@ -58,12 +61,12 @@ class DagAlgebra(Algebra[DagNode, Term]):
     def SUB(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.sub(a, b))
 
-    # sets are bit masks: Python ints or nodes
+    def s_const(self, members: Iterable[int], size: int) -> Any:
+        return super().s_const(members, size) if size > PACKED else sum(1 << i for i in set(members))
 
-    def s_const(self, members: Iterable[int]) -> Term:
-        return sum(1 << i for i in set(members))
-
-    def s_from(self, flags: Sequence[DagNode | bool]) -> Term:
+    def s_from(self, flags: Sequence[DagNode | bool]) -> Any:
+        if len(flags) > PACKED:
+            return list(flags)
         mask: Term = 0
         for i, flag in enumerate(flags):
             if flag is True:
@@ -72,26 +75,40 @@ class DagAlgebra(Algebra[DagNode, Term]):
                 mask = self.s_union(mask, self._number(self.dag.ite(flag, 1 << i, 0)))
         return mask
 
-    def s_mem(self, s: Term, i: int) -> DagNode | bool:
+    def s_mem(self, s: Any, i: int) -> DagNode | bool:
+        if isinstance(s, list):
+            return super().s_mem(s, i)
         return bool(s >> i & 1) if isinstance(s, int) else self._flag(self.dag.bit(s, i))
 
-    def s_union(self, a: Term, b: Term) -> Term:
+    def s_union(self, a: Any, b: Any) -> Any:
+        if isinstance(a, list):
+            return super().s_union(a, b)
         return a | b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.bor(a, b))
 
-    def s_inter(self, a: Term, b: Term) -> Term:
+    def s_inter(self, a: Any, b: Any) -> Any:
+        if isinstance(a, list):
+            return super().s_inter(a, b)
         return a & b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.band(a, b))
 
-    def s_diff(self, a: Term, b: Term) -> Term:
+    def s_diff(self, a: Any, b: Any) -> Any:
+        if isinstance(a, list):
+            return super().s_diff(a, b)
         return a & ~b if isinstance(a, int) and isinstance(b, int) else self._number(self.dag.andnot(a, b))
 
-    def s_subset(self, a: Term, b: Term) -> DagNode | bool:
+    def s_subset(self, a: Any, b: Any) -> DagNode | bool:
+        if isinstance(a, list):
+            return super().s_subset(a, b)
         return not a & ~b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.subset(a, b))
 
-    def s_eq(self, a: Term, b: Term) -> DagNode | bool:
+    def s_eq(self, a: Any, b: Any) -> DagNode | bool:
+        if isinstance(a, list):
+            return super().s_eq(a, b)
         return a == b if isinstance(a, int) and isinstance(b, int) else self._flag(self.dag.eq(a, b))
 
-    def s_ite(self, c: DagNode | bool, a: Term, b: Term) -> Term:
-        return self.ite(c, a, b)
+    def s_ite(self, c: DagNode | bool, a: Any, b: Any) -> Any:
+        return super().s_ite(c, a, b) if isinstance(a, list) else self.ite(c, a, b)
 
-    def s_card(self, a: Term) -> Term:
+    def s_card(self, a: Any) -> Term:
+        if isinstance(a, list):
+            return super().s_card(a)
         return a.bit_count() if isinstance(a, int) else self._number(self.dag.card(a))

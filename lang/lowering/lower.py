@@ -13,7 +13,7 @@ assumption is an inductive invariant, so those leaves are constants: they cost n
 Numbers of the configuration may stay open (`open_numbers`): each becomes a leaf that no instance writes, and
 `Lowered.at` closes them.
 
-Booleans are 0/1, enum values positions, optionals one more than None = -1, sets of brokers bit masks.
+Booleans are 0/1, enum values positions, optionals one more than None = -1, sets bit masks.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from elrcheck.lang.load import Model, instances
 from elrcheck.lang.lowering.behind_guards import GuardedEvaluator
 from elrcheck.lang.lowering.dag import Dag, Term
 from elrcheck.lang.lowering.dag_algebra import DagAlgebra
-from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, initial_scalars, slots_at
+from elrcheck.lang.lowering.lowered import Lowered, Scalar, Slot, encoded, initial_scalars, slots_at
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import BOOL, Ty
 
 
 def lower(
@@ -50,13 +50,13 @@ def lower(
     has the greatest. ValueError for a field that cannot.
     """
     checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
-    start = initial_scalars(model, config)
-    opened = parameters(config, open_numbers or {})
-    evaluator = _evaluator(model, config, opened, len(start))
-    varying = _differing(model, evaluator)
+    starts = initial_scalars(model, config)
+    opened = parameters(config, open_numbers or {}, model.sizes if open_numbers else frozenset())
+    evaluator = _evaluator(model, config, opened, len(starts[0]))
+    varying = _differing(model, evaluator) | _chosen(starts)
     attempt: Attempt | None = None
     while True:
-        attempt = Attempt(model, config, start, varying, evaluator, opened, attempt)
+        attempt = Attempt(model, config, starts, varying, evaluator, opened, attempt)
         written = attempt.written()
         if written <= varying:
             return attempt.finish(checks)
@@ -66,7 +66,7 @@ def lower(
 def _evaluator(model: Model, config: ModelConfig, opened: Sequence[Parameter], first: int) -> GuardedEvaluator:
     """An evaluator with a graph of its own; its variables from `first` on are the open numbers."""
     dag = Dag()
-    algebra = DagAlgebra(config.broker_count, dag)
+    algebra = DagAlgebra(dag)
     if not opened:
         return GuardedEvaluator(model.fns, config, algebra)
     terms = {p.name: dag.var(first + k, p.lo, p.hi) for k, p in enumerate(opened)}
@@ -77,9 +77,23 @@ def _differing(model: Model, evaluator: GuardedEvaluator) -> set[int]:
     """The slots whose initial value depends on an open number."""
     if not isinstance(evaluator, OpenEvaluator):
         return set()
-    state = evaluator.call(model.init, (), {})
-    scalars = evaluator.structure.leaves(state, model.state_ty)
-    return {position for position, (_, _, value) in enumerate(scalars) if isinstance(value, DagNode)}
+    structure, differing = evaluator.structure, set[int]()
+    for args in instances(model.init, evaluator.config):
+        arguments = {p: structure.lift(a, t) for (p, t), a in zip(model.init.params, args, strict=True)}
+        outcome = evaluator.action(model.init, {}, arguments)
+        if any(isinstance(guard, DagNode) for _, guard in outcome.guards):
+            raise ValueError("an initial state that exists for some values of an open number only")
+        scalars = structure.leaves(outcome.fields, model.state_ty) if outcome.fields else ()
+        differing |= {position for position, (_, _, value) in enumerate(scalars) if isinstance(value, DagNode)}
+    return differing
+
+
+def _chosen(starts: Sequence[Sequence[tuple[str, Ty, Scalar]]]) -> set[int]:
+    """The slots in which two initial states differ."""
+    first = starts[0]
+    return {
+        place for other in starts[1:] for place, (a, b) in enumerate(zip(first, other, strict=True)) if a[2] != b[2]
+    }
 
 
 def _same(new: Any, old: Any) -> Any:
@@ -114,7 +128,7 @@ class Attempt:
         self,
         model: Model,
         config: ModelConfig,
-        start: list[tuple[str, Ty, Scalar]],
+        starts: list[list[tuple[str, Ty, Scalar]]],
         varying: set[int],
         evaluator: GuardedEvaluator,
         opened: tuple[Parameter, ...],
@@ -125,7 +139,7 @@ class Attempt:
         self.dag: Dag = evaluator.alg.dag  # type: ignore[attr-defined]
         self.structure = self.evaluator.structure
         self._sizes: dict[int, tuple[int, Ty]] = {}
-        self.slots = slots_at(self.structure, start, varying)
+        self.slots, self.starts = slots_at(self.structure, starts[0], varying), starts
         self.now = self._state()
         if before is not None:
             self.now = _same(self.now, before.now)
@@ -181,6 +195,8 @@ class Attempt:
                 parts = ((x, y, ty.elem) for x, y in zip(new[1], old[1], strict=True))
             case "vec":
                 parts = ((x, y, ty.elem) for x, y in zip(new, old, strict=True))
+            case "set" if isinstance(new, list):
+                parts = ((x, y, BOOL) for x, y in zip(new, old, strict=True))
             case "record" | "state":
                 parts = ((new[name], old[name], field) for name, field in ty.fields.items())
             case _:
@@ -211,17 +227,23 @@ class Attempt:
         indices += [len(written) + k for k in range(len(self.parameters))]
         self.dag.renumber({k: index for k, index in enumerate(indices) if index is not None})
         leaves = (*written, *(Leaf(f"config.{p.name}", p.lo, p.hi) for p in self.parameters))
-        initial = (s.initial for s in self.slots if s.index is not None)
+        opened = tuple(p.hi for p in self.parameters)
         judged = [self.check(fn) for fn in checks]
         program = Program(
             dag=self.dag,
             leaves=leaves,
             instances=tuple(self.finished(entry, checks) for entry in self.raw),
             checks=tuple(judged),
-            init=((*initial, *(p.hi for p in self.parameters)),),
+            init=tuple((*self._leaf_values(scalars), *opened) for scalars in self.starts),
             parameters=tuple(range(len(written), len(leaves))),
         )
         return Lowered(self.model, self.config, program, self.slots, self.parameters, self)
+
+    def _leaf_values(self, scalars: Sequence[tuple[str, Ty, Scalar]]) -> Iterator[int]:
+        """What a leaf stores of an initial state, leaf by leaf."""
+        for slot, (_, _, scalar) in zip(self.slots, scalars, strict=True):
+            if slot.index is not None:
+                yield encoded(scalar)
 
     def check(self, fn: Fn) -> Check:
         kind: Any = fn.kind

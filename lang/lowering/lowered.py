@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
+from elrcheck.lang.load import Model, initial_states
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.parameters import Parameter
 from elrcheck.lang.lowering.program import Program
@@ -18,7 +18,7 @@ from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty, limits_of
 
 Scalar: TypeAlias = int | list[bool]
-"""A scalar of a plain state: a set of brokers is one boolean for each broker."""
+"""A scalar of a plain state: a set is one boolean for each possible member."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Lowered:
         self.model, self.config, self.program = model, config, program
         self.slots, self.parameters = tuple(slots), parameters
         self.widest, self.attempt = config, attempt
-        self._plain = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+        self._plain = Structure(self.config, ConcreteAlgebra())
 
     def at(self, values: Mapping[str, int]) -> Lowered:
         """The same program, started with these values of the open numbers; the others keep their greatest.
@@ -78,12 +78,12 @@ class Lowered:
         for name in sorted(limits_of(self.model.state_ty)):
             if getattr(closed, name) > getattr(self.widest, name):
                 raise ValueError(f"{name} is larger there than in the configuration that was lowered")
-        state = self.model.init.source(closed)
-        if not self.model.bound.source(closed, state):
-            raise ValueError("the initial state is outside the bound")
+        states = initial_states(self.model, closed)
+        if not all(self.model.bound.source(closed, state) for state in states):
+            raise ValueError("an initial state is outside the bound")
         copied = copy.copy(self)
         copied.config = closed
-        copied.program = replace(self.program, init=(copied.encode(state),))
+        copied.program = replace(self.program, init=tuple(map(copied.encode, states)))
         return copied
 
     def started(self, state: object) -> Lowered:
@@ -122,7 +122,7 @@ class Lowered:
     def _scalar(self, slot: Slot, leaves: Sequence[int]) -> Scalar:
         number = slot.initial if slot.index is None else leaves[slot.index]
         if slot.ty.kind == "set":
-            return [bool(number >> i & 1) for i in range(self.config.broker_count)]
+            return [bool(number >> i & 1) for i in range(self._plain.count(slot.ty.elem))]
         return number
 
 
@@ -138,10 +138,10 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
     match ty.kind:
         case "bool":
             return 0, 1
-        case "replica":
-            return 0, structure.alg.brokers - 1
+        case "member":
+            return 0, structure.count(ty) - 1
         case "set":
-            return 0, (1 << structure.alg.brokers) - 1
+            return 0, (1 << structure.count(ty.elem)) - 1
         case "enum":
             return 0, len(ty.members) - 1
         case "opt":
@@ -152,10 +152,10 @@ def bounds(structure: Structure, ty: Ty) -> tuple[int, int]:
 
 def slots_of(model: Model, config: ModelConfig, varying: Set[int]) -> list[Slot]:
     """The scalars of the state, of which those in `varying` are leaves; LookupError if there are fewer."""
-    start = initial_scalars(model, config)
+    start = initial_scalars(model, config)[0]
     if not varying <= set(range(len(start))):
         raise LookupError(f"the state has {len(start)} scalars")
-    return slots_at(Structure(config, ConcreteAlgebra(config.broker_count)), start, varying)
+    return slots_at(Structure(config, ConcreteAlgebra()), start, varying)
 
 
 def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], varying: Set[int]) -> list[Slot]:
@@ -169,7 +169,8 @@ def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], vary
     return slots
 
 
-def initial_scalars(model: Model, config: ModelConfig) -> list[tuple[str, Ty, Scalar]]:
-    plain = Structure(config, ConcreteAlgebra(config.broker_count))
-    state = model.init.source(config)
-    return list(plain.leaves(plain.lift(state, model.state_ty), model.state_ty))
+def initial_scalars(model: Model, config: ModelConfig) -> list[list[tuple[str, Ty, Scalar]]]:
+    """The scalars of each initial state."""
+    plain = Structure(config, ConcreteAlgebra())
+    states = (plain.lift(state, model.state_ty) for state in initial_states(model, config))
+    return [list(plain.leaves(state, model.state_ty)) for state in states]

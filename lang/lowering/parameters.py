@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, fields
 
 from elrcheck.lang.runtime import ModelConfig
@@ -17,15 +17,16 @@ class Parameter:
     hi: int
 
 
-def parameters(config: ModelConfig, least: Mapping[str, int]) -> tuple[Parameter, ...]:
+def parameters(config: ModelConfig, least: Mapping[str, int], sizes: Set[str]) -> tuple[Parameter, ...]:
     """The open numbers of a lowering, in the order of the configuration's fields.
 
-    least: the smallest value of each; the configuration has the greatest. With one value, it is not open.
+    least: the smallest value of each; the configuration has the greatest. With one value, it is not open. sizes: the
+    fields that say how many members a sort has, which cannot stay open.
     """
     names = [part.name for part in fields(config)]
     for name, lo in least.items():
         value = getattr(config, name, None)
-        if name not in names or type(value) is not int or name == "broker_count":
+        if name not in names or type(value) is not int or name in sizes:
             raise ValueError(f"{name} cannot stay open: it is no number that rules read")
         if lo > value:
             raise ValueError(f"{name} is to be at least {lo}, but {value} is the greatest value")

@@ -22,10 +22,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.metadata_record import snapshot
+from elrcheck.model.replicas import Replica, Vec
 from elrcheck.model.state import Broker, Epoch, Exchange, Partition, PartitionEpoch, Snapshot, State
 
 # ---------------------------------------------------------------------------- what the rules call

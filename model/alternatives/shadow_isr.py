@@ -13,10 +13,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.change_record import Draft, Target, election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Partition, Recovery, State
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 import enum
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.choices import AcksAdmission
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, Status, hosts
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr, leader_min_isr
+from elrcheck.model.replicas import Replica, Vec
 from elrcheck.model.state import (
     Acked,
     Acks,

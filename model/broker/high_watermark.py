@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.choices import HwmGate
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Broker, Offset, Settings, Stage
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Strength, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.absent import no_exchange
 from elrcheck.model.alternatives.reductions import forget_members
 from elrcheck.model.alternatives.shadow_isr import serves
@@ -20,6 +19,7 @@ from elrcheck.model.choices import AlterReject, MinIsrPropagation
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import leader_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Broker, BrokerEpoch, Exchange, Settings, Stage, State, Status, hosts, leads
 
 

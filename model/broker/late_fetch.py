@@ -14,11 +14,11 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import observed
 from elrcheck.model.broker.logs import EpochEnd, fetch_diverges, leader_end_for, settled_after_fetch, truncation_point
 from elrcheck.model.broker.replica import epoch_accepted, noted
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, LateFetch, LateFetches, Log, Peer, State, Status, hosts, leads
 from elrcheck.model.timeouts import answer_cannot_come
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_registration
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, Offset, Stage, State, Status
 from elrcheck.model.timeouts import is_expected_back
 

@@ -14,10 +14,10 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Broker, BrokerEpoch, LogDir, Stage, State, Status
 
 # ---------------------------------------------------------------------------- rules

@@ -13,7 +13,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.absent import no_exchange, no_peers
 from elrcheck.model.alternatives.reductions import forget_registration, no_news
 from elrcheck.model.broker.ghosts import observed
@@ -23,6 +22,7 @@ from elrcheck.model.choices import MinIsrPropagation, Propagation, Reelection, T
 from elrcheck.model.config import Config
 from elrcheck.model.metadata_record import snapshot
 from elrcheck.model.min_isr import known_min_isr
+from elrcheck.model.replicas import Replica, Vec
 from elrcheck.model.state import (
     Broker,
     KnownMinIsr,

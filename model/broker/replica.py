@@ -21,7 +21,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.alternatives.shadow_isr import serves
 from elrcheck.model.broker.acknowledgement import ProduceAnswer, produce_error
 from elrcheck.model.broker.ghosts import observed
@@ -29,6 +28,7 @@ from elrcheck.model.broker.high_watermark import with_high_watermark
 from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut, settled_after_fetch
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica
 from elrcheck.model.state import Acks, Broker, Entry, Epoch, Peer, Settings, State, Status, hosts, leads
 
 

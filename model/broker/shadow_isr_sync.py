@@ -9,11 +9,11 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message
 from elrcheck.lang.runtime import EMPTY, action, op, put, require
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.alternatives.shadow_isr import synchronises
 from elrcheck.model.broker.isr_proposals import proposal
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Stage, State, Status, leads
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, op, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.alternatives.reductions import forget_members, forget_useless_registration
 from elrcheck.model.broker.log_directories import brings_directory, directory_at_registration, presented_epoch
@@ -29,6 +28,7 @@ from elrcheck.model.control_plane.controller_event import (
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import known_min_isr
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import active, controller_of
 from elrcheck.model.state import Exchange, Recovery, Settings, Stage, State, Status, hosts
 from elrcheck.model.timeouts import session_is_over

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.alternatives.shadow_isr import shadow_registration
 from elrcheck.model.change_record import Target, election_type, target
 from elrcheck.model.choices import CleanCheck, LostDirectory, Reregistration
@@ -19,6 +18,7 @@ from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, D
 from elrcheck.model.control_plane.partition import attempted_change, change, election_fails
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import Controller, active, is_active
 from elrcheck.model.state import BrokerEpoch, Directory, Partition, Recovery, Registration
 

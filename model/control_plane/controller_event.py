@@ -10,8 +10,8 @@ import enum
 from typing import TypeAlias
 
 from elrcheck.lang.runtime import record
-from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica, RSet, Vec
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import BrokerEpoch, Epoch, MinIsr, Partition, PartitionEpoch, Recovery, ReplicaList
 

@@ -6,8 +6,8 @@ Source: ReplicationControlManager (createTopic, createPartitions).
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import RSet, Vec
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import RSet, Vec
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Partition, Recovery, Registration, ReplicaList, Settings
 

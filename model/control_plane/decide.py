@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, dispatch, op, put
-from elrcheck.lang.types import Replica
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller import (
@@ -80,6 +79,7 @@ from elrcheck.model.control_plane.operator_settings import (
 from elrcheck.model.control_plane.reassignment import cancel_reassignment, reassign
 from elrcheck.model.control_plane.recovery import longest_log_error, recovered_partition
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller, registered
 from elrcheck.model.state import Directory, Partition, Registration
 

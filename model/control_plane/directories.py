@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, put
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.log_directories import directory_at_registration
 from elrcheck.model.change_record import election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.operator_settings import directories_assigned
 from elrcheck.model.control_plane.partition import attempted_change
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Broker, Directory, LogDir, Partition, Status
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message
 from elrcheck.lang.runtime import action, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.log_directories import presented_epoch
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
@@ -14,6 +13,7 @@ from elrcheck.model.control_plane.controller_event import DirectoryFailedEvent, 
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.directories import made_again
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import Directory, LogDir, State, Status
 from elrcheck.model.timeouts import has_registered

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Unfair
 from elrcheck.lang.runtime import action, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.choices import CandidateChoice
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller_event import ElectionType, ElectLeadersEvent, PeriodicElectionEvent
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import State
 

@@ -8,12 +8,12 @@ DESIGNATION. The longest-log types start the recovery manager, `elrcheck.model.c
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import Replica
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import attempted_change, change, election_fails
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Partition
 

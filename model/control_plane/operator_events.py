@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import action, op, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.broker.ghosts import min_isr_in_force, promised_less, undone_after
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import logged, partition_changed
 from elrcheck.model.control_plane.controller_event import DirectoriesEvent, FeatureEvent, MinIsrEvent, MinIsrLevel
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller, controller_of
 from elrcheck.model.state import MinIsr, State
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, put
-from elrcheck.lang.types import Replica, Vec
 from elrcheck.model.change_record import Election, Target, target
 from elrcheck.model.choices import MinIsrChange, Propagation
 from elrcheck.model.config import Config
@@ -18,6 +17,7 @@ from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.min_isr import effective_min_isr
+from elrcheck.model.replicas import Replica, Vec
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import MinIsr, Partition, Registration, Settings
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, record
-from elrcheck.lang.types import Replica, RSet
 from elrcheck.model.alternatives.shadow_isr import electable, update_shadow_isr
 from elrcheck.model.change_record import Draft, Election, Target
 from elrcheck.model.choices import CandidateChoice, LastKnownLeader, LklRule, LklStorage, ReassignGate
 from elrcheck.model.config import Config
 from elrcheck.model.elr import eligible_members, needed, with_elr, with_empty_elr, with_last_known_only
+from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.state import Partition, Recovery, ReplicaList
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import RSet
 from elrcheck.model.change_record import Election, election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import Decision
 from elrcheck.model.control_plane.partition import change, election_fails
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import RSet
 from elrcheck.model.replication_control import Controller, active, registered
 from elrcheck.model.state import Partition, ReplicaList, configured_min_isr
 

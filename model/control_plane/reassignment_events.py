@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Unfair
 from elrcheck.lang.runtime import EMPTY, action, require
-from elrcheck.lang.types import RSet
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.commit import partition_changed
 from elrcheck.model.control_plane.controller_event import CancelReassignmentEvent, ReassignEvent
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import RSet
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import State
 

@@ -11,12 +11,12 @@ Abstraction: the controller asks all replicas, and asks again for free; only the
 from __future__ import annotations
 
 from elrcheck.lang.runtime import EMPTY, op
-from elrcheck.lang.types import Replica, RSet, Vec
 from elrcheck.model.change_record import Election, target
 from elrcheck.model.choices import BalancedEnd, RecoveryQuorum, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica, RSet, Vec
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import InfoStage, LogInfo, Partition, configured_min_isr
 

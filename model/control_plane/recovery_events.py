@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from elrcheck.lang.marks import Fair, Message, Unfair
 from elrcheck.lang.runtime import action, put, require
-from elrcheck.lang.types import Replica
 from elrcheck.model.absent import no_recovery
 from elrcheck.model.broker.logs import last_epoch
 from elrcheck.model.choices import RecoveryStrategy
@@ -22,6 +21,7 @@ from elrcheck.model.control_plane.recovery import (
     no_longer_than,
 )
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import controller_of
 from elrcheck.model.state import InfoStage, LogInfo, State, Status
 

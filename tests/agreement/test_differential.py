@@ -139,9 +139,8 @@ class Evaluated:
 
     def __init__(self, sample: FeatureSample) -> None:
         transitions = sample.transitions
-        brokers = sample.config.broker_count
         later = [
-            scalar if slot.index is None else variable(slot.path + "'", slot.ty, brokers)
+            scalar if slot.index is None else variable(transitions.structure, slot.path + "'", slot.ty)
             for slot, scalar in zip(transitions.slots, transitions.scalars, strict=True)
         ]
         self.sample = sample

@@ -67,7 +67,7 @@ class Computed:
 
     def __init__(self, prover: StepProver, kind: EventKind, rules: tuple[Fn, ...]) -> None:
         self.prover, self.ty = prover, type_of(Controller)
-        self.plain = Structure(prover.config, ConcreteAlgebra(prover.config.broker_count))
+        self.plain = Structure(prover.config, ConcreteAlgebra())
         step = prover.open_step(kind)
         given = {"s": prover.situation.value, "e": step.event, "t": step.after}
         self.solver = z3.Solver()

@@ -67,7 +67,7 @@ def test_python_the_kernel_and_tla_choose_the_same_case(tmp_path: Path) -> None:
 
 REFUSED = {
     "an event without a case": ("handle(s.group, Other(who=b))", "handle has no case for Other"),
-    "no record": ("handle(s.group, s.group)", "handle has no case for RSet"),
+    "no record": ("handle(s.group, s.group)", "handle has no case for frozenset"),
     "too few arguments": ("handle(s.group)", "with 2 positional arguments"),
 }
 

@@ -17,10 +17,11 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.nodes import DagNode, evaluate
 from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import parameters
-from elrcheck.lang.runtime import Universe, config
+from elrcheck.lang.runtime import config
 from elrcheck.lang.types import BOOL, INT
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
+from elrcheck.model.replicas import RSet, Universe
 
 WIDEST = Config(
     broker_count=2,
@@ -57,16 +58,16 @@ def model() -> Model:
 
 
 def evaluator(model: Model, widest: Any, least: Mapping[str, int]) -> tuple[OpenEvaluator, list[str]]:
-    opened, dag = parameters(widest, least), Dag()
+    opened, dag = parameters(widest, least, model.sizes), Dag()
     terms = {p.name: dag.var(k, p.lo, p.hi) for k, p in enumerate(opened)}
-    return OpenEvaluator(model.fns, widest, DagAlgebra(widest.broker_count, dag), terms), list(terms)
+    return OpenEvaluator(model.fns, widest, DagAlgebra(dag), terms), list(terms)
 
 
 @pytest.mark.parametrize("name", DERIVED)
 def test_a_derived_number_is_an_expression_over_the_open_ones(model: Model, name: str) -> None:
     asked, names = evaluator(model, WIDEST, LEAST)
     value = asked.setting(name, INT)
-    ranges = [range(p.lo, p.hi + 1) for p in parameters(WIDEST, LEAST)]
+    ranges = [range(p.lo, p.hi + 1) for p in parameters(WIDEST, LEAST, frozenset())]
     for values in itertools.islice(itertools.product(*ranges), 0, None, 7):
         expected = getattr(replace(WIDEST, **dict(zip(names, values, strict=True))), name)
         assert (evaluate(value, values) if isinstance(value, DagNode) else value) == expected, values
@@ -85,7 +86,7 @@ class Odd:
     most: int = 3
 
     @property
-    def brokers(self) -> Universe:
+    def brokers(self) -> RSet:
         return Universe(range(self.broker_count))
 
     @property
@@ -120,7 +121,7 @@ def test_python_may_do_with_an_open_number_what_it_likes(model: Model) -> None:
 )
 def test_only_numbers_that_rules_read_stay_open(least: dict[str, int], said: str) -> None:
     with pytest.raises(ValueError, match=said):
-        parameters(WIDEST, least)
+        parameters(WIDEST, least, frozenset({"broker_count"}))
 
 
 def test_a_program_is_closed_by_its_initial_state(model: Model) -> None:

@@ -24,7 +24,7 @@ class Case:
 @pytest.fixture
 def case() -> Case:
     config, model = Config(), load_checked_model()
-    evaluator = RememberingEvaluator(model.fns, config, ConcreteAlgebra(config.broker_count))
+    evaluator = RememberingEvaluator(model.fns, config, ConcreteAlgebra())
     state = evaluator.structure.lift(model.init.source(config), model.state_ty)
     return Case(model, evaluator, state)
 
@@ -61,6 +61,6 @@ def test_a_call_is_evaluated_anew_if_what_it_reads_is_another_value(
     elsewhere = {**case.state, "recovery": dict(case.state["recovery"])}
     assert case.evaluator.call(copies, (elsewhere,), given) is False
     assert evaluated == 0, "it does not read the recovery"
-    lossy = {**case.state, "lossy": case.evaluator.alg.s_const(range(case.evaluator.alg.brokers))}
+    lossy = {**case.state, "lossy": case.evaluator.alg.s_const(range(3), 3)}
     assert case.evaluator.call(copies, (lossy,), given) is False
     assert evaluated > 0, "it reads which brokers lost data"

@@ -77,7 +77,7 @@ class FeatureSample:
         self.config: Config = configuration(feature)
         self.plain = PlainModel(model, self.config)
         self.lowered: Lowered = lower(model, self.config)
-        self._structure = Structure(self.config, ConcreteAlgebra(self.config.broker_count))
+        self._structure = Structure(self.config, ConcreteAlgebra())
         self.constant: set[str] = set()
         """Properties that have one value in all states, as the solver found when the cases were made."""
         self._numbers: dict[Any, tuple[int, ...]] = {}

@@ -16,9 +16,11 @@ import enum
 from dataclasses import replace
 from typing import Annotated
 from elrcheck.lang.marks import Fair, Message
-from elrcheck.lang.runtime import EMPTY, Universe, action, bound, config, conj, implies
+from elrcheck.lang.runtime import (EMPTY, action, bound, config, conj, implies)
+from elrcheck.model.replicas import RSet, Universe
 from elrcheck.lang.runtime import LeadsTo, init, leads_to, op, put, record, require, state, within
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
+from elrcheck.lang.types import SeqMark, nat
+from elrcheck.model.replicas import Replica, RSet, Vec
 
 Count = Annotated[int, nat("Count", cap=7)]
 List = Annotated[tuple[Replica, ...], SeqMark(3)]
@@ -29,7 +31,7 @@ class Mode(enum.Enum):
 class C:
     broker_count: int = 3
     @property
-    def brokers(self) -> Universe:
+    def brokers(self) -> RSet:
         return Universe(range(self.broker_count))
     @property
     def twice(self) -> int:

@@ -12,7 +12,6 @@ from typing import Annotated
 
 from elrcheck.lang.runtime import (
     EMPTY,
-    Universe,
     action,
     always,
     bound,
@@ -26,7 +25,8 @@ from elrcheck.lang.runtime import (
     sometimes,
     state,
 )
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, nat
+from elrcheck.lang.types import SeqMark, nat
+from elrcheck.model.replicas import Replica, RSet, Universe, Vec
 
 Size = Annotated[int, nat("Size", hi="slots")]
 Count = Annotated[int, nat("Count", cap="cap_count")]
@@ -46,7 +46,7 @@ class Tiny:
     paint: Colour = Colour.RED
 
     @property
-    def brokers(self) -> Universe:
+    def brokers(self) -> RSet:
         return Universe(range(self.broker_count))
 
     @property

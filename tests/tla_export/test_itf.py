@@ -17,7 +17,8 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes, JsonSource, Node
 from elrcheck.lang.plain import Label
 from elrcheck.lang.runtime import record, state
-from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Vec, type_of
+from elrcheck.lang.types import SeqMark, type_of
+from elrcheck.model.replicas import RSET, Replica, RSet, Vec
 from elrcheck.stored_traces.tracefile import CODES, decode_trace, decode_value, encode_value, stored_origin, write_trace
 from elrcheck.tla_export.reading.itf import decode, encode, itf_states, type_text, write_itf
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
@@ -164,7 +165,7 @@ def test_other_spellings_of_itf_are_read() -> None:
         ({"#set": [True]}, "expected a whole number, not true", "$['#set'][0]"),
         ({"#set": [{"#bigint": "1e3"}]}, "expected an integer", "$['#set'][0]['#bigint']"),
         ({"#set": [{"#bigint": "9" * 31}]}, "expected an integer", "$['#set'][0]['#bigint']"),
-        ({"#set": [{"#bigint": "-1"}]}, "not a broker id", "$['#set'][0]"),
+        ({"#set": [{"#bigint": "-1"}]}, "not a broker", "$['#set'][0]"),
         ({"#unserializable": "Nat"}, 'expected {"#set": [..]}', "$"),
         ([0], "not a list", "$"),
         ({"#set": 3}, "expected a list, not 3", "$['#set']"),
@@ -271,7 +272,7 @@ def test_a_lasso_has_one_more_step(tmp_path: Path) -> None:
         (lambda d: d.update(overrides=[]), "expected an object, not a list", "$.overrides"),
         (lambda d: d["overrides"].update(min_isr={}), "expected a plain value", "$.overrides.min_isr"),
         (lambda d: d["states"][1]["view"].update(isr=[1, 1]), "listed twice", "$.states[1].view.isr"),
-        (lambda d: d["states"][1]["view"].update(isr=[-1]), "not a broker id", "$.states[1].view.isr[0]"),
+        (lambda d: d["states"][1]["view"].update(isr=[-1]), "not a broker", "$.states[1].view.isr[0]"),
         (lambda d: d["states"][1]["view"].update(armed=1), "expected true", "$.states[1].view.armed"),
         (lambda d: d["states"][0]["view"].update(leader=1.5), "not 1.5", "$.states[0].view.leader"),
         (lambda d: d["states"][0]["log"][0].extend([{}] * 4), "4 elements where 3", "$.states[0].log[0]"),

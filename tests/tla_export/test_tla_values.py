@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elrcheck.lang.runtime import record, state
-from elrcheck.lang.types import RSET, Replica, RSet, SeqMark, Ty, Vec, opt, type_of
+from elrcheck.lang.types import SeqMark, Ty, opt, type_of
+from elrcheck.model.replicas import REPLICA, RSET, Replica, RSet, Vec
 from elrcheck.tla_export.reading.parse import IDENTIFIER, ModelValue, TlaFunction, ValueSyntaxError, parse, text_of
 from elrcheck.tla_export.reading.values import (
     RESERVED,
@@ -48,7 +49,7 @@ class State:
 
 STATE = type_of(State)
 VIEW = type_of(View)
-VEC_INT = Ty("vec", "Vec", Ty("nat", "int"))
+VEC_INT = Ty("vec", "vector", Ty("nat", "int"), index=REPLICA)
 SEQ_INT = type_of(Log)
 
 views = st.builds(View, isr=st.frozensets(st.integers(0, 4)), leader=st.none() | st.integers(0, 4), armed=st.booleans())
@@ -157,7 +158,7 @@ def test_what_is_not_a_value(text: str) -> None:
     [
         ("[isr |-> {0}, leader |-> 1]", "", "without armed"),
         ("[isr |-> {0}, leader |-> 1, armed |-> TRUE, x |-> 1]", "", "no field x"),
-        ("[isr |-> {TRUE}, leader |-> 1, armed |-> TRUE]", "isr", "expected a broker id"),
+        ("[isr |-> {TRUE}, leader |-> 1, armed |-> TRUE]", "isr", "expected a broker"),
         ("[isr |-> {0}, leader |-> NoLeader, armed |-> TRUE]", "leader", "or None, found NoLeader"),
         ("[isr |-> {0}, leader |-> 1, armed |-> 1]", "armed", "expected TRUE or FALSE, found 1"),
         ("<<1>>", "", "expected a View record"),

@@ -15,7 +15,8 @@ import pytest
 
 from elrcheck.base.errors import ElrError, EnvironmentFault, UsageFault
 from elrcheck.lang.runtime import record, state
-from elrcheck.lang.types import Replica, RSet, SeqMark, Vec, type_of
+from elrcheck.lang.types import SeqMark, type_of
+from elrcheck.model.replicas import Replica, RSet, Vec
 from elrcheck.tla_export.reading.values import read_state, show_call
 from elrcheck.tla_export.tlc_process import TlcTools, WitnessVerdict, check_witness, find_tools
 from elrcheck.tla_export.witness import Witness, WitnessProperty, constants_part, write_witness

@@ -42,6 +42,7 @@ from elrcheck.base.documents import lay_out
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.model_values import JsonValues
+from elrcheck.lang.domains import in_order
 from elrcheck.lang.types import Ty, optional_fields
 
 FORMAT_URL = "https://apalache-mc.org/docs/adr/015adr-trace.html"
@@ -112,7 +113,7 @@ def type_text(ty: Ty) -> str:
     match ty.kind:
         case "bool":
             return "Bool"
-        case "nat" | "replica":
+        case "nat" | "member":
             return "Int"
         case "enum":
             return "Str"
@@ -134,12 +135,12 @@ def encode(ty: Ty, value: Any) -> Any:
     match ty.kind:
         case "bool":
             return value
-        case "nat" | "replica":
+        case "nat" | "member":
             return {"#bigint": str(value)}
         case "enum":
             return value.name
         case "set":
-            return {"#set": [encode(ty.elem, v) for v in sorted(value)]}
+            return {"#set": [encode(ty.elem, v) for v in in_order(value)]}
         case "opt":
             return NONE_TEXT if value is None else encode(ty.elem, value)
         case "vec":
@@ -179,11 +180,11 @@ class _ItfValues(JsonValues):
         values: dict[int, Any] = {}
         for pair in _special(node, "#map"):
             if len(pair.items()) != 2:
-                pair.fail("expected a pair [broker, value]")
-            broker, value = pair.items()
-            key = self.number(Ty("replica", "Replica"), broker)
+                pair.fail(f"expected a pair [{ty.keys.word}, value]")
+            index, value = pair.items()
+            key = self.number(ty.keys, index)
             if key in values:
-                pair.fail(f"broker {key} is given twice")
+                pair.fail(f"{ty.keys.word} {key} is given twice")
             values[key] = self.decode(ty.elem, value)
         if set(values) != set(range(len(values))):
             node.fail(f"expected one value for each of 0..{len(values) - 1}, not {sorted(values)}")

@@ -3,22 +3,23 @@
 | model value             | TLA+ in the exported module                   |
 | ----------------------- | --------------------------------------------- |
 | bool, int               | TRUE/FALSE, 7 or (-1)                         |
-| broker id               | the integer 0..N-1                            |
+| member of a sort        | the integer 0..N-1                            |
 | enum member             | the string of its name, "FENCED"              |
-| set of brokers          | {0, 2}                                        |
+| set                     | {0, 2}                                        |
 | optional                | the value itself, or the model value None     |
-| Vec (one per broker)    | a function on 0..N-1, (0 :> a @@ 1 :> b)      |
-| Seq                     | <<a, b>>                                      |
+| one value per member    | a function on 0..N-1, (0 :> a @@ 1 :> b)      |
+| sequence                | <<a, b>>                                      |
 | record                  | [isr |-> {0}, leader |-> None]                |
 
-A Vec and a Seq are both tuples in Python, so nothing can be printed without its type: `show` and
+Vectors and sequences are tuples in Python, so nothing can be printed without its type: `show` and
 `read` walk a value and its `Ty` together; a mismatch is an error that names the path inside the value.
 `read` takes parsed values (`elrcheck.tla_export.reading.parse`), in which a function on 1..n has
-already become a tuple; a Vec starts at 0, so the two can only be confused if the trace is wrong,
+already become a tuple; a vector starts at 0, so the two can only be confused if the trace is wrong,
 and then the error reports the domain.
 
->>> from elrcheck.lang.types import RSET, opt
->>> show(opt(RSET), frozenset({2, 0})), show(opt(RSET), None)
+>>> from elrcheck.lang.types import opt, set_of, sort
+>>> nodes = set_of(sort("Node", 3))
+>>> show(opt(nodes), frozenset({2, 0})), show(opt(nodes), None)
 ('{0, 2}', 'None')
 """
 
@@ -28,6 +29,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from elrcheck.lang.domains import in_order
 from elrcheck.lang.types import Ty, optional_fields
 from elrcheck.tla_export.reading.parse import IDENTIFIER, ModelValue, Parsed, TlaFunction, is_int, parse, quote, text_of
 
@@ -91,16 +93,16 @@ def type_in_words(ty: Ty) -> str:
             return "TRUE or FALSE"
         case "nat":
             return "an integer"
-        case "replica":
-            return "a broker id"
+        case "member":
+            return f"a {ty.word}"
         case "enum":
             return "one of " + ", ".join(ty.members)
         case "set":
-            return "a set of broker ids"
+            return f"a set, each member {type_in_words(ty.elem)}"
         case "opt":
             return f"{type_in_words(ty.elem)}, or None"
         case "vec":
-            return "one value for each broker"
+            return f"one value for each {ty.keys.word}"
         case "seq":
             return "a sequence"
         case "record" | "state":
@@ -134,12 +136,13 @@ def _show(ty: Ty, value: Any, at: _Place) -> str:
     match ty.kind:
         case "bool" if isinstance(value, bool):
             return "TRUE" if value else "FALSE"
-        case "nat" | "replica" if is_int(value):
+        case "nat" | "member" if is_int(value):
             return _number(value, at)
         case "enum" if isinstance(value, ty.cls):
             return quote(value.name)
-        case "set" if isinstance(value, frozenset) and all(map(is_int, value)):
-            return "{" + ", ".join(_number(v, at) for v in sorted(value)) + "}"
+        case "set" if isinstance(value, frozenset):
+            texts = {member: _show(ty.elem, member, at) for member in value}
+            return "{" + ", ".join(texts[member] for member in in_order(value)) + "}"
         case "opt":
             return NONE_NAME if value is None else _show(ty.elem, value, at)
         case "vec" if isinstance(value, tuple) and value:
@@ -187,7 +190,7 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return parsed
         case "nat" if is_int(parsed):
             return parsed
-        case "replica" if isinstance(parsed, int) and is_int(parsed) and parsed >= 0:
+        case "member" if isinstance(parsed, int) and is_int(parsed) and parsed >= 0:
             return parsed
         case "enum" if isinstance(parsed, str):
             if parsed in ty.members:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at, line_of_function
-from elrcheck.lang.types import check_limits, record_fields, type_of
+from elrcheck.lang.types import check_limits, record_fields, sorts_in, type_of
 
 if TYPE_CHECKING:
-    from elrcheck.lang.function_compiler import FunctionCompiler
+    from elrcheck.lang.compiler.function_compiler import FunctionCompiler
 
 
 class Frontend:
@@ -31,6 +31,7 @@ class Frontend:
         self.state_fields = record_fields(state)
         record_fields(config)
         check_limits(type_of(state), config)
+        self.sorts = sorts_in(type_of(state))
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., object]] = {}
         self._busy: list[str] = []
@@ -48,7 +49,7 @@ class Frontend:
         if name in self._busy:
             chain = " -> ".join([*self._busy[self._busy.index(name) :], name])
             message = f"{chain}: model functions must not be recursive"
-            raise _at(function, message, "what repeats is a comprehension over brokers, a sequence or range(n)")
+            raise _at(function, message, "what repeats is a comprehension over a set, a sequence or range(n)")
         if name in self.fns:
             if self._sources[name] is not function:
                 message = f"two model functions are called {name}: names must be unique in a model"
@@ -95,7 +96,7 @@ class _DeferredCompiler:
 
     def sign(self, fn: Fn) -> None:
         """See `Later`."""
-        from elrcheck.lang.function_compiler import FunctionCompiler
+        from elrcheck.lang.compiler.function_compiler import FunctionCompiler
 
         self._compiler = FunctionCompiler(self._frontend, fn.source)
         self._compiler.sign(fn)

@@ -12,20 +12,20 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import get_type_hints
 
+from elrcheck.lang.compiler.expressions import Expressions
+from elrcheck.lang.compiler.scope import Env, FunctionSource, Value
 from elrcheck.lang.expr import Expression, LetIn, Moment, Variable, WholeConfig
-from elrcheck.lang.expressions import Expressions
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, state_view
 from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo
-from elrcheck.lang.scope import Env, FunctionSource, Value
-from elrcheck.lang.source import Source
+from elrcheck.lang.source import ModelError, Source
 from elrcheck.lang.tree import free_names
-from elrcheck.lang.types import ModelTypeError, Ty, is_finite, type_of
+from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, type_of
 
 # Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
 ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
-    "init": ((0,), "state", "the configuration, (c)"),
+    "init": ((0,), "state", "the configuration, (c, ..)"),
     "bound": ((1,), "bool", "(c, s)"),
     "action": ((1,), "", "one state, (c, s, ..)"),
     "always": ((1, 2), "bool", "a state, (c, s), or a step, (c, s, t)"),
@@ -34,10 +34,10 @@ ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
     "leads_to": ((1,), "", "one state, (c, s, ..)"),
     "rule": ((0,), "bool", "no state of the model"),
 }
-CHOOSING = ("action", "leads_to")
+CHOOSING = ("action", "leads_to", "init")
 # Kind of statement that the language does not support -> its name, and what to write instead.
 STATEMENTS = {
-    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for b in c.brokers)"),
+    "For": ("a for loop", "a loop is a comprehension: all(..), any(..), tuple(.. for n in range(c.nodes))"),
     "While": ("a while loop", "what repeats is a comprehension, or a step that is possible again"),
     "AugAssign": ("an assignment such as +=", "give the new value a name: more = n + 1"),
     "Return": ("return without a value", ""),
@@ -112,6 +112,7 @@ class FunctionCompiler(Expressions):
         if "return" not in hints:
             source.error(tree, "the result needs a type annotation: -> bool, -> State, ...")
         fn.ret = self._type(tree, hints["return"])
+        self.types = (fn.ret, *(ty for _, ty in fn.params))
         self._role(fn)
 
     def fill(self, fn: Fn) -> None:
@@ -150,7 +151,7 @@ class FunctionCompiler(Expressions):
             self.source.error(tree, f"@{fn.kind} returns {returns}, not {fn.ret}")
         if fn.kind in ROLES and fn.params and fn.kind not in (*CHOOSING, "rule"):
             message = f"@{fn.kind} takes {shape}, and no '{fn.params[0][0]}'"
-            self.source.error(tree, message, "quantify: all(.. for b in c.brokers)")
+            self.source.error(tree, message, "quantify: all(.. for n in range(c.nodes))")
         if fn.kind in CHOOSING:
             for arg in tree.args.args:
                 ty = dict(fn.params).get(arg.arg)
@@ -158,7 +159,7 @@ class FunctionCompiler(Expressions):
                     self.source.error(
                         arg,
                         f"every value of '{arg.arg}' is tried, and {ty} has no end",
-                        "choices are Replica, RSet, bool, an enum, T | None, or a nat(..) with hi=",
+                        "choices are a sort, bool, an enum, a nat(..) with hi=, records and sets of these, or T | None",
                     )
 
     def _type(self, node: ast.AST, hint: object) -> Ty:
@@ -166,9 +167,12 @@ class FunctionCompiler(Expressions):
             ty = type_of(hint)
         except ModelTypeError as error:
             self.source.error(node, str(error), error.help)
-        if isinstance(ty.hi, str) and not hasattr(self.functions.config, ty.hi):
-            config = self.functions.config.__name__
-            self.source.error(node, f"the limit '{ty.hi}' of {ty} is no field of {config}")
+        try:
+            check_limits(ty, self.functions.config)
+        except ModelError as error:
+            if error.where:
+                raise
+            self.source.error(node, error.message, error.help)
         return ty
 
     def _config(self) -> WholeConfig:
@@ -223,10 +227,10 @@ class FunctionCompiler(Expressions):
 
     def _guard(self, call: ast.Call, env: Env, fn: Fn) -> tuple[Expression, str]:
         """Return the condition and the name of a guard."""
-        if fn.kind != "action":
+        if fn.kind not in ("action", "init"):
             self.source.error(
                 call,
-                f"require() is for actions, and this is @{fn.kind}",
+                f"require() is for actions and @init, and this is @{fn.kind}",
                 "return a bool here, and let the action require it",
             )
         condition, *names = call.args

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 from elrcheck.lang.expr import (
@@ -25,7 +25,7 @@ from elrcheck.lang.expr import (
 )
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.tree import same
-from elrcheck.lang.types import BOOL, INT, Ty, opt, type_of
+from elrcheck.lang.types import BOOL, INT, NONE, Ty, is_number, opt, set_of, type_of
 
 Value: TypeAlias = Expression | StateView
 """What an expression of the source stands for: a value, or a whole state."""
@@ -33,10 +33,12 @@ Env: TypeAlias = dict[str, Value]
 
 
 class FunctionSource(Protocol):
-    """The compiled functions of a model, and the classes of its state and its configuration."""
+    """The compiled functions of a model, the classes of its state and its configuration, and its sorts by name."""
 
     @property
     def config(self) -> type: ...
+    @property
+    def sorts(self) -> Mapping[str, Ty]: ...
     @property
     def state_fields(self) -> dict[str, Ty]: ...
     def fn(self, function: Callable[..., object], /) -> Fn: ...
@@ -55,6 +57,8 @@ class Scope:
     def __init__(self, functions: FunctionSource, source: SourceText, globals_: dict[str, object]) -> None:
         self.functions, self.source, self.globals = functions, source, globals_
         self.used: set[str] = set()
+        self.types: tuple[Ty, ...] = ()
+        """The types of the parameters and the result, whose sorts need not occur in the state."""
 
     def fresh(self, name: str) -> str:
         """Return a local name that no other local of the function has."""
@@ -92,10 +96,8 @@ class Scope:
 
     def number(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
-        if (
-            isinstance(compiled, StateView)
-            or compiled.ty.kind not in ("nat", "opt")
-            or (compiled.ty.kind == "opt" and compiled.ty.elem.kind != "nat")
+        if isinstance(compiled, StateView) or not is_number(
+            compiled.ty.elem if compiled.ty.kind == "opt" else compiled.ty
         ):
             what = "the state" if isinstance(compiled, StateView) else str(compiled.ty)
             self.source.error(node, f"a number is expected, this is {what}")
@@ -110,19 +112,21 @@ class Scope:
                 return NoneLiteral(ty, line=value.line)
             if value.ty.kind != "opt":
                 return Some(ty, self.coerce(value, ty.elem, node), line=value.line)
-        if value.ty.kind == "opt" and ty.kind == value.ty.elem.kind:
+        if value.ty.kind == "opt" and fits(value.ty.elem, ty):
             return Get(ty, value, line=value.line)
-        if ty.kind == "replica" and isinstance(value, Constant):
+        if ty.kind == "member" and isinstance(value, Constant) and value.ty.kind == "nat":
             return Constant(ty, value.value)
         if ty.kind == "seq" and isinstance(value, EmptySequence):
             return EmptySequence(ty)
-        fits = value.ty.kind == ty.kind and (ty.kind not in ("enum", "record") or value.ty.cls is ty.cls)
-        if fits and ty.kind in ("vec", "seq", "opt"):
-            fits = value.ty.elem.kind == ty.elem.kind or value.ty.elem.kind == "none"
-        if not fits:
-            self.source.error(node, f"expected {ty}, this is {value.ty}")
-        if isinstance(value, VectorOf):
+        if ty.kind == "set" and isinstance(value, SetLiteral) and not fits(value.ty, ty):
+            return SetLiteral(ty, tuple(self.coerce(e, ty.elem, node) for e in value.elements), line=value.line)
+        if isinstance(value, VectorOf) and ty.kind == "vec" and value.ty.keys == ty.keys:
             return VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
+        if isinstance(value, IfElse) and not fits(value.ty, ty):
+            then, orelse = (self.coerce(part, ty, node) for part in (value.then, value.orelse))
+            return IfElse(ty, value.condition, then, orelse, line=value.line)
+        if not fits(value.ty, ty):
+            self.source.error(node, f"expected {ty}, this is {value.ty}")
         return value
 
     def either(self, condition: Expression, a: Value, b: Value, node: ast.AST) -> Value:
@@ -142,7 +146,7 @@ class Scope:
             ty = other if other.kind in ("opt", "none") else opt(other)
         elif "opt" in (a.ty.kind, b.ty.kind):
             ty = a.ty if a.ty.kind == "opt" else b.ty
-        elif isinstance(a, EmptySequence) or (isinstance(a, Constant) and b.ty.kind == "nat"):
+        elif isinstance(a, EmptySequence | SetLiteral) or (isinstance(a, Constant) and b.ty.kind == "nat"):
             ty = b.ty
         if ty.kind == "none":
             return a
@@ -155,7 +159,7 @@ class Scope:
         if isinstance(value, int):
             return Constant(INT, value)
         if isinstance(value, frozenset) and not value:
-            return SetLiteral(())
+            return SetLiteral(self.set_of_what(), ())
         if isinstance(value, enum.Enum):
             return EnumMember(type_of(type(value)), value.name)
         self.source.error(
@@ -163,3 +167,24 @@ class Scope:
             f"the Python value {value!r} cannot be used in a model",
             "constants are bools, whole numbers, enum members and EMPTY; a function is called: f(..)",
         )
+
+    def set_of_what(self) -> Ty:
+        """Return the type of a set of unknown members: that of the only sort of the model, until it is coerced."""
+        sorts = list(self.functions.sorts.values())
+        return set_of(sorts[0] if len(sorts) == 1 else NONE)
+
+    def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
+        """Give a set that is written out, such as EMPTY, the type of the one it stands beside."""
+        if isinstance(left, SetLiteral):
+            return self.coerce(left, right.ty, node), right
+        return left, self.coerce(right, left.ty, node)
+
+
+def fits(own: Ty, target: Ty) -> bool:
+    """Return whether a value of the one type is one of the other."""
+    if own.kind == "none" or target.ordered:
+        return is_number(own) if target.ordered else target.kind == "opt"
+    if own.kind != target.kind or own.cls is not target.cls or (own.kind == "member" and own.name != target.name):
+        return own.ordered and target.kind == "nat"
+    parts = ((own.arg, target.arg), (own.index, target.index))
+    return all(a is None or b is None or fits(a, b) for a, b in parts)

@@ -1,7 +1,7 @@
 """Expressions of the modelling language: names, operators, comparisons, set and record access.
 
-Calls and comprehensions are in `elrcheck.lang.calls`. Types are checked here, at load time: a
-comparison of a set with a broker or a condition that is not a boolean is an error with its place.
+Calls and comprehensions are in `elrcheck.lang.compiler.calls`. Types are checked here, at load time: a
+comparison of a set with a member or a condition that is not a boolean is an error with its place.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import enum
 from collections.abc import Mapping
 from typing import NoReturn, TypeVar
 
-from elrcheck.lang.calls import Calls
+from elrcheck.lang.compiler.calls import Calls
+from elrcheck.lang.compiler.scope import Env, Value, fits
 from elrcheck.lang.expr import (
-    AllBrokers,
     AppendExpr,
     Arithmetic,
     Compare,
@@ -40,24 +40,25 @@ from elrcheck.lang.expr import (
     SetOperation,
     SetOperator,
     Subset,
+    Suffix,
     VectorGet,
+    WholeSort,
 )
 from elrcheck.lang.ir import StateView
-from elrcheck.lang.scope import Env, Value
 from elrcheck.lang.source import near
-from elrcheck.lang.types import INT, NONE, REPLICA, Ty, record_fields, type_of
+from elrcheck.lang.types import INT, NONE, Ty, is_finite, is_number, record_fields, set_of, type_of, whole_sort
 
 T = TypeVar("T")
 ORDERS: dict[str, Order] = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
 SET_OPERATORS: dict[str, SetOperator] = {"BitOr": "union", "BitAnd": "inter", "Sub": "diff"}
 # Kind of Python expression that the language does not have -> its name, and what to write instead.
 FOREIGN = {
-    "ListComp": ("a list", "tuple(x for b in c.brokers) is a Vec, tuple(x for x in sequence if ..) filters"),
-    "SetComp": ("a set comprehension", "frozenset(b for b in set if ..) filters a set of brokers"),
+    "ListComp": ("a list", "tuple(x for n in range(c.nodes)) is a vector, tuple(x for x in sequence if ..) filters"),
+    "SetComp": ("a set comprehension", "frozenset(x for x in set if ..) is one"),
     "GeneratorExp": ("a bare generator", "it stands in all(..), any(..), tuple(..) and the like"),
-    "DictComp": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "DictComp": ("a dict", "one value for each member of a sort is a vector: tuple(x for n in range(c.nodes))"),
     "List": ("a list", "a sequence starts as () and grows by log + (entry,)"),
-    "Dict": ("a dict", "one value for each broker is a Vec: tuple(x for b in c.brokers)"),
+    "Dict": ("a dict", "one value for each member of a sort is a vector: tuple(x for n in range(c.nodes))"),
     "Lambda": ("lambda", "write a function of its own and decorate it with @op"),
     "JoinedStr": ("a text", "a set of possible values is an enum.Enum"),
     "NamedExpr": (":=", "assign the name in a line of its own"),
@@ -95,14 +96,25 @@ class Expressions(Calls):
             case ast.Subscript():
                 return self._subscript(node, env)
             case ast.Set():
-                return SetLiteral(tuple(self.coerce(self.ex(e, env), REPLICA, e) for e in node.elts))
+                return self._set_display(node, env)
             case ast.Tuple(elts=[]):
                 return EmptySequence(Ty("seq", "Seq", INT, hi=0))
+            case ast.Tuple(elts=[ast.Starred(value=sequence), element]):
+                return self._append(self.part(sequence, env), element, env, node)
             case ast.Tuple():
-                self.source.error(node, "a tuple display is only allowed as () or in log + (entry,)")
+                self.source.error(node, "a tuple display is only allowed as (), in log + (entry,) or as (*log, entry)")
             case _:
                 name, help = FOREIGN.get(type(node).__name__, (type(node).__name__, ""))
                 self.source.error(node, f"{name} is not in the modelling language", help)
+
+    def _set_display(self, node: ast.Set, env: Env) -> Expression:
+        """Compile a set that is written out; numbers alone are members of the only sort, until it is coerced."""
+        elements = [self.part(e, env) for e in node.elts]
+        typed = next((e.ty for e in elements if e.ty != INT), self.set_of_what().arg or INT)
+        ty = typed.elem if typed.kind == "opt" else INT if typed.kind == "none" else typed
+        return SetLiteral(
+            set_of(ty), tuple(self.coerce(e, ty, where) for e, where in zip(elements, node.elts, strict=True))
+        )
 
     # ------------------------------------------------------------------------- names and constants
 
@@ -125,8 +137,9 @@ class Expressions(Calls):
         if isinstance(base, StateView):
             return self._member(node, base.fields, "the state")
         if base.ty.kind == "config":
-            if node.attr == "brokers":
-                return AllBrokers()
+            whole = whole_sort(self.functions.config, node.attr)
+            if whole is not None:
+                return WholeSort(whole)
             fields = record_fields(self.functions.config)
             if node.attr not in fields:
                 self._no_knob(node, list(fields))
@@ -141,7 +154,7 @@ class Expressions(Calls):
     def _no_knob(self, node: ast.Attribute, fields: list[str]) -> NoReturn:
         config = self.functions.config
         if hasattr(config, node.attr):
-            message = f"'{node.attr}' of the configuration is no field: rules read fields and c.brokers"
+            message = f"'{node.attr}' of the configuration is no field, and no set of all members of a sort"
             self.source.error(node, message)
         declare = f"declare it in class {config.__name__}, with a default, and a text below it"
         close = near(node.attr, fields)
@@ -156,17 +169,27 @@ class Expressions(Calls):
     def _subscript(self, node: ast.Subscript, env: Env) -> Expression:
         base = self.part(node.value, env)
         if isinstance(node.slice, ast.Slice):
-            if base.ty.kind != "seq" or node.slice.lower or node.slice.step or node.slice.upper is None:
-                self.source.error(node, "the only slice of the language is a prefix of a sequence: log[:n]")
-            return Prefix(base.ty, base, self.number(node.slice.upper, env))
+            return self._slice(base, node, node.slice, env)
         if base.ty.kind == "vec":
             index = self.part(node.slice, env)
-            if index.ty.kind not in ("replica", "opt") and not isinstance(index, Constant):
-                self.source.error(node.slice, f"a Vec is indexed by a Replica, not by {index.ty}")
-            return VectorGet(base.ty.elem, base, self.coerce(index, REPLICA, node.slice))
+            if not fits(index.ty.elem if index.ty.kind == "opt" else index.ty, base.ty.keys) and not isinstance(
+                index, Constant
+            ):
+                self.source.error(node.slice, f"{base.ty} is indexed by a {base.ty.keys}, not by {index.ty}")
+            return VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
         if base.ty.kind == "seq":
             return SequenceGet(base.ty.elem, base, self.number(node.slice, env))
         self.source.error(node, f"{base.ty} cannot be indexed")
+
+    def _slice(self, base: Expression, node: ast.Subscript, part: ast.Slice, env: Env) -> Expression:
+        """Compile `log[:n]` or `log[n:]`."""
+        if base.ty.kind == "seq" and part.step is None:
+            match part.lower, part.upper:
+                case None, ast.expr() as end:
+                    return Prefix(base.ty, base, self.number(end, env))
+                case ast.expr() as begin, None:
+                    return Suffix(base.ty, base, self.number(begin, env))
+        self.source.error(node, "a slice is a prefix of a sequence, log[:n], or what is left without one, log[n:]")
 
     # ------------------------------------------------------------------------- operators
 
@@ -185,12 +208,16 @@ class Expressions(Calls):
                 one_of = equal[0] if len(equal) == 1 else Junction("or", equal)
                 return one_of if operator == "In" else Not(one_of)
             left, right = self.part(ln, env), self.part(rn, env)
-            if right.ty.kind == "seq" and right.ty.elem.kind == "replica":
-                right = Elements(right)
-            if isinstance(left, Constant):
-                left = self.coerce(left, REPLICA, node)
-            if right.ty.kind != "set" or left.ty.kind not in ("replica", "opt"):
-                self.source.error(node, f"'in' needs a Replica and a set of brokers, not {left.ty} in {right.ty}")
+            if right.ty.kind == "seq" and is_finite(right.ty.elem):
+                right = Elements(set_of(right.ty.elem), right)
+            if right.ty.kind != "set":
+                self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}")
+            own = left.ty.elem if left.ty.kind == "opt" and right.ty.elem.kind != "opt" else left.ty
+            if isinstance(left, Constant) or (isinstance(right, SetLiteral) and not fits(own, right.ty.elem)):
+                right = self.coerce(right, set_of(own), node) if not isinstance(left, Constant) else right
+                left = self.coerce(left, right.ty.elem, node)
+            elif not fits(own, right.ty.elem):
+                self.source.error(node, f"a {right.ty} has no {left.ty}")
             member = MemberExpr(left, right)
             return member if operator == "In" else Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
@@ -198,6 +225,7 @@ class Expressions(Calls):
             return equality if operator in ("Is", "Eq") else Not(equality)
         left, right = self.part(ln, env), self.part(rn, env)
         if left.ty.kind == "set" and right.ty.kind == "set" and operator in ("LtE", "GtE"):
+            left, right = self.alike(left, right, node)
             return Subset(left, right) if operator == "LtE" else Subset(right, left)
         return Compare(ORDERS[operator], self.number(ln, env), self.number(rn, env))
 
@@ -214,11 +242,18 @@ class Expressions(Calls):
         if left.ty.kind == "opt" or right.ty.kind == "opt":
             ty = left.ty if left.ty.kind == "opt" else right.ty
             return Equal(self.coerce(left, ty, node), self.coerce(right, ty, node))
-        if left.ty.kind == "replica" and isinstance(right, Constant):
-            right = self.coerce(right, REPLICA, node)
-        if left.ty.kind != right.ty.kind or left.ty.cls is not right.ty.cls:
+        if (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
+            right = self.coerce(right, left.ty, node)
+        elif isinstance(left, SetLiteral) or (isinstance(left, Constant) and right.ty.kind == "member"):
+            left = self.coerce(left, right.ty, node)
+        if not fits(left.ty, right.ty) and not fits(right.ty, left.ty):
             self.source.error(node, f"{left.ty} and {right.ty} can never be equal")
         return Equal(left, right)
+
+    def _append(self, sequence: Expression, element: ast.expr, env: Env, node: ast.AST) -> Expression:
+        if sequence.ty.kind != "seq":
+            self.source.error(node, f"an element is added to a sequence, this is {sequence.ty}")
+        return AppendExpr(sequence.ty, sequence, self.coerce(self.ex(element, env), sequence.ty.elem, element))
 
     def _binary(self, node: ast.BinOp, env: Env) -> Expression:
         left = self.part(node.left, env)
@@ -229,17 +264,21 @@ class Expressions(Calls):
                 return Concatenation(left.ty, left, more)
             if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
-            element = self.coerce(self.ex(node.right.elts[0], env), left.ty.elem, node.right)
-            return AppendExpr(left.ty, left, element)
+            return self._append(left, node.right.elts[0], env, node)
         right = self.part(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):
                 self.source.error(node.left, "write frozenset({x}): a plain set on the left gives a mutable set")
             if operator in SET_OPERATORS:
-                return SetOperation(SET_OPERATORS[operator], left, right)
-        if left.ty.kind in ("nat", "opt") and right.ty.kind in ("nat", "opt") and operator in ("Add", "Sub"):
+                left, right = self.alike(left, right, node)
+                return SetOperation(left.ty, SET_OPERATORS[operator], left, right)
+        if _counts(left.ty) and _counts(right.ty) and operator in ("Add", "Sub"):
             a, b = self.number(node.left, env), self.number(node.right, env)
             return Arithmetic("add" if operator == "Add" else "sub", a, b)
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
         operators = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)
+
+
+def _counts(ty: Ty) -> bool:
+    return is_number(ty.elem if ty.kind == "opt" else ty)

@@ -8,10 +8,9 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from elrcheck.lang.compiler.scope import Env, Scope, Value
 from elrcheck.lang.expr import (
-    AllBrokers,
     Arithmetic,
-    BrokerList,
     Call,
     Cardinality,
     Compare,
@@ -24,6 +23,7 @@ from elrcheck.lang.expr import (
     Field,
     Filter,
     First,
+    Image,
     Implies,
     Junction,
     Length,
@@ -32,17 +32,18 @@ from elrcheck.lang.expr import (
     RecordExpr,
     SequenceFilter,
     SetLiteral,
+    SortList,
     Update,
     Variable,
     VectorOf,
     VectorPut,
+    WholeSort,
 )
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.runtime import Role
-from elrcheck.lang.scope import Env, Scope, Value
 from elrcheck.lang.source import dispatch_of, error_in_field, near
 from elrcheck.lang.tree import same
-from elrcheck.lang.types import REPLICA, Ty, opt, type_of
+from elrcheck.lang.types import Ty, is_finite, opt, set_of, sorts_in, type_of
 
 BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
 
@@ -69,7 +70,7 @@ class Calls(Scope):
             self.source.error(
                 node,
                 "only plain function calls: no methods, no attributes",
-                "values never change: a set is made with | & -, a Vec with put(), a record with replace()",
+                "values never change: a set is made with | & -, a vector with put(), a record with replace()",
             )
         name = node.func.id
         if name in BINDERS and node.args and isinstance(node.args[0], ast.GeneratorExp):
@@ -150,25 +151,30 @@ class Calls(Scope):
 
     def _frozenset(self, node: ast.Call, env: Env) -> Expression:
         if not node.args and not node.keywords:
-            return SetLiteral(())
-        arg = self.part(self._taken(node, 1, "frozenset({x}), or of a set or a list of brokers")[0], env)
+            return SetLiteral(self.set_of_what(), ())
+        written = self._taken(node, 1, "frozenset({x}), frozenset(range(c.nodes)), or of a set or a sequence")[0]
+        whole = self._whole_sort(written, env)
+        if whole is not None:
+            return whole
+        arg = self.part(written, env)
         if arg.ty.kind == "set":
             return arg
-        if arg.ty.kind == "seq" and arg.ty.elem.kind == "replica":
-            return Elements(arg)
+        if arg.ty.kind == "seq" and is_finite(arg.ty.elem):
+            return Elements(set_of(arg.ty.elem), arg)
         self.source.error(node, f"frozenset() of {arg.ty}")
 
     def _tuple(self, node: ast.Call, env: Env) -> Expression:
-        if len(node.args) != 1 or not isinstance(self.part(node.args[0], env), AllBrokers):
-            self.source.error(node, "tuple(c.brokers) is the list of all brokers in order")
-        return BrokerList(Ty("seq", "Seq", REPLICA, hi="broker_count"))
+        whole = self._whole_sort(node.args[0], env) if len(node.args) == 1 else None
+        if whole is None:
+            self.source.error(node, "tuple(range(c.nodes)) is the list of all members of a sort in order")
+        return SortList(Ty("seq", "Seq", whole.ty.elem, hi=whole.ty.elem.size))
 
     def _put(self, node: ast.Call, env: Env) -> Expression:
-        arguments = self._taken(node, 3, "put(vector, broker, value)")
+        arguments = self._taken(node, 3, "put(vector, index, value)")
         vector, index, value = (self.part(a, env) for a in arguments)
         if vector.ty.kind != "vec":
-            self.source.error(node.args[0], f"put() changes a Vec, this is {vector.ty}")
-        where = self.coerce(index, REPLICA, node.args[1])
+            self.source.error(node.args[0], f"put() changes a vector, this is {vector.ty}")
+        where = self.coerce(index, vector.ty.keys, node.args[1])
         return VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
 
     def _replace(self, node: ast.Call, env: Env) -> Value:
@@ -311,15 +317,17 @@ class Calls(Scope):
         if name == "tuple":
             return self._from_tuple(node, element, domain, kind, condition, variable, inner)
         collected = self.part(element, inner)
+        if name == "frozenset":
+            if same(collected, variable) and kind == "set":
+                return Filter(domain.ty, variable, kind, domain, condition)
+            if not is_finite(collected.ty):
+                self.source.error(element, f"a set of {collected.ty}: only types with finitely many values have sets")
+            return Image(set_of(collected.ty), variable, kind, domain, condition, collected)
         if not same(collected, variable):
             self.source.error(element, f"{name}() only filters: {name}(x for x in X if condition)")
-        if name == "frozenset":
-            if kind != "set":
-                self.source.error(loop.iter, "a set of brokers is filtered from a set of brokers")
-            return Filter(variable, kind, domain, condition)
-        if kind != "seq" or domain.ty.elem.kind != "replica" or len(node.args) != 2 or not _is_none(node.args[1]):
-            self.source.error(node, "next((r for r in SEQUENCE if condition), None) over an ordered list of brokers")
-        return First(opt(REPLICA), variable, kind, domain, condition)
+        if kind != "seq" or domain.ty.elem.kind != "member" or len(node.args) != 2 or not _is_none(node.args[1]):
+            self.source.error(node, "next((x for x in SEQUENCE if condition), None) over members of a sort")
+        return First(opt(domain.ty.elem), variable, kind, domain, condition)
 
     def _only(self, name: str, node: ast.Call) -> None:
         """Refuse arguments beside the comprehension that the function does not take."""
@@ -341,24 +349,41 @@ class Calls(Scope):
         body = self.part(element, inner)
         if kind == "seq" and same(body, variable):
             return SequenceFilter(domain.ty, variable, kind, domain, condition)
-        if not isinstance(domain, AllBrokers) or condition is not None:
-            self.source.error(node, "tuple() builds a Vec, tuple(.. for r in c.brokers), or filters a sequence")
-        return VectorOf(Ty("vec", "Vec", body.ty), variable, body)
+        if not isinstance(domain, WholeSort) or condition is not None:
+            self.source.error(node, "tuple() builds a vector, tuple(.. for n in range(c.nodes)), or filters a sequence")
+        return VectorOf(Ty("vec", "vector", body.ty, index=domain.ty.elem), variable, body)
+
+    def _whole_sort(self, node: ast.expr, env: Env) -> WholeSort | None:
+        """Compile `range(c.nodes)`, if `nodes` is the size of a sort, or a property that is all members of one."""
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=[ast.Attribute() as size]):
+                number = self.part(size, env)
+                sorts = [*self.functions.sorts.values(), *sorts_in(*self.types).values()]
+                sized = [ty for ty in sorts if isinstance(number, ConfigField) and ty.size == number.name]
+                return WholeSort(set_of(sized[0])) if sized else None
+            case ast.Attribute():
+                whole = self.part(node, env)
+                return whole if isinstance(whole, WholeSort) else None
+        return None
 
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Env]:
         kind: Domain
         local = self.fresh(name)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
+        whole = self._whole_sort(node, env)
+        if whole is not None:
+            domain: Expression = whole
+            kind, ty = "set", whole.ty.elem
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
             domain = self.number(self._taken(node, 1, "range(n): from 0 to n - 1")[0], env)
             kind, ty = "range", Ty("nat", "int", hi=domain.ty.hi)
         else:
             domain = self.part(node, env)
             if domain.ty.kind == "set":
-                kind, ty = "set", REPLICA
+                kind, ty = "set", domain.ty.elem
             elif domain.ty.kind == "seq":
                 kind, ty = "seq", domain.ty.elem
             else:
-                self.source.error(node, f"iterate over a set of brokers, a sequence or range(n), not over {domain.ty}")
+                self.source.error(node, f"iterate over a set, a sequence or range(n), not over {domain.ty}")
         variable = Variable(ty, local)
         return variable, domain, kind, {**env, name: variable}
 

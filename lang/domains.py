@@ -1,0 +1,74 @@
+"""The values of a type that has finitely many, under a configuration."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.source import ModelError
+from elrcheck.lang.types import Ty
+
+MOST = 1 << 16
+"""The most values that are listed."""
+
+
+def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:
+    """Return all plain values of a type in ascending order; ModelError if there are too many, or no end of them."""
+    match ty.kind:
+        case "bool":
+            return [False, True]
+        case "member":
+            return range(size_of(ty, config))
+        case "opt":
+            return [None, *domain(ty.elem, config)]
+        case "enum":
+            return [ty.cls[name] for name in ty.members]
+        case "set":
+            members = domain(ty.elem, config)
+            _demand_few(ty, 2.0 ** len(members))
+            masks = range(1 << len(members))
+            return [frozenset(x for i, x in enumerate(members) if mask >> i & 1) for mask in masks]
+        case "record":
+            parts = [domain(part, config) for part in ty.fields.values()]
+            count = 1.0
+            for part in parts:
+                count *= len(part)
+            _demand_few(ty, count)
+            return [ty.cls(*values) for values in itertools.product(*parts)]
+        case "nat" if ty.hi is not None:
+            top = getattr(config, ty.hi) if isinstance(ty.hi, str) else ty.hi
+            return range(ty.lo, int(top) + 1)
+    raise ModelError(f"a parameter of type {ty} has no finite domain")
+
+
+def size_of(ty: Ty, config: ModelConfig) -> int:
+    """Return how many members a sort has."""
+    return int(getattr(config, ty.size)) if isinstance(ty.size, str) else int(ty.size or 0)
+
+
+def _demand_few(ty: Ty, count: float) -> None:
+    if count > MOST:
+        message = f"{ty} has {count:.0f} values under this configuration, more than {MOST}"
+        raise ModelError(message, help="a smaller configuration, or a type with fewer values")
+
+
+def in_order(values: Iterable[Any]) -> list[Any]:
+    """Return plain values of one finite type in ascending order: that in which `domain` lists them."""
+    return sorted(values, key=_rank)
+
+
+def _rank(value: Any) -> Any:
+    """Return what a value is compared by; an absent optional comes first."""
+    if value is None:
+        return -1
+    if isinstance(value, enum.Enum):
+        return list(type(value)).index(value)
+    if isinstance(value, frozenset):
+        return sorted(map(_rank, value), reverse=True)
+    if dataclasses.is_dataclass(value):
+        return tuple(_rank(getattr(value, part.name)) for part in dataclasses.fields(value))
+    return value
