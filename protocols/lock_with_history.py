@@ -11,10 +11,12 @@ from dataclasses import replace
 from typing import Annotated
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import Sized, action, always, bound, config, init, put, require, sometimes, state
-from elrcheck.lang.types import Replica, Vec, nat
+from elrcheck.lang.runtime import action, always, config, init, put, require, sometimes, state
+from elrcheck.lang.types import Per, nat, sort
 
 Pause = Annotated[int, nat("Pause", hi=2)]
+
+Process = Annotated[int, sort("Process", "processes")]
 
 
 class At(enum.Enum):
@@ -27,12 +29,8 @@ class At(enum.Enum):
 
 
 @config
-class Config(Sized):
+class Config:
     processes: int = 2
-
-    @property
-    def broker_count(self) -> int:
-        return self.processes
 
 
 @state
@@ -42,25 +40,20 @@ class State:
     pausing: the process that makes them, or the last one that did.
     """
 
-    at: Vec[At]
+    at: Annotated[tuple[At, ...], Per(Process)]
     free: bool
-    turn: Replica
+    turn: Process
     pauses: Pause
-    pausing: Replica | None
+    pausing: Process | None
 
 
 @init
 def Init(c: Config) -> State:
-    return State(at=tuple(At.OUTSIDE for p in c.brokers), free=True, turn=0, pauses=0, pausing=None)
-
-
-@bound
-def Bound(c: Config, s: State) -> bool:
-    return True
+    return State(at=tuple(At.OUTSIDE for p in range(c.processes)), free=True, turn=0, pauses=0, pausing=None)
 
 
 @action
-def Want(c: Config, s: State, p: Replica) -> State:
+def Want(c: Config, s: State, p: Process) -> State:
     """A process ends its other work."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.OUTSIDE, "p is outside")
@@ -68,7 +61,7 @@ def Want(c: Config, s: State, p: Replica) -> State:
 
 
 @action
-def Take(c: Config, s: State, p: Replica) -> State:
+def Take(c: Config, s: State, p: Process) -> State:
     """It takes the lock; two pauses follow."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.WAIT, "p waits")
@@ -77,7 +70,7 @@ def Take(c: Config, s: State, p: Replica) -> State:
 
 
 @action
-def Turn(c: Config, s: State, p: Replica, q: Replica) -> State:
+def Turn(c: Config, s: State, p: Process, q: Process) -> State:
     """The first pause, in which Peterson's algorithm gives the turn away."""
     require(s.pauses == 2 and s.pausing == p, "p makes its first pause")
     require(p != q, "q is the other process")
@@ -92,7 +85,7 @@ def Pass(c: Config, s: State) -> State:
 
 
 @action
-def Finish(c: Config, s: State, p: Replica) -> State:
+def Finish(c: Config, s: State, p: Process) -> State:
     """It ends its critical section."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
@@ -100,7 +93,7 @@ def Finish(c: Config, s: State, p: Replica) -> State:
 
 
 @action
-def Release(c: Config, s: State, p: Replica) -> State:
+def Release(c: Config, s: State, p: Process) -> State:
     """It releases the lock."""
     require(s.pauses == 0, "no process pauses")
     require(s.at[p] == At.LEAVE, "p leaves")
@@ -112,15 +105,15 @@ def MutualExclusion(c: Config, s: State) -> bool:
     """Two processes are never in their critical sections at once."""
     return all(
         p == q or not (s.at[p] in (At.CRITICAL, At.LEAVE) and s.at[q] in (At.CRITICAL, At.LEAVE))
-        for p in c.brokers
-        for q in c.brokers
+        for p in range(c.processes)
+        for q in range(c.processes)
     )
 
 
 @sometimes("W-1")
 def InCriticalSection(c: Config, s: State) -> bool:
     """A process is in its critical section."""
-    return any(s.at[p] == At.CRITICAL for p in c.brokers)
+    return any(s.at[p] == At.CRITICAL for p in range(c.processes))
 
 
 MODEL = ProtocolModel(State, Config)

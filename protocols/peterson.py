@@ -8,27 +8,29 @@ from __future__ import annotations
 
 import enum
 from dataclasses import replace
+from typing import Annotated
 
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.marks import Fair
 from elrcheck.lang.runtime import (
     LeadsTo,
-    Sized,
     action,
     always,
-    bound,
     config,
     implies,
     init,
     leads_to,
+    lemma,
     put,
     require,
     sometimes,
     state,
 )
-from elrcheck.lang.types import Replica, Vec
+from elrcheck.lang.types import Per, sort
 
 GOES_ON = Fair("a process that wants to enter does not stop")
+
+Process = Annotated[int, sort("Process", "processes")]
 
 
 class At(enum.Enum):
@@ -43,52 +45,45 @@ class At(enum.Enum):
 
 
 @config
-class Config(Sized):
+class Config:
     """yields: a process gives the turn to the other one before it waits."""
 
     processes: int = 2
     yields: bool = True
-
-    @property
-    def broker_count(self) -> int:
-        return self.processes
 
 
 @state
 class State:
     """claims: who wants to enter. turn: who may enter if both do."""
 
-    at: Vec[At]
-    claims: Vec[bool]
-    turn: Replica
+    at: Annotated[tuple[At, ...], Per(Process)]
+    claims: Annotated[tuple[bool, ...], Per(Process)]
+    turn: Process
 
 
 @init
 def Init(c: Config) -> State:
-    return State(at=tuple(At.OUTSIDE for p in c.brokers), claims=tuple(False for p in c.brokers), turn=0)
-
-
-@bound
-def Bound(c: Config, s: State) -> bool:
-    return True
+    return State(
+        at=tuple(At.OUTSIDE for p in range(c.processes)), claims=tuple(False for p in range(c.processes)), turn=0
+    )
 
 
 @action
-def Want(c: Config, s: State, p: Replica) -> State:
+def Want(c: Config, s: State, p: Process) -> State:
     """A process ends its other work."""
     require(s.at[p] == At.OUTSIDE, "p is outside")
     return replace(s, at=put(s.at, p, At.CLAIM))
 
 
 @action(fairness=GOES_ON)
-def Claim(c: Config, s: State, p: Replica) -> State:
+def Claim(c: Config, s: State, p: Process) -> State:
     """It says that it wants to enter."""
     require(s.at[p] == At.CLAIM, "p claims")
     return replace(s, at=put(s.at, p, At.YIELD), claims=put(s.claims, p, True))
 
 
 @action(fairness=GOES_ON)
-def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
+def Yield(c: Config, s: State, p: Process, q: Process) -> State:
     """It gives the turn to the other process."""
     require(s.at[p] == At.YIELD, "p yields")
     require(p != q, "q is the other process")
@@ -96,7 +91,7 @@ def Yield(c: Config, s: State, p: Replica, q: Replica) -> State:
 
 
 @action(fairness=GOES_ON)
-def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
+def Enter(c: Config, s: State, p: Process, q: Process) -> State:
     """It enters unless the other one wants to as well, and has the turn."""
     require(s.at[p] == At.WAIT, "p waits")
     require(p != q, "q is the other process")
@@ -105,17 +100,27 @@ def Enter(c: Config, s: State, p: Replica, q: Replica) -> State:
 
 
 @action(fairness=GOES_ON)
-def Finish(c: Config, s: State, p: Replica) -> State:
+def Finish(c: Config, s: State, p: Process) -> State:
     """It ends its critical section."""
     require(s.at[p] == At.CRITICAL, "p is in its critical section")
     return replace(s, at=put(s.at, p, At.LEAVE))
 
 
 @action(fairness=GOES_ON)
-def Leave(c: Config, s: State, p: Replica) -> State:
+def Leave(c: Config, s: State, p: Process) -> State:
     """It withdraws its claim."""
     require(s.at[p] == At.LEAVE, "p leaves")
     return replace(s, at=put(s.at, p, At.OUTSIDE), claims=put(s.claims, p, False))
+
+
+@lemma
+def TheOtherHasTheTurn(c: Config, s: State) -> bool:
+    """While one process is in its critical section, one that waits does not have the turn."""
+    return all(
+        p == q or s.at[p] not in (At.CRITICAL, At.LEAVE) or s.at[q] != At.WAIT or s.turn == p
+        for p in range(c.processes)
+        for q in range(c.processes)
+    )
 
 
 @always("P-1")
@@ -123,19 +128,19 @@ def MutualExclusion(c: Config, s: State) -> bool:
     """Two processes are never in their critical sections at once."""
     return all(
         p == q or not (s.at[p] in (At.CRITICAL, At.LEAVE) and s.at[q] in (At.CRITICAL, At.LEAVE))
-        for p in c.brokers
-        for q in c.brokers
+        for p in range(c.processes)
+        for q in range(c.processes)
     )
 
 
 @always("P-2")
 def ClaimsAreKnown(c: Config, s: State) -> bool:
     """A process has a claim from its second step to its last."""
-    return all(s.claims[p] == (s.at[p] not in (At.OUTSIDE, At.CLAIM)) for p in c.brokers)
+    return all(s.claims[p] == (s.at[p] not in (At.OUTSIDE, At.CLAIM)) for p in range(c.processes))
 
 
 @leads_to("V-1")
-def NobodyStarves(c: Config, s: State, p: Replica) -> LeadsTo:
+def NobodyStarves(c: Config, s: State, p: Process) -> LeadsTo:
     """A process that claims enters its critical section."""
     return LeadsTo(premise=s.at[p] in (At.YIELD, At.WAIT), conclusion=s.at[p] == At.CRITICAL)
 
@@ -143,7 +148,7 @@ def NobodyStarves(c: Config, s: State, p: Replica) -> LeadsTo:
 @sometimes("W-1")
 def InCriticalSection(c: Config, s: State) -> bool:
     """A process is in its critical section."""
-    return any(s.at[p] == At.CRITICAL for p in c.brokers)
+    return any(s.at[p] == At.CRITICAL for p in range(c.processes))
 
 
 MODEL = ProtocolModel(State, Config)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import enum
 from dataclasses import replace
+from typing import Annotated
 
 from elrcheck.lang.load import ProtocolModel
-from elrcheck.lang.runtime import EMPTY, Sized, action, always, bound, config, init, put, require, sometimes, state
-from elrcheck.lang.types import Replica, RSet, Vec
+from elrcheck.lang.runtime import EMPTY, action, always, config, init, lemma, put, require, sometimes, state
+from elrcheck.lang.types import Per, sort
+
+Manager = Annotated[int, sort("Manager", "rms")]
 
 
-class Manager(enum.Enum):
+class Status(enum.Enum):
     """The state of a resource manager."""
 
     WORKING = "working"
@@ -32,12 +35,8 @@ class Decision(enum.Enum):
 
 
 @config
-class Config(Sized):
+class Config:
     rms: int = 3
-
-    @property
-    def broker_count(self) -> int:
-        return self.rms
 
 
 @state
@@ -47,10 +46,10 @@ class State:
     sent_prepared, sent_commit, sent_abort: the messages sent so far; they are never lost and never removed.
     """
 
-    rm: Vec[Manager]
+    rm: Annotated[tuple[Status, ...], Per(Manager)]
     decision: Decision
-    prepared: RSet
-    sent_prepared: RSet
+    prepared: frozenset[Manager]
+    sent_prepared: frozenset[Manager]
     sent_commit: bool
     sent_abort: bool
 
@@ -58,7 +57,7 @@ class State:
 @init
 def Init(c: Config) -> State:
     return State(
-        rm=tuple(Manager.WORKING for r in c.brokers),
+        rm=tuple(Status.WORKING for r in range(c.rms)),
         decision=Decision.OPEN,
         prepared=EMPTY,
         sent_prepared=EMPTY,
@@ -67,13 +66,8 @@ def Init(c: Config) -> State:
     )
 
 
-@bound
-def Bound(c: Config, s: State) -> bool:
-    return True
-
-
 @action
-def ReceivePrepared(c: Config, s: State, r: Replica) -> State:
+def ReceivePrepared(c: Config, s: State, r: Manager) -> State:
     """The transaction manager receives that a resource manager is prepared."""
     require(s.decision == Decision.OPEN, "nothing is decided")
     require(r in s.sent_prepared, "r has sent that it is prepared")
@@ -84,7 +78,7 @@ def ReceivePrepared(c: Config, s: State, r: Replica) -> State:
 def Commit(c: Config, s: State) -> State:
     """The transaction manager commits, since all resource managers are prepared."""
     require(s.decision == Decision.OPEN, "nothing is decided")
-    require(s.prepared == c.brokers, "all resource managers are prepared")
+    require(s.prepared == frozenset(range(c.rms)), "all resource managers are prepared")
     return replace(s, decision=Decision.COMMITTED, sent_commit=True)
 
 
@@ -96,43 +90,68 @@ def Abort(c: Config, s: State) -> State:
 
 
 @action
-def Prepare(c: Config, s: State, r: Replica) -> State:
+def Prepare(c: Config, s: State, r: Manager) -> State:
     """A resource manager prepares, and says so."""
-    require(s.rm[r] == Manager.WORKING, "r is working")
-    return replace(s, rm=put(s.rm, r, Manager.PREPARED), sent_prepared=s.sent_prepared | {r})
+    require(s.rm[r] == Status.WORKING, "r is working")
+    return replace(s, rm=put(s.rm, r, Status.PREPARED), sent_prepared=s.sent_prepared | {r})
 
 
 @action
-def ChooseToAbort(c: Config, s: State, r: Replica) -> State:
+def ChooseToAbort(c: Config, s: State, r: Manager) -> State:
     """A resource manager that is not prepared aborts of its own accord, and says nothing."""
-    require(s.rm[r] == Manager.WORKING, "r is working")
-    return replace(s, rm=put(s.rm, r, Manager.ABORTED))
+    require(s.rm[r] == Status.WORKING, "r is working")
+    return replace(s, rm=put(s.rm, r, Status.ABORTED))
 
 
 @action
-def ReceiveCommit(c: Config, s: State, r: Replica) -> State:
+def ReceiveCommit(c: Config, s: State, r: Manager) -> State:
     """A resource manager is told to commit."""
     require(s.sent_commit, "a commit was sent")
-    return replace(s, rm=put(s.rm, r, Manager.COMMITTED))
+    return replace(s, rm=put(s.rm, r, Status.COMMITTED))
 
 
 @action
-def ReceiveAbort(c: Config, s: State, r: Replica) -> State:
+def ReceiveAbort(c: Config, s: State, r: Manager) -> State:
     """A resource manager is told to abort."""
     require(s.sent_abort, "an abort was sent")
-    return replace(s, rm=put(s.rm, r, Manager.ABORTED))
+    return replace(s, rm=put(s.rm, r, Status.ABORTED))
+
+
+@lemma
+def DecisionIsSent(c: Config, s: State) -> bool:
+    """What the transaction manager has decided, it has sent, and nothing else."""
+    return s.sent_commit == (s.decision == Decision.COMMITTED) and s.sent_abort == (s.decision == Decision.ABORTED)
+
+
+@lemma
+def CommitNeedsAll(c: Config, s: State) -> bool:
+    """The transaction manager commits only if all are prepared, and knows so only of those who have said it."""
+    all_prepared = s.prepared == frozenset(range(c.rms))
+    return s.prepared <= s.sent_prepared and (s.decision != Decision.COMMITTED or all_prepared)
+
+
+@lemma
+def ManagersFollow(c: Config, s: State) -> bool:
+    """A manager commits only when told to, and having said that it is prepared, it also aborts only when told to."""
+    return all(
+        (s.rm[r] != Status.COMMITTED or s.sent_commit)
+        and (r not in s.sent_prepared or (s.rm[r] != Status.WORKING and (s.rm[r] != Status.ABORTED or s.sent_abort)))
+        for r in range(c.rms)
+    )
 
 
 @always("P-1")
 def Consistent(c: Config, s: State) -> bool:
     """No resource manager has aborted while another has committed."""
-    return not any(s.rm[p] == Manager.ABORTED and s.rm[q] == Manager.COMMITTED for p in c.brokers for q in c.brokers)
+    return not any(
+        s.rm[p] == Status.ABORTED and s.rm[q] == Status.COMMITTED for p in range(c.rms) for q in range(c.rms)
+    )
 
 
 @sometimes("W-1")
 def AllCommit(c: Config, s: State) -> bool:
     """All resource managers have committed."""
-    return all(s.rm[r] == Manager.COMMITTED for r in c.brokers)
+    return all(s.rm[r] == Status.COMMITTED for r in range(c.rms))
 
 
-MODEL = ProtocolModel(State, Config, scopes={"five": {"rms": 5}}, member="manager")
+MODEL = ProtocolModel(State, Config, scopes={"five": {"rms": 5}})
