@@ -155,6 +155,7 @@ def prove(
     scope: Place = "three-brokers",
     settings: Settings | None = None,
     *,
+    model: Place | None = None,
     properties: Words = (),
     workers: int | None = None,
     timeout: float | None = None,
@@ -171,6 +172,7 @@ def prove(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
@@ -291,6 +293,7 @@ def sweep(
     settings: Settings | None = None,
     *,
     grid: Place | None = None,
+    model: Place | None = None,
     properties: Words = (),
     max_depth: int | None = None,
     max_states: int | None = None,
@@ -313,6 +316,7 @@ def sweep(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
     properties: Check only these properties, by id, name or glob.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.

@@ -12,6 +12,7 @@ KINDS = (
     "scopes",
     "properties",
     "witnesses",
+    "lemmas",
     "actions",
     "knobs",
     "budgets",

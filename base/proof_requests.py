@@ -46,7 +46,7 @@ Solver: TypeAlias = Annotated[
 class ProveRequest:
     """Prove properties by induction."""
 
-    selection: KafkaSelection = field(default_factory=Selection)
+    selection: Selection = field(default_factory=Selection)
     properties: Properties = ()
     workers: Workers = None
     timeout: ObligationTime = None
@@ -139,7 +139,7 @@ class MutateRequest:
             complete="actions",
         ),
     ] = ()
-    selection: KafkaSelection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
+    selection: Selection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
     timeout: Annotated[
         float | None,
         Option(

@@ -46,6 +46,17 @@ GATE_FAIL_ON: tuple[GateFailOn, ...] = get_args(GateFailOn)
 CHECK_FAIL_ON: tuple[CheckFailOn, ...] = get_args(CheckFailOn)
 
 
+ModelFile: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
+        metavar="FILE",
+        kind="path",
+        group="Model",
+    ),
+]
+
+
 @dataclass(frozen=True)
 class Selection:
     """The model to check: a variant in a scope, with changes."""
@@ -83,15 +94,7 @@ class Selection:
             positional=True,
         ),
     ] = ()
-    model: Annotated[
-        Path | None,
-        Option(
-            "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
-            metavar="FILE",
-            kind="path",
-            group="Model",
-        ),
-    ] = None
+    model: ModelFile = None
 
 
 KafkaSelection: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]
@@ -233,7 +236,7 @@ class SweepRequest:
         ),
     ] = ()
     grid: Annotated[Path | None, Option("A TOML file with [axes], [[exclude]] and [[include]].", kind="file")] = None
-    selection: KafkaSelection = field(default_factory=Selection)
+    selection: Selection = field(default_factory=Selection)
     properties: Properties = ()
     limits: Limits = field(default_factory=Limits)
     stop_at_first: StopAtFirst = False

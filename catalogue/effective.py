@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record
-from elrcheck.base.typed.configuration import config_fields, config_values, find_scope
-from elrcheck.catalogue.select import find_variant, resolve
-from elrcheck.model.config import Config
+from elrcheck.base.typed.configuration import config_values
+from elrcheck.catalogue.models.declared import declared
+from elrcheck.catalogue.select import resolve
 from elrcheck.results.trace_view import Scalar
 
 
@@ -23,11 +21,12 @@ class Effective(Record, frozen=True):
 def effective(selection: Selection) -> tuple[Effective, ...]:
     """Return the fields in the model's order; raise UsageFault for selections that `check` refuses."""
     selected = resolve(selection)
-    scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+    model = declared(selection.model)
+    scope, variant = model.scope(selection.scope), model.variant(selection.variant)
     layers = (
         ("--set", selected.overrides),
-        (f"scope {selection.scope}", scope.values),
-        (f"variant {selection.variant}", find_variant(selection.variant).knobs),
+        (f"scope {scope.name}", scope.values),
+        (f"variant {selection.variant if selection.model is None else variant.name}", variant.values),
     )
     return tuple(
         Effective(name, value, next((source for source, layer in layers if name in layer), "default"))

@@ -15,11 +15,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elrcheck.base.common_options import KINDS
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
+from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
+from elrcheck.catalogue.file_entries import file_entries
 from elrcheck.catalogue.glossary import term, term_entries
 from elrcheck.catalogue.model_entries import (
     Entry,
@@ -56,13 +59,16 @@ MOST_PLACES = 12
 _BRIEF = ("id", "name", "summary", "compared")
 
 
-def entries(kind: str) -> list[Entry]:
-    """Return the members of one kind, with a short summary each."""
-    return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full_entries(kind)]
+def entries(kind: str, file: Path | None = None) -> list[Entry]:
+    """Return the members of one kind, with a short summary each. file: that of another model than Kafka's partition."""
+    full = full_entries(kind) if file is None else file_entries(file, kind, _predicates)
+    return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full]
 
 
-def find(name: str, kind: str | None = None) -> Entry:
-    """Return the full entry with this name or id; `kind` chooses where several match."""
+def find(name: str, kind: str | None = None, file: Path | None = None) -> Entry:
+    """Return the full entry with this name or id; `kind` chooses where several match. file: see `entries`."""
+    if file is not None:
+        return _find_in_file(file, name, kind)
     model = functools.cache(_load)
     few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
     entry = _entry_of(name, {k: _members(k, model, name) for k in few})
@@ -75,6 +81,15 @@ def find(name: str, kind: str | None = None) -> Entry:
     if entry is None:
         members = {k: _members(k, model) for k in kinds}
         raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, members))
+    return entry
+
+
+def _find_in_file(file: Path, name: str, kind: str | None) -> Entry:
+    members = {k: file_entries(file, k, _predicates) for k in FILE_KINDS if kind in (None, k)}
+    entry = _entry_of(name, members)
+    if entry is None:
+        words = [word for rows in members.values() for row in rows for word in _names(row)]
+        raise UsageFault("unknown-name", f"there is no `{name}` in {file}", help=did_you_mean(name, words))
     return entry
 
 
@@ -155,6 +170,10 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
             return _predicates(named((*model().always, *model().leads_to)))
         case "witnesses":
             return _predicates(named(model().sometimes))
+        case "lemmas":
+            from elrcheck.invariants.modules import lemmas_of, load_proof_model
+
+            return _predicates(named(lemmas_of(load_proof_model())))
         case "actions":
             from elrcheck.invariants.fairness import fairness_of
 
@@ -193,7 +212,7 @@ def _load() -> Model:
 def _predicates(fns: Iterable[Fn]) -> list[Entry]:
     return [
         {
-            "id": fn.ident,
+            **({"id": fn.ident} if fn.ident else {}),
             "name": fn.name,
             "summary": summary(fn.doc),
             "kind": fn.kind,

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import did_you_mean
+from elrcheck.lang.domains import size_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
@@ -33,7 +34,7 @@ class Unreadable(ValueError):
 # ------------------------------------------------------------------------------------ actions
 
 
-def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
+def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
     """Parse an action whose arguments are given by name."""
     call = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text)
     if call is None:
@@ -52,7 +53,7 @@ def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
         if key in arguments:
             raise Unreadable(f"{name}: `{key}` is given twice")
         try:
-            arguments[key] = _argument(params[key], word, brokers)
+            arguments[key] = _argument(params[key], word, config)
         except Unreadable as fault:
             raise Unreadable(f"{name}: `{key}`: {fault}", fault.help) from fault
     missing = [key for key, ty in params.items() if key not in arguments and ty.kind != "bool"]
@@ -61,26 +62,26 @@ def read_call(text: str, actions: Mapping[str, Fn], brokers: int) -> Label:
     return Label(name, tuple(arguments.get(key, False) for key in params))
 
 
-def _argument(ty: Ty, word: str, brokers: int) -> Any:
+def _argument(ty: Ty, word: str, config: Any) -> Any:
     """Parse an argument in the notation of reports."""
     match ty.kind:
         case "bool" if word.lower() in ("true", "false"):
             return word.lower() == "true"
-        case "replica" | "nat" if re.fullmatch(r"[0-9]{1,9}", word):
-            return read_value(ty, int(word), brokers)
+        case "member" | "nat" if re.fullmatch(r"[0-9]{1,9}", word):
+            return read_value(ty, int(word), config)
         case "set" if re.fullmatch(r"\{[\d,\s]*\}", word):
-            return read_value(ty, [int(b) for b in re.findall(r"\d+", word)], brokers)
+            return read_value(ty, [int(b) for b in re.findall(r"\d+", word)], config)
         case "opt":
-            return None if word == NONE else _argument(ty.elem, word, brokers)
+            return None if word == NONE else _argument(ty.elem, word, config)
         case "enum":
-            return read_value(ty, word, brokers)
+            return read_value(ty, word, config)
     raise Unreadable(f"`{word}` is not {_expected_text(ty)}")
 
 
 # ------------------------------------------------------------------------------------- places
 
 
-def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
+def place(ty: Ty, path: str, config: Any) -> tuple[Ty, tuple[str | int, ...]]:
     """Return the type of the leaf at a dotted path, and the path with its indices as integers."""
     keys: list[str | int] = []
     for word in path.split("."):
@@ -90,8 +91,9 @@ def place(ty: Ty, path: str, brokers: int) -> tuple[Ty, tuple[str | int, ...]]:
             keys.append(word)
             ty = ty.fields[word]
         elif ty.kind == "vec":
-            if not word.isdecimal() or int(word) >= brokers:
-                raise Unreadable(f"`{path}`: there is no broker `{word}`", f"brokers: 0 to {brokers - 1}")
+            if not word.isdecimal() or int(word) >= size_of(ty.keys, config):
+                sort, count = ty.keys, size_of(ty.keys, config)
+                raise Unreadable(f"`{path}`: there is no {sort.word} `{word}`", f"{sort.words}: 0 to {count - 1}")
             keys.append(int(word))
             ty = ty.elem
         else:
@@ -126,16 +128,16 @@ def format_place(keys: Sequence[str | int]) -> str:
 # ------------------------------------------------------------------------------------- values
 
 
-def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
+def read_value(ty: Ty, raw: Any, config: Any) -> Any:
     """Convert a TOML value to a model value of this type."""
     match ty.kind:
         case "bool" if isinstance(raw, bool):
             return raw
         case "nat" if _is_number(raw):
             return raw
-        case "replica" if _is_number(raw):
-            if raw >= brokers:
-                raise Unreadable(f"there is no broker {raw}, only 0 to {brokers - 1}")
+        case "member" if _is_number(raw):
+            if raw >= size_of(ty, config):
+                raise Unreadable(f"there is no {ty.word} {raw}, only 0 to {size_of(ty, config) - 1}")
             return raw
         case "enum" if isinstance(raw, str):
             for member, value in ty.cls.__members__.items():
@@ -143,18 +145,18 @@ def read_value(ty: Ty, raw: Any, brokers: int) -> Any:
                     return value
             raise Unreadable(f"{ty.name} has no member `{raw}`", did_you_mean(raw, ty.members))
         case "set" if isinstance(raw, list):
-            members = [read_value(ty.elem, one, brokers) for one in raw]
+            members = [read_value(ty.elem, one, config) for one in raw]
             if len(set(members)) < len(members):
                 raise Unreadable("a member is listed twice")
             return frozenset(members)
         case "opt":
-            return None if raw == NONE else read_value(ty.elem, raw, brokers)
+            return None if raw == NONE else read_value(ty.elem, raw, config)
         case "seq" if isinstance(raw, str) and ty.elem.name == "Entry":
             return read_log(raw)
         case "seq" | "vec" if isinstance(raw, list):
-            if ty.kind == "vec" and len(raw) != brokers:
-                raise Unreadable(f"expected one value for each of {brokers} brokers, members {len(raw)}")
-            return tuple(read_value(ty.elem, one, brokers) for one in raw)
+            if ty.kind == "vec" and len(raw) != size_of(ty.keys, config):
+                raise Unreadable(f"expected {size_of(ty.keys, config)} values, one per {ty.keys.word}, not {len(raw)}")
+            return tuple(read_value(ty.elem, one, config) for one in raw)
     raise Unreadable(f"expected {_expected_text(ty)}, not {raw!r}")
 
 
@@ -180,10 +182,10 @@ def _expected_text(ty: Ty) -> str:
             return "true or false"
         case "nat":
             return "a whole number"
-        case "replica":
-            return "a broker"
-        case "set":
-            return "a set of brokers"
+        case "member":
+            return f"a {ty.word}"
+        case "set" if ty.elem.kind == "member":
+            return f"a set of {ty.elem.words}"
         case "enum":
             return "one of " + ", ".join(ty.members)
         case "opt":

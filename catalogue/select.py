@@ -3,35 +3,18 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean, suggest
-from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, Selection
-from elrcheck.base.typed.configuration import (
-    build_config,
-    config_fields,
-    config_values,
-    find_scope,
-    load_scope,
-    parse_overrides,
-)
-from elrcheck.catalogue.model_file import compiled_model, read_model
-from elrcheck.invariants.modules import load_checked_model, load_whole_model
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
+from elrcheck.base.requests import Selection
+from elrcheck.base.typed.configuration import build_config, parse_overrides
+from elrcheck.catalogue.models.declared import declared
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import DEFAULT, Model
-from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.model.variants import VARIANTS, Variant, variant_named, variant_names
-
-MOST = 1000
-"""Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
-MOST_MEMBERS = 62
-"""The most elements of `config.brokers`: a set of them is packed into one number."""
 
 
 @dataclass(frozen=True)
@@ -54,124 +37,31 @@ class Selected:
 
     def checked_model(self) -> Model:
         """Return the model with its safety properties and witnesses."""
-        return load_checked_model() if self.file is None else compiled_model(self.file)
+        return declared(self.file).checked()
 
     def whole_model(self) -> Model:
         """Return the model with all its properties, including liveness."""
-        return load_whole_model() if self.file is None else compiled_model(self.file)
+        return declared(self.file).whole()
 
-
-def find_variant(name: str) -> Variant:
-    """Return the variant with this name, or of this release of Kafka: 4.1.0, or 4.1 for its newest.
-
-    Raise UsageFault with a close match for any other name.
-    """
-    variant, released = variant_named(name), of_release(name)
-    if variant is not None:
-        return variant
-    if released is not None:
-        return released[1]
-    help = did_you_mean(name, variant_names())
-    if suggest(name, variant_names()) is None:
-        help += "; --model FILE names another model than Kafka's partition"
-    raise UsageFault("unknown-variant", f"unknown variant `{name}`", help=help)
-
-
-def of_release(name: str) -> tuple[str, Variant] | None:
-    """Return a release and its variant: the one named, or the newest that a number of two parts begins."""
-    if not re.fullmatch(r"\d+\.\d+(\.\d+)?", name):
-        return None
-    releases = {release: variant for variant in VARIANTS for release in variant.kafka}
-    named = (each for each in releases if f"{each}.".startswith(f"{name}."))
-    newest = max(named, key=release_numbers, default=None)
-    return None if newest is None else (newest, releases[newest])
-
-
-def release_numbers(release: str) -> tuple[int, ...]:
-    """4.1.2 as (4, 1, 2), by which releases are sorted; what follows a hyphen does not count."""
-    return tuple(int(part) for part in release.partition("-")[0].split(".") if part.isdigit())
+    def proof_model(self) -> Model:
+        """Return the model with its properties and the lemmas that prove them."""
+        return declared(self.file).with_lemmas()
 
 
 def resolve(selection: Selection) -> Selected:
-    """Resolve a selection: the variant's knobs, overridden by the scope, then by `--set`."""
-    if selection.model is not None:
-        return _resolve_in(selection.model, selection)
-    variant = find_variant(selection.variant)
-    scope = find_scope(selection.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
-    overrides = parse_overrides(Config, selection.overrides)
-    config = build_config(Config, variant.knobs, scope.values, overrides)
-    reject_impossible(config)
-    return Selected(variant.name, selection.scope, config, overrides)
-
-
-def _resolve_in(file: Path, selection: Selection) -> Selected:
-    """Resolve a selection in a model of the user; the defaults of its configuration count as a variant and a scope."""
-    declared = read_model(file)
-    variant = file.stem if selection.variant == DEFAULT_VARIANT else selection.variant
-    scope = DEFAULT if selection.scope == DEFAULT_SCOPE else selection.scope
-    layers = []
-    variants, scopes = {file.stem: {}, **declared.variants}, {DEFAULT: {}, **declared.scopes}
-    for what, name, named in (("variant", variant, variants), ("scope", scope, scopes)):
-        if name in named:
-            layers.append(named[name])
-        elif what == "scope" and name.endswith(".toml"):
-            layers.append(load_scope(Path(name), config_fields(declared.config)).values)
-        else:
-            help = did_you_mean(name, named)
-            raise UsageFault(f"unknown-{what}", f"unknown {what} `{name}`", where=str(file), help=help)
-    overrides = parse_overrides(declared.config, selection.overrides)
-    config: Any = build_config(declared.config, *layers, overrides)
-    if not 1 <= config.broker_count <= MOST_MEMBERS:
-        message = f"expected 1 to {MOST_MEMBERS} elements of `brokers`, not {config.broker_count}"
-        raise UsageFault("config-bad-value", message, where=str(file))
-    return Selected(variant, scope, config, overrides, file)
+    """Resolve a selection: the variant's settings, overridden by the scope's, then by `--set`."""
+    model = declared(selection.model)
+    variant, scope = model.variant(selection.variant), model.scope(selection.scope)
+    overrides = parse_overrides(model.config, selection.overrides)
+    config: Any = build_config(model.config, variant.values, scope.values, overrides)
+    model.demand_possible(config)
+    return Selected(variant.name, scope.name, config, overrides, selection.model)
 
 
 def partition_config(selection: Selection) -> Config:
     """Return the configuration of Kafka's partition that a selection means."""
     config: Config = resolve(selection).config
     return config
-
-
-def reject_impossible(config: Config) -> None:
-    """Raise UsageFault for sizes that are meaningless or that no engine can represent, or if knobs clash."""
-    _reject_two_strategies(config)
-    if not 1 <= config.broker_count <= 8:
-        raise UsageFault("config-bad-value", f"`broker_count`: expected 1 to 8, not {config.broker_count}")
-    if config.spare_brokers >= config.broker_count:
-        raise UsageFault(
-            "config-bad-value",
-            f"`spare_brokers`: at least one of {config.broker_count} brokers must hold a replica, "
-            f"not {config.spare_brokers} spare ones",
-        )
-    if config.min_isr < 1:
-        raise UsageFault("config-bad-value", "`min_isr`: expected 1 or more, not 0")
-    if not 1 <= config.log_slots <= 6:
-        raise UsageFault("config-bad-value", f"`log_slots`: expected 1 to 6, not {config.log_slots}")
-    for key, value in config_values(config).items():
-        if isinstance(value, int) and value > MOST:
-            raise UsageFault("config-bad-value", f"`{key}`: expected at most {MOST}, not {value}")
-    if config.records > 60:
-        raise UsageFault("config-bad-value", f"`records`: expected at most 60, not {config.records}")
-
-
-def _reject_two_strategies(config: Config) -> None:
-    """KIP-966 maps unclean.leader.election.enable to a strategy: false to Balanced, true to Aggressive.
-
-    With a manager nothing elects uncleanly without a recovery, so the setting has no other meaning.
-    """
-    strategy = config.unclean_recovery_strategy
-    if not config.unclean_leader_election_enable or strategy == RecoveryStrategy.DISABLED:
-        return
-    if strategy == RecoveryStrategy.AGGRESSIVE:
-        help = "leave it out: `unclean_recovery_strategy` is AGGRESSIVE already"
-    else:
-        help = f"`unclean_recovery_strategy` is {strategy.name}: set it to AGGRESSIVE, or to DISABLED"
-    raise UsageFault(
-        "config-bad-value",
-        "`unclean_leader_election_enable`: with a recovery manager, true only means AGGRESSIVE (KIP-966)",
-        help=help,
-    )
 
 
 def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:

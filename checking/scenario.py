@@ -14,9 +14,9 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.typed.configuration import build_config, config_values
+from elrcheck.catalogue.models.declared import find_variant, reject_impossible
 from elrcheck.catalogue.scenario_file import Claim, Run, Scenario, StoryStep
 from elrcheck.catalogue.scenario_values import Unreadable, format_place, get, place, put_at, read_call, read_value
-from elrcheck.catalogue.select import find_variant, reject_impossible
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -167,21 +167,21 @@ def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Conf
 
 def _call(call: str, step: StoryStep, model: Model, config: Config) -> Label:
     try:
-        return read_call(call, {fn.name: fn for fn in model.actions}, config.broker_count)
+        return read_call(call, {fn.name: fn for fn in model.actions}, config)
     except Unreadable as fault:
         raise _fault(str(fault), step.where, fault.help) from fault
 
 
 def _place(model: Model, claim: Claim, config: Config) -> tuple[Ty, tuple[str | int, ...]]:
     try:
-        return place(model.state_ty, claim.path, config.broker_count)
+        return place(model.state_ty, claim.path, config)
     except Unreadable as fault:
         raise _fault(str(fault), claim.where, fault.help) from fault
 
 
 def _value(ty: Ty, claim: Claim, config: Config) -> Any:
     try:
-        return read_value(ty, claim.value, config.broker_count)
+        return read_value(ty, claim.value, config)
     except Unreadable as fault:
         raise _fault(f"`{claim.path}`: {fault}", claim.where, fault.help) from fault
 

@@ -160,9 +160,11 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
         return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
 
     def values(_: click.Context) -> Words:
+        from elrcheck.catalogue.models.declared import PartitionModel
         from elrcheck.commands.sweep.axes import keys, names_of
 
-        names = names_of(key) if key in keys() and key not in ("variant", "scope") else ()
+        model = PartitionModel()
+        names = names_of(model, key) if key in keys(model) and key not in ("variant", "scope") else ()
         return [(f"{key}={name}", "") for name in names]
 
     return completer(values)(ctx, param, typed)
@@ -170,16 +172,18 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
 
 def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
     """Complete `--sweep`: the key, then a comma-separated list of its values."""
+    from elrcheck.catalogue.models.declared import PartitionModel
     from elrcheck.commands.sweep.axes import keys, names_of
 
+    model = PartitionModel()
     key, equals, values = typed.partition("=")
     if not equals:
-        return [CompletionItem(f"{name}=") for name in keys() if name.startswith(key)]
-    if key not in keys():
+        return [CompletionItem(f"{name}=") for name in keys(model) if name.startswith(key)]
+    if key not in keys(model):
         return []
     before, comma, last = values.rpartition(",")
     prefix = f"{key}={before}{comma}"
-    return [CompletionItem(prefix + name) for name in names_of(key) if name.startswith(last)]
+    return [CompletionItem(prefix + name) for name in names_of(model, key) if name.startswith(last)]
 
 
 # ------------------------------------------------------------------------------ what is stored

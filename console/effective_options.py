@@ -43,9 +43,9 @@ def effective_options(
             for option in command.params
             if isinstance(option, click.Option) and option.name in params
         )
-    if not {"variant", "scope", "overrides"} <= set(params) or params.get("model") is not None:
+    if not {"variant", "scope", "overrides"} <= set(params):
         return options, None
-    selection = Selection(params["variant"], params["scope"], params["overrides"])
+    selection = Selection(params["variant"], params["scope"], params["overrides"], params.get("model"))
     return options, reduced(selection, bool(params.get("reduce")))
 
 

@@ -26,7 +26,8 @@ from elrcheck.catalogue.evidence.proved_variants import (
     ProvedVariants,
     packaged_proofs,
 )
-from elrcheck.catalogue.select import find_variant, resolve
+from elrcheck.catalogue.models.declared import find_variant
+from elrcheck.catalogue.select import resolve
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.choices import LostDirectory

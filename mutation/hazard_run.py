@@ -25,9 +25,9 @@ from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
-from elrcheck.catalogue.select import find_variant, select_properties
+from elrcheck.catalogue.models.declared import declared, find_variant
+from elrcheck.catalogue.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
@@ -44,7 +44,10 @@ from elrcheck.traces.replay import Replayed, replay_finding
 def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
     """Run the selected hazards and guards and return the report; raise UsageFault for unknown names."""
     started = time.perf_counter()
-    model = load_whole_model()
+    model = declared(request.selection.model).whole()
+    if request.selection.model is not None and (request.hazards is not None or request.proof):
+        message = "hazards are about Kafka's partition"
+        raise UsageFault("usage-option", message, help="give --guards, which removes the guards of any model")
     reject_file(request.run_dir)
     chosen = () if request.hazards is None else select_hazards(request.hazards)
     for hazard in chosen:

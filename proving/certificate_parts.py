@@ -18,8 +18,9 @@ from elrcheck.invariants.proof.certificate import (
 from elrcheck.invariants.proof.obligations import TYPES, Prover
 from elrcheck.invariants.proof.smt_text import SmtText
 from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
+from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, domain
+from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.traces.describe import arguments, spelled
 from elrcheck.traces.describe import text as value_text

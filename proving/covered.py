@@ -10,18 +10,22 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+from msgspec import structs
+
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
-from elrcheck.catalogue.select import find_variant
+from elrcheck.catalogue.models.declared import find_variant
 from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.transition import Excluded, Transitions
+from elrcheck.lang.domains import domain, size_of
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, domain
+from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from elrcheck.report.plain_words import several
 from elrcheck.results.prove_report import Assumption, Coverage, SettingCovered, Skipped
 from elrcheck.traces.describe import arguments
 
@@ -138,8 +142,24 @@ def assumptions(model: Model, names: Iterable[str]) -> tuple[Assumption, ...]:
 def coverage(model: Model, transitions: Transitions, properties: int, variant: str) -> Coverage:
     """Return what a proof of this number of properties covers."""
     config: Any = transitions.config
+    if not isinstance(config, Config):
+        return _of_any_model(model, transitions, properties)
     slots = [slot for slot in transitions.slots if slot.path.startswith("partition.replicas")]
     fixed = all(slot.index is None for slot in slots)
+    return structs.replace(
+        _of_any_model(model, transitions, properties),
+        sizes=(),
+        brokers=config.broker_count,
+        any_order=bool(transitions.listed),
+        replicas=tuple(slot.initial for slot in slots[1 : 1 + slots[0].initial]) if fixed else None,
+        min_isr=config.min_isr,
+        log_slots=config.log_slots,
+        settings=tuple(_settings(config, variant)),
+    )
+
+
+def _of_any_model(model: Model, transitions: Transitions, properties: int) -> Coverage:
+    config = transitions.config
     choices = (math.prod(len(domain(ty, config)) for _, ty in fn.params) for fn in model.actions)
     return Coverage(
         properties=properties,
@@ -149,12 +169,7 @@ def coverage(model: Model, transitions: Transitions, properties: int, variant: s
         choices=sum(len(instance.alike) for instance in transitions.instances),
         renamed=sum(len(instance.alike) - 1 for instance in transitions.instances),
         all_choices=sum(choices),
-        brokers=config.broker_count,
-        any_order=bool(transitions.listed),
-        replicas=tuple(slot.initial for slot in slots[1 : 1 + slots[0].initial]) if fixed else None,
-        min_isr=config.min_isr,
-        log_slots=config.log_slots,
-        settings=tuple(_settings(config, variant)),
+        sizes=tuple(several(size_of(sort, config), sort.word, sort.words) for sort in model.sorts.values()),
         assumed=tuple(fn.doc for fn in transitions.assumptions if fn.name in transitions.assumed),
     )
 

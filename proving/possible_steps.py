@@ -110,6 +110,8 @@ class Replays:
                 raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
         if fired.seen is None:
             return
+        if not self.ts.has_history:
+            return
         config: Any = self.ts.config
         for lemma in LEMMAS:
             if not lemma(config, fired.before, fired.seen):
@@ -120,7 +122,7 @@ class Replays:
         fn, ty = self.actions[instance.action], self.ts.model.state_ty
         if len(instance.alike) == 1:
             return
-        orders = itertools.permutations(range(self.ts.config.broker_count))
+        orders = itertools.permutations(range(self.ts.alike_count()))
         for to in itertools.islice(orders, RENAMINGS):
             label = Label(fn.name, image(fn, instance.args, to))
             if self._step(renamed(before, ty, to), label) != renamed(after, ty, to):

@@ -16,14 +16,14 @@ from typing import Literal
 import z3
 from msgspec import structs
 
-from elrcheck.base.errors import NothingChecked
+from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.select import resolve, select_properties
-from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
+from elrcheck.invariants.modules import condition_of, lemmas_of
 from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
 from elrcheck.invariants.proof.digests import Digests
@@ -66,16 +66,21 @@ RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     """Discharge every obligation of the selected configuration; an unknown one makes it inconclusive."""
     selected = resolve(request.selection)
-    model = load_proof_model()
+    model = selected.proof_model()
+    if selected.file is not None:
+        _demand_for_any_model(request)
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
-    config = widened(selected.config, selected.overrides, request.assumed)
+    config = selected.config
+    if selected.file is None:
+        config = widened(config, selected.overrides, request.assumed)
     if request.certificate is not None:
         demand_room(request.certificate)
     proof = InductionProof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
     proof.keep(request.fresh)
-    report = proof.run(selected.variant, useful_workers(request.workers, len(proof.transitions.instances)))
+    workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
+    report = proof.run(selected.variant, workers)
     if request.surviving:
         report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
@@ -88,6 +93,15 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
         folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate")
         check = CertificateRequest(folder, request.solver, request.workers, request.timeout)
         return with_second(report, second_solver(run_check_certificate(check, progress)))
+
+
+def _demand_for_any_model(request: ProveRequest) -> None:
+    """Refuse what only the proof of Kafka's partition has."""
+    asked = {"--assume": request.assumed, "--certificate": request.certificate, "--solver": request.solver}
+    for option, value in asked.items():
+        if value:
+            message = f"{option} is about the proof of Kafka's partition"
+            raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
 
 
 def _certified(proof: InductionProof, report: ProveReport, folder: Path) -> Path:

@@ -120,13 +120,16 @@ class Coverage(Record, frozen=True):
     all_choices: int
     renamed: int
     """Covered choices that are renamings of others, and so need no obligations of their own."""
-    brokers: int
-    replicas: tuple[int, ...] | None
+    sizes: tuple[str, ...] = ()
+    """Of a model of the user: how many members each sort has, as `3 nodes`."""
+    brokers: int | None = None
+    """Of Kafka's partition, as are the next four."""
+    replicas: tuple[int, ...] | None = None
     """The replica list, None if it changes."""
-    any_order: bool
+    any_order: bool = False
     """The replica list stands for all its orders."""
-    min_isr: int
-    log_slots: int
+    min_isr: int = 0
+    log_slots: int = 0
     settings: tuple[SettingCovered, ...] = ()
     assumed: tuple[str, ...] = ()
     """Steps that the proof leaves out, although the configuration has them, because properties are false with them;

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
-from elrcheck.catalogue.select import release_numbers
 from elrcheck.results.finding_table import LEVELS, CellState, FindingRow, FindingTable, Level, TableCell
 
 NOT_TRIED = "not tried"

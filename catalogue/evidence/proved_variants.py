@@ -17,8 +17,8 @@ from elrcheck.base.typed.configuration import build_config, check_value, config_
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
+from elrcheck.catalogue.models.declared import find_variant
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.select import find_variant
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 

@@ -21,9 +21,9 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields, parse_overrides
+from elrcheck.catalogue.models.declared import declared
 from elrcheck.catalogue.select import Selected
 from elrcheck.explorer.kernel.object_code import ALONE
-from elrcheck.model.config import Config
 from elrcheck.results.check_report import CheckReport
 
 if TYPE_CHECKING:
@@ -58,10 +58,11 @@ class Job(Record, frozen=True):
 
     def selected(self) -> Selected:
         """Return the configuration, without reading its scope again."""
-        fields = config_fields(Config)
-        config = build_config(Config, {key: check_value(fields[key], v) for key, v in self.config.items()})
-        overrides = parse_overrides(Config, self.selection.overrides)
-        return Selected(self.selection.variant, self.selection.scope, config, overrides)
+        kind = declared(self.selection.model).config
+        fields = config_fields(kind)
+        config: Any = build_config(kind, {key: check_value(fields[key], v) for key, v in self.config.items()})
+        overrides = parse_overrides(kind, self.selection.overrides)
+        return Selected(self.selection.variant, self.selection.scope, config, overrides, self.selection.model)
 
 
 class JobAnswer(Record, frozen=True):

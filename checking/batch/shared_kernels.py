@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
+from elrcheck.base.typed.configuration import config_fields
+from elrcheck.catalogue.models.declared import declared
 from elrcheck.checking.batch.estimate import states
 from elrcheck.checking.batch.job import Job, Sharing
 from elrcheck.checking.engines import no_collection
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.open_numbers import budgets_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ MOST_STATES = 2_000_000
 
 def share(jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs in the same order; those that differ from another one in budgets only name their family."""
-    numbers = budgets_of(load_whole_model()) | MORE
+    if not jobs:
+        return []
+    model = declared(jobs[0].selection.model)
+    numbers = budgets_of(model.whole()) | (MORE & config_fields(model.config).keys())
     groups: dict[str, list[Job]] = {}
     for job in jobs:
         if states(job.selected().config) <= MOST_STATES:
@@ -91,7 +95,7 @@ def _make_family(job: Job, sharing: Sharing) -> KernelFamily | None:
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.family import KernelFamily
 
-    model = load_whole_model()
+    model = declared(job.selection.model).whole()
     chosen = select_properties(model, job.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         return None

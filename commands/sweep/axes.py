@@ -1,6 +1,6 @@
 """Axes of a grid: a key and the values it takes, written ``min_isr=1..3`` or ``variant=code_*,legacy``.
 
-A key is ``variant``, ``scope`` or a field of `Config`, as for ``--set``. Values are stored as strings in the
+A key is ``variant``, ``scope`` or a field of the configuration, as for ``--set``. Values are stored as strings in the
 notation of ``--set``; `plain_value` converts one for a report.
 """
 
@@ -9,14 +9,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from enum import Enum
-from importlib.resources import files
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.roundtrip import Record
-from elrcheck.base.typed.configuration import config_fields, find_scope, parse_value, scope_names
-from elrcheck.catalogue.select import find_variant
-from elrcheck.model.config import Config
-from elrcheck.model.variants import VARIANTS
+from elrcheck.base.typed.configuration import config_fields, parse_value
+from elrcheck.catalogue.models.declared import DeclaredModel
 from elrcheck.results.trace_view import Scalar
 
 LONGEST_RANGE = 1000
@@ -29,12 +26,12 @@ class Axis(Record, frozen=True):
     values: tuple[str, ...]
 
 
-def keys() -> tuple[str, ...]:
+def keys(model: DeclaredModel) -> tuple[str, ...]:
     """Return all keys that an axis can have."""
-    return ("variant", "scope", *config_fields(Config))
+    return ("variant", "scope", *config_fields(model.config))
 
 
-def parse_axis(text: str, option: str = "--sweep") -> Axis:
+def parse_axis(model: DeclaredModel, text: str, option: str = "--sweep") -> Axis:
     """Parse ``KEY=VALUES``; raise UsageFault naming the invalid part."""
     where = f"{option} {text}"
     key, equals, values = text.partition("=")
@@ -46,41 +43,41 @@ def parse_axis(text: str, option: str = "--sweep") -> Axis:
             where=where,
             help="such as min_isr=1..3 or variant=kip_full,code_4_0",
         )
-    reject_unknown_key(key, where)
-    return Axis(key, parse_values(key, values, where))
+    reject_unknown_key(model, key, where)
+    return Axis(key, parse_values(model, key, values, where))
 
 
-def reject_unknown_key(key: str, where: str) -> None:
+def reject_unknown_key(model: DeclaredModel, key: str, where: str) -> None:
     """Raise UsageFault with a suggestion unless the key is valid for an axis."""
-    allowed = keys()
+    allowed = keys(model)
     if key not in allowed:
         raise UsageFault("unknown-knob", f"unknown setting `{key}`", where=where, help=did_you_mean(key, allowed))
 
 
-def parse_values(key: str, text: str, where: str) -> tuple[str, ...]:
+def parse_values(model: DeclaredModel, key: str, text: str, where: str) -> tuple[str, ...]:
     """Parse a list of values, ranges ``a..b`` and, for names, patterns; each value may occur once."""
     parsed: list[str] = []
     for word in (part.strip() for part in text.split(",")):
         if not word:
             raise UsageFault("sweep-bad-value", f"`{key}`: a value is missing", where=where)
-        for value in _one(key, word, where):
+        for value in _one(model, key, word, where):
             if value in parsed:
                 raise UsageFault("sweep-bad-value", f"`{key}`: {value} is given twice", where=where)
             parsed.append(value)
     return tuple(parsed)
 
 
-def plain_value(key: str, value: str) -> Scalar:
+def plain_value(model: DeclaredModel, key: str, value: str) -> Scalar:
     """Convert a value for a report: a boolean, a number or a name."""
     if key in ("variant", "scope"):
         return value
-    parsed: Scalar = parse_value(config_fields(Config)[key], value)
+    parsed: Scalar = parse_value(config_fields(model.config)[key], value)
     return parsed.name if isinstance(parsed, Enum) else parsed
 
 
-def _one(key: str, word: str, where: str) -> tuple[str, ...]:
+def _one(model: DeclaredModel, key: str, word: str, where: str) -> tuple[str, ...]:
     """Return the values denoted by one word of a list."""
-    names = names_of(key)
+    names = names_of(model, key)
     if names and any(ch in word for ch in "*?["):
         matching = tuple(name for name in names if fnmatch.fnmatchcase(name.lower(), word.lower()))
         if not matching:
@@ -89,9 +86,9 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
             )
         return matching
     if key in ("variant", "scope"):
-        _reject_unknown_name(key, word, where)
+        _reject_unknown_name(model, key, word, where)
         return (word,)
-    kind = config_fields(Config)[key]
+    kind = config_fields(model.config)[key]
     bounds = re.fullmatch(r"([0-9]{1,9})\.\.([0-9]{1,9})", word)
     if kind is int and bounds:
         first, last = int(bounds[1]), int(bounds[2])
@@ -117,24 +114,24 @@ def _one(key: str, word: str, where: str) -> tuple[str, ...]:
     return (str(value).lower(),)
 
 
-def names_of(key: str) -> tuple[str, ...]:
+def names_of(model: DeclaredModel, key: str) -> tuple[str, ...]:
     """Return the names that a key accepts, for patterns and completion; empty for a number."""
     if key == "variant":
-        return tuple(variant.name for variant in VARIANTS)
+        return model.variant_names
     if key == "scope":
-        return scope_names(files("elrcheck.catalogue") / "scopes")
-    kind = config_fields(Config)[key]
+        return model.scope_names
+    kind = config_fields(model.config)[key]
     if kind is bool:
         return ("false", "true")
     return tuple(kind.__members__) if issubclass(kind, Enum) else ()
 
 
-def _reject_unknown_name(key: str, word: str, where: str) -> None:
+def _reject_unknown_name(model: DeclaredModel, key: str, word: str, where: str) -> None:
     try:
         if key == "variant":
-            find_variant(word)
+            model.variant(word)
         else:
-            find_scope(word, files("elrcheck.catalogue") / "scopes", config_fields(Config))
+            model.scope(word)
     except UsageFault as fault:
         fault.where = fault.where or where
         raise

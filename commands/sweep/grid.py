@@ -26,7 +26,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -34,12 +33,12 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.configuration import config_fields, config_values, find_scope, parse_overrides
+from elrcheck.base.typed.configuration import config_values, parse_overrides
 from elrcheck.base.typed.records import From, NodeReader, read_record
-from elrcheck.catalogue.select import Selected, find_variant, resolve
+from elrcheck.catalogue.models.declared import DeclaredModel, declared
+from elrcheck.catalogue.select import Selected, resolve
 from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
-from elrcheck.model.config import Config
 from elrcheck.results.trace_view import Scalar
 
 MOST_POINTS = 100_000
@@ -70,7 +69,7 @@ class SweepGrid:
     excluded: int = 0
 
 
-def _values(node: Node, key: str) -> tuple[str, ...]:
+def _values(model: DeclaredModel, node: Node, key: str) -> tuple[str, ...]:
     """Values in TOML: one, a list, or a text in the notation of --sweep."""
     words = []
     for part in node.items() if isinstance(node.value, list) else [node]:
@@ -80,52 +79,60 @@ def _values(node: Node, key: str) -> tuple[str, ...]:
             words.append(str(part.value))
         else:
             part.expected("values or a list of them")
-    return parse_values(key, ",".join(words), node.where)
+    return parse_values(model, key, ",".join(words), node.where)
 
 
-def _axes(node: Node) -> tuple[Axis, ...]:
+def _axes(model: DeclaredModel, node: Node | None) -> tuple[Axis, ...]:
     """Return the keys of a table, each with its values."""
     axes = []
-    for key, part in node.fields():
-        reject_unknown_key(key, part.where)
-        axes.append(Axis(key, _values(part, key)))
+    for key, part in () if node is None else node.fields():
+        reject_unknown_key(model, key, part.where)
+        axes.append(Axis(key, _values(model, part, key)))
     return tuple(axes)
 
 
-def _points(node: Node) -> tuple[Mapping[str, tuple[str, ...]], ...]:
-    """Return an array of tables that are not empty, each as key -> values."""
+def _tables(node: Node) -> tuple[Node, ...]:
+    """Return an array of tables that are not empty."""
     if not isinstance(node.value, list) or not all(isinstance(each, dict) and each for each in node.value):
         node.bad(f"expected tables [[{node.key}]] with at least one key")
-    return tuple({axis.key: axis.values for axis in _axes(part)} for part in node.items())
+    return tuple(node.items())
 
 
-Points: TypeAlias = Annotated[tuple[Mapping[str, tuple[str, ...]], ...], NodeReader(_points)]
+def _itself(node: Node) -> Node:
+    return node
+
+
+Tables: TypeAlias = Annotated[tuple[Node, ...], NodeReader(_tables)]
 
 
 @dataclass(frozen=True)
+class _GridFile:
+    """A grid as its file has it; which keys and values there are depends on the model."""
+
+    description: str = ""
+    axes: Annotated[Node | None, NodeReader(_itself)] = None
+    exclude: Tables = ()
+    include: Tables = ()
+    source: Annotated[str, From.FILE] = ""
+
+
 class _GridRules:
     """A grid before taking the product. exclude, include: points as key -> values."""
 
-    description: str = ""
-    axes: Annotated[tuple[Axis, ...], NodeReader(_axes)] = ()
-    exclude: Points = ()
-    include: Points = ()
-    source: Annotated[str, From.FILE] = ""
-
-    def checked(self, node: Node) -> _GridRules:
+    def __init__(self, model: DeclaredModel, file: _GridFile) -> None:
+        self.source, self.axes = file.source, _axes(model, file.axes)
+        self.exclude = [{axis.key: axis.values for axis in _axes(model, table)} for table in file.exclude]
+        self.include = [{axis.key: axis.values for axis in _axes(model, table)} for table in file.include]
         swept = [axis.key for axis in self.axes]
-        for rule in node.get("exclude", []).items():
-            for key, part in rule.fields():
+        for table in file.exclude:
+            for key, part in table.fields():
                 if key not in swept:
                     why, near = f"[[exclude]]: `{key}` is no axis of this file", did_you_mean(key, swept)
                     part.fail(why, near, code="config-unknown-key")
-        for number, point in enumerate(self.include):
+        for table, point in zip(file.include, self.include, strict=True):
             for key, values in point.items():
                 if len(values) != 1:
-                    why = f"[[include]]: `{key}`: expected one value"
-                    part = node["include"].items()[number][key]
-                    part.fail(why, "a list of values belongs into [axes]")
-        return self
+                    table[key].fail(f"[[include]]: `{key}`: expected one value", "a list of values belongs into [axes]")
 
 
 def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> SweepGrid:
@@ -133,9 +140,10 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
 
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
-    _reject_bad_base(base)
-    rules = _GridRules() if file is None else read_record(read_toml(file), _GridRules)
-    axes = (*rules.axes, *(parse_axis(text) for text in sweeps))
+    model = declared(base.model)
+    _reject_bad_base(model, base)
+    rules = _GridRules(model, _GridFile() if file is None else read_record(read_toml(file), _GridFile))
+    axes = (*rules.axes, *(parse_axis(model, text) for text in sweeps))
     _reject_twice(axes, base)
     if not axes and not rules.include:
         raise UsageFault("sweep-no-axis", "there is nothing to vary", help="give --sweep KEY=VALUES or --grid FILE")
@@ -151,7 +159,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
             raise UsageFault("sweep-bad-value", f"[[exclude]] number {number} matches no point", where=rules.source)
     settings += [{key: value for key, (value,) in point.items()} for point in rules.include]
     every = tuple(dict.fromkeys([*keys, *(key for point in rules.include for key in point)]))
-    points = tuple(_point(number, base, point, every) for number, point in enumerate(settings, start=1))
+    points = tuple(_point(model, number, base, point, every) for number, point in enumerate(settings, start=1))
     points = _reject_same(points)
     if all(point.selected is None for point in points):
         reason = points[0].refused if points else "everything is excluded"
@@ -159,11 +167,11 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
     return SweepGrid(axes, every, points, len(chosen) + len(rules.include) - len(settings))
 
 
-def _reject_bad_base(base: Selection) -> None:
+def _reject_bad_base(model: DeclaredModel, base: Selection) -> None:
     """Raise UsageFault for unknown names; each point checks whether its values are consistent."""
-    find_variant(base.variant)
-    find_scope(base.scope, files("elrcheck.catalogue") / "scopes", config_fields(Config))
-    parse_overrides(Config, base.overrides)
+    model.variant(base.variant)
+    model.scope(base.scope)
+    parse_overrides(model.config, base.overrides)
 
 
 def _has(point: Mapping[str, str], rule: Mapping[str, tuple[str, ...]]) -> bool:
@@ -181,12 +189,13 @@ def _reject_twice(axes: Sequence[Axis], base: Selection) -> None:
         seen.add(axis.key)
 
 
-def _point(number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
+def _point(model: DeclaredModel, number: int, base: Selection, values: Mapping[str, str], keys: Sequence[str]) -> Point:
     """Resolve a point of the grid; keep a configuration that the model refuses, with the reason."""
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
-    selection = Selection(values.get("variant", base.variant), values.get("scope", base.scope), (*fixed, *pairs))
-    settings = {key: plain_value(key, value) for key, value in values.items()}
+    variant, scope = values.get("variant", base.variant), values.get("scope", base.scope)
+    selection = Selection(variant, scope, (*fixed, *pairs), base.model)
+    settings = {key: plain_value(model, key, value) for key, value in values.items()}
     try:
         selected = resolve(selection)
     except UsageFault as fault:

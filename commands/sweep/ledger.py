@@ -21,13 +21,13 @@ from msgspec import structs
 from elrcheck.base.atomic import write_file, write_files
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import Limits, Selection, SweepRequest
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.runner.journal import Journal
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
+from elrcheck.catalogue.models.declared import declared
 from elrcheck.catalogue.select import resolve
 from elrcheck.checking.batch.job import JobAnswer
 from elrcheck.checking.runs.folders import RUNS
@@ -96,7 +96,7 @@ def describe(grid: SweepGrid, request: SweepRequest) -> SavedSweep:
         limits=SavedLimits(**asdict(request.limits)),
         stop_at_first=request.stop_at_first,
         large=request.large,
-        model=digests.rules(),
+        model=declared(request.selection.model).digest(),
     )
 
 
@@ -115,11 +115,14 @@ def _saved_point(point: Point) -> SavedPoint:
     )
 
 
-def grid_of(saved: SavedSweep) -> SweepGrid:
-    """Return the grid of a saved sweep. Raise UsageFault if a configuration changed (in a scope file)."""
+def grid_of(saved: SavedSweep, file: Path | None) -> SweepGrid:
+    """Return the grid of a saved sweep. Raise UsageFault if a configuration changed (in a scope file).
+
+    file: that of the model, which a run folder never names.
+    """
     points = []
     for number, point in enumerate(saved.points, start=1):
-        selection = Selection(point.variant, point.scope, point.overrides)
+        selection = Selection(point.variant, point.scope, point.overrides, file)
         selected = resolve(selection) if point.refused is None else None
         points.append(Point(number, selection, point.settings, selected, point.refused))
     return SweepGrid(saved.axes, saved.keys, tuple(points), saved.excluded)

@@ -23,6 +23,7 @@ from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.runner.runner import InProcess, TaskCrew, run_tasks
+from elrcheck.catalogue.models.declared import declared
 from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.batch.estimate import cost, largest_first
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
@@ -34,7 +35,6 @@ from elrcheck.commands.sweep.axes import plain_value
 from elrcheck.commands.sweep.grid import Point, SweepGrid, job_of, make_grid
 from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.rows import row_of
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
@@ -93,11 +93,12 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
-    stays = _folder_stays(ledger, grid)
+    stays, model = _folder_stays(ledger, grid), declared(request.selection.model)
     return SweepReport(
         verdict=verdict_of(rows),
         axes=tuple(
-            SweepAxis(axis.key, tuple(plain_value(axis.key, value) for value in axis.values)) for axis in grid.axes
+            SweepAxis(axis.key, tuple(plain_value(model, axis.key, value) for value in axis.values))
+            for axis in grid.axes
         ),
         keys=grid.keys,
         rows=rows,
@@ -113,7 +114,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
 def _begin(request: SweepRequest) -> tuple[SweepRequest, SweepGrid, Ledger]:
     """Build the grid and create the folder of a new sweep."""
     grid = make_grid(request.selection, request.sweeps, request.grid)
-    select_properties(load_whole_model(), request.properties)
+    select_properties(declared(request.selection.model).whole(), request.properties)
     return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
 
 
@@ -126,7 +127,7 @@ def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, SweepGrid
         grid = make_grid(request.selection, request.sweeps, request.grid)
     else:
         request = ledgers.request_of(request, saved)
-        grid = ledgers.grid_of(saved)
+        grid = ledgers.grid_of(saved, request.selection.model)
     ledgers.reject_other(saved, ledgers.describe(grid, request), place)
     ledger = Ledger(place, (point.number for point in grid.points))
     ledger.journal.read()

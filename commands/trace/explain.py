@@ -148,7 +148,7 @@ def _property(subject: Replayed, fn: Fn, at: int) -> Explained:
 
 def _action(subject: Replayed, text: str, at: int) -> tuple[Explained, ...]:
     """Return every choice of the arguments, or the one that is given."""
-    label = parse_action(text, subject.model, subject.config.broker_count)
+    label = parse_action(text, subject.model, subject.config)
     name = label if isinstance(label, str) else label.action
     fn = next(fn for fn in subject.model.actions if fn.name == name)
     choices = list(instances(fn, subject.config))

@@ -171,7 +171,7 @@ def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label
     args: list[object] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty
-        if inner.kind == "replica" and isinstance(value, int):
+        if inner.kind == "member" and isinstance(value, int):
             if value not in new:
                 return None
             args.append(new[value])

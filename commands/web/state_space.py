@@ -106,7 +106,7 @@ class FollowedSpace:
                 raise _refused(number, word, f"it is not one of the {len(choices)} possible actions")
             return int(word)
         try:
-            requested = parse_action(word, self.model, self.config.broker_count)
+            requested = parse_action(word, self.model, self.config)
         except UsageFault as fault:
             raise _refused(number, word, fault.message, fault.help) from fault
         matches = [i for i, (label, _) in enumerate(choices) if requested in (label, label.action)]

@@ -57,7 +57,7 @@ def _choices(space: FollowedSpace, state: Any) -> Iterator[EnabledAction]:
             arguments=arguments(fn, label.args),
             label=spelled(fn, label.args),
             step=space.word(label),
-            because=because(fn, arguments(fn, label.args), space.model.member),
+            because=because(fn, arguments(fn, label.args)),
             about=first_sentence(fn.doc),
             source=fn.place,
             changes=changes(state, after, space.model.state_ty),

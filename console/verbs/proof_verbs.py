@@ -56,6 +56,8 @@ def prove(
         return shell.run(lambda progress: run_prove(request, progress), output)
     from elrcheck.proving.prove_controller import run_controller
 
+    if request.selection.model is not None:
+        raise UsageFault("usage-controller", "--controller is about Kafka's controller", help="leave out --model")
     reject_given(BY_INDUCTION, "a proof by induction, without --controller")
     if request.fresh:
         raise UsageFault("usage-controller", "--fresh does nothing with --controller", help="leave it out")
@@ -80,7 +82,7 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
     if rules and (guards or request.hazards):
         raise UsageFault("usage-option", "--rules runs alone: leave out --hazard, --guards and --action")
     if not guards:
-        reject_given(("variant", "scope", "overrides"), "--guards")
+        reject_given(("variant", "scope", "overrides", "model"), "--guards")
     if not rules:
         reject_given(("configurations", "sample", "seed", "controller"), "--rules")
         if guards and not request.hazards:

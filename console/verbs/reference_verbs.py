@@ -12,6 +12,7 @@ import click
 from elrcheck.base.common_options import KINDS, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
+from elrcheck.base.requests import ModelFile
 from elrcheck.console.completion import script
 from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell
@@ -26,6 +27,7 @@ def list_(
     by_version: Annotated[
         bool, Option("Of findings: what was shown in which release of Kafka, and how to repeat it.")
     ] = False,
+    model: ModelFile = None,
     form: Form = "text",
 ) -> ExitCode:
     """List names of one kind with one-line summaries."""
@@ -34,7 +36,7 @@ def list_(
 
     if by_version:
         return _list_findings(shell, kind, form)
-    rows = entries(kind)
+    rows = entries(kind, model)
     if form == "json":
         shell.write_json(rows)
     else:
@@ -89,6 +91,7 @@ def show(
     name: Annotated[str, Option(complete="everything", otherwise="file", argument=True)],
     kind: Annotated[str | None, Option("Look only here, when a name is ambiguous.", choices=KINDS)] = None,
     run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of a scenario's runs.")] = None,
+    model: ModelFile = None,
     form: Form = "text",
 ) -> ExitCode:
     """Show everything known about one name.
@@ -98,7 +101,7 @@ def show(
     """
     from elrcheck.catalogue.lookup import find
 
-    entry = find(name, kind) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
+    entry = find(name, kind, model) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
         from elrcheck.commands.show_scenario import run_scenario
 
@@ -130,7 +133,7 @@ def scenario(
         if run_dir is not None:
             raise UsageFault("usage-run-dir", "--run-dir needs a scenario", help="name one, such as E-6")
         return list_.function(shell, "scenarios", form=form)
-    return show.function(shell, name, "scenarios", run_dir, form)
+    return show.function(shell, name, "scenarios", run_dir, form=form)
 
 
 @verb()

@@ -108,7 +108,7 @@ def value(ty: Ty) -> Schema:
             return BOOLEAN
         case "nat":
             return INTEGER
-        case "replica":
+        case "member":
             return NATURAL
         case "enum":
             return one_of(ty.members)

@@ -12,8 +12,8 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Progress
+from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
-from elrcheck.catalogue.select import release_numbers
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven

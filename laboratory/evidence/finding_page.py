@@ -11,8 +11,8 @@ from itertools import chain
 
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, JunitRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options
+from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
-from elrcheck.catalogue.select import release_numbers
 from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
 
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}

@@ -103,6 +103,8 @@ def claim(report: ProveReport) -> str:
 
 def bounds(covered: Coverage, config: Mapping[str, object]) -> str:
     """Return what bounds the claim: sizes, and what happens at once although a broker takes its time over it."""
+    if covered.brokers is None:
+        return ", ".join(covered.sizes) or "no sizes"
     records = several(covered.log_slots, "record")
     parts = [several(covered.brokers, "broker"), f"at most {records} ever committed"]
     if not config.get("late_fetches"):
@@ -117,9 +119,21 @@ def assumptions_text(report: ProveReport) -> str:
     return "".join(f", under the assumption that {one.statement}" for one in report.assumptions)
 
 
+def _steps_covered(covered: Coverage) -> Iterator[Block]:
+    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
+    if covered.renamed:
+        members = "members" if covered.brokers is None else "brokers"
+        steps += f", {covered.renamed} of them by renaming the {members} of others"
+    yield Labelled("steps", steps)
+
+
 def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
     """Yield what the claim covers: the sizes, and the one value of each knob that matters."""
     if covered is None:
+        return
+    if covered.brokers is None:
+        yield Labelled("sizes", f"{', '.join(covered.sizes)}; numbers without a limit of their own, and no budgets")
+        yield from _steps_covered(covered)
         return
     replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
     if covered.any_order:
@@ -130,10 +144,7 @@ def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
         f" logs of up to {several(covered.log_slots, 'record')}, so that no run ever commits more;"
         " epochs and disturbances without bound",
     )
-    steps = f"{covered.choices} of {covered.all_choices} choices of arguments of all actions"
-    if covered.renamed:
-        steps += f", {covered.renamed} of them by renaming the brokers of others"
-    yield Labelled("steps", steps)
+    yield from _steps_covered(covered)
     for assumption in covered.assumed:
         yield Labelled("assumed", assumption)
     for one in covered.settings:

@@ -12,7 +12,8 @@ from elrcheck.base.typed.configuration import KAFKA_NAMES, config_fields, parse_
 from elrcheck.catalogue.events import EVENTS, NETWORK, missing, not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.catalogue.select import find_variant, resolve
+from elrcheck.catalogue.models.declared import find_variant
+from elrcheck.catalogue.select import resolve
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.packaged_findings import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,
@@ -24,7 +25,6 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     WaitStep,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, find_recipe, packaged_recipes, read_recipe
-from elrcheck.catalogue.select import release_numbers
 from support.edits import replaced
 
 SMALL = """\

@@ -12,6 +12,7 @@ from elrcheck.catalogue.scenario_values import Unreadable, format_place, place, 
 from elrcheck.checking.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.plain import Label
+from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry, Recovery
 from support.edits import replaced
 
@@ -125,17 +126,17 @@ def test_what_only_the_model_knows_is_refused_too(tmp_path: Path, old: str, new:
 
 def test_calls() -> None:
     actions = {fn.name: fn for fn in load_checked_model().actions}
-    assert read_call("Fetch(f=1, leader=0)", actions, 3) == Label("Fetch", (1, 0, False))
-    assert read_call("Fetch(leader=0, lost=true, f=1)", actions, 3) == Label("Fetch", (1, 0, True))
-    assert read_call("ShrinkIsr(leader=0, out={1, 2})", actions, 3) == Label("ShrinkIsr", (0, frozenset({1, 2})))
-    assert read_call(" Produce( leader=2,acks=one ) ", actions, 3) == Label("Produce", (2, Acks.ONE))
+    assert read_call("Fetch(f=1, leader=0)", actions, Config()) == Label("Fetch", (1, 0, False))
+    assert read_call("Fetch(leader=0, lost=true, f=1)", actions, Config()) == Label("Fetch", (1, 0, True))
+    assert read_call("ShrinkIsr(leader=0, out={1, 2})", actions, Config()) == Label("ShrinkIsr", (0, frozenset({1, 2})))
+    assert read_call(" Produce( leader=2,acks=one ) ", actions, Config()) == Label("Produce", (2, Acks.ONE))
     with pytest.raises(Unreadable, match="given twice"):
-        read_call("Fence(b=1, b=2)", actions, 3)
+        read_call("Fence(b=1, b=2)", actions, Config())
 
 
 def test_values_and_places() -> None:
     state = load_checked_model().state_ty
-    ty, keys = place(state, "broker.1.peers.2.broker_epoch", 3)
+    ty, keys = place(state, "broker.1.peers.2.broker_epoch", Config())
     assert (ty.name, keys, format_place(keys)) == (
         "BrokerEpoch",
         ("broker", 1, "peers", 2, "broker_epoch"),
@@ -147,14 +148,14 @@ def test_values_and_places() -> None:
         Entry(id=4, epoch=2, acks=Acks.ALL),
     )
     fields = state.fields["partition"].fields
-    assert read_value(fields["leader"], "none", 3) is None
-    assert read_value(fields["recovery"], "recovering", 3) is Recovery.RECOVERING
-    assert read_value(fields["replicas"], [2, 0], 3) == (2, 0)
+    assert read_value(fields["leader"], "none", Config()) is None
+    assert read_value(fields["recovery"], "recovering", Config()) is Recovery.RECOVERING
+    assert read_value(fields["replicas"], [2, 0], Config()) == (2, 0)
     for raw in (True, -1, "1", None):
         with pytest.raises(Unreadable):
-            read_value(fields["leader_epoch"], raw, 3)
+            read_value(fields["leader_epoch"], raw, Config())
     with pytest.raises(Unreadable, match="listed twice"):
-        read_value(fields["isr"], [1, 1], 3)
+        read_value(fields["isr"], [1, 1], Config())
 
 
 def test_every_packaged_file_is_named_after_its_scenario() -> None:

@@ -315,7 +315,7 @@ def test_list_and_show(invoke: Invoke, job: Job) -> None:
     assert json.loads(invoke("list", "variants", "-f", "json")[1]) == ENTRIES
     calls = job("elrcheck.catalogue.lookup", "find", {"name": "P-1", "doc": "one\ntwo"})
     code, out, _ = invoke("show", "P-1", "--kind", "properties")
-    assert (code, calls) == (0, [("P-1", "properties")])
+    assert (code, calls) == (0, [("P-1", "properties", None)])
     assert out.splitlines()[1:] == ["doc:", "    one", "    two"]
 
 

@@ -13,7 +13,6 @@ from itertools import combinations
 from elrcheck.kafka import broker_steps as events
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
 from elrcheck.lang.runtime import EMPTY, NotEnabled
-from elrcheck.lang.types import RSet
 from elrcheck.model.absent import no_exchange, no_peers, no_view
 from elrcheck.model.broker.acknowledgement import answer_after, leads_partition, produce_error
 from elrcheck.model.broker.high_watermark import maximal_isr
@@ -23,6 +22,7 @@ from elrcheck.model.broker.metadata import with_metadata
 from elrcheck.model.broker.replica import Fetch, Produce
 from elrcheck.model.config import Config
 from elrcheck.model.kafka_error import Error
+from elrcheck.model.replicas import RSet
 from elrcheck.model.start import Init
 from elrcheck.model.state import Acks, Broker, Entry, Exchange, Log, Snapshot, Stage, State, Status, View
 

@@ -9,6 +9,7 @@ import pytest
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.models.declared import PartitionModel
 from elrcheck.checking.batch.estimate import pack, states
 from elrcheck.commands.sweep.axes import parse_axis
 from elrcheck.commands.sweep.grid import SweepGrid, make_grid
@@ -36,7 +37,7 @@ def grid(tmp_path: Path, text: str, *sweeps: str) -> SweepGrid:
     ],
 )
 def test_notation_of_values(text: str, values: tuple[str, ...]) -> None:
-    axis = parse_axis(text)
+    axis = parse_axis(PartitionModel(), text)
     assert (axis.key, axis.values) == (text.partition("=")[0], values)
 
 
@@ -59,7 +60,7 @@ def test_notation_of_values(text: str, values: tuple[str, ...]) -> None:
 )
 def test_a_bad_axis_says_what_is_wrong(text: str, code: str, words: str) -> None:
     with pytest.raises(UsageFault) as caught:
-        parse_axis(text)
+        parse_axis(PartitionModel(), text)
     assert caught.value.code == code
     assert words in caught.value.render()
 

@@ -89,7 +89,7 @@ def test_it_begins_with_a_path_of_action_indices() -> None:
 
 
 def test_a_scope_file_of_the_command_line_can_be_explored_and_no_other(tmp_path: Path) -> None:
-    from elrcheck.catalogue.select import files
+    from importlib.resources import files
 
     text = (files("elrcheck.catalogue") / "scopes" / "two-brokers.toml").read_text("utf-8")
     for name in ("mine.toml", "other.toml"):

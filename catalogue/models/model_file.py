@@ -14,6 +14,7 @@ from typing import TypeAlias
 from elrcheck.base.errors import UsageFault
 from elrcheck.lang.load import Model, ProtocolModel
 from elrcheck.lang.source import ModelError
+from elrcheck.lang.types import Ty, sorts_in, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
@@ -36,9 +37,22 @@ def compiled_model(file: Path) -> Model:
     return _compiled(file, _stamps(file))
 
 
+def sorts_of(file: Path) -> dict[str, Ty]:
+    """Return the sorts in the state of a model file by name; raise UsageFault with the place of a mistake."""
+    declared = read_model(file)
+    try:
+        return sorts_in(type_of(declared.state))
+    except ModelError as fault:
+        raise _refused(file, fault) from fault
+
+
+def sources_of(file: Path) -> list[Path]:
+    """Return the source files of a model."""
+    return sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
+
+
 def _stamps(file: Path) -> Stamps:
-    sources = sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
-    states = ((source, source.stat()) for source in sources)
+    states = ((source, source.stat()) for source in sources_of(file))
     return tuple((str(source), state.st_mtime_ns, state.st_size) for source, state in states)
 
 

@@ -1,0 +1,54 @@
+"""The parts of a model of the user, as `list --model` and `show --model` have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from pathlib import Path
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.catalogue.model_entries import Entry, action_entries
+from elrcheck.catalogue.models.declared import declared
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.model.knobs import plain
+
+KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "knobs")
+"""What every model has; the other kinds are about Kafka's partition."""
+
+
+def file_entries(file: Path, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
+    """Return the entries of one kind; UsageFault for a kind that only Kafka's partition has.
+
+    predicates: makes the entries of properties.
+    """
+    if kind not in KINDS:
+        message = f"{kind} are about Kafka's partition"
+        raise UsageFault("unknown-kind", message, help=f"of a model in a file there are {', '.join(KINDS)}")
+    model = declared(file)
+    match kind:
+        case "variants":
+            return [_settings(name, model.variant(name).values) for name in model.variant_names]
+        case "scopes":
+            return [_settings(name, model.scope(name).values) for name in model.scope_names]
+        case "knobs":
+            defaults = {part.name: part.default for part in fields(model.config)}
+            return [
+                {"name": name, "summary": "" if value is MISSING else f"by default {plain(value)}"}
+                for name, value in defaults.items()
+            ]
+        case "actions":
+            return action_entries(model.whole().actions)
+    return predicates(_predicates(model.whole(), kind))
+
+
+def _settings(name: str, values: Any) -> Entry:
+    text = ", ".join(f"{key}={plain(value)}" for key, value in values.items())
+    return {"name": name, "summary": text or "the defaults", "values": {k: plain(v) for k, v in values.items()}}
+
+
+def _predicates(model: Model, kind: str) -> tuple[Fn, ...]:
+    if kind == "lemmas":
+        return model.lemmas
+    return model.sometimes if kind == "witnesses" else (*model.always, *model.leads_to)
