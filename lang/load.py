@@ -187,7 +187,7 @@ def demand_documents(model: Model) -> None:
             raise _error(
                 fn,
                 f"{fn.kind} {fn.name} has no docstring",
-                "say what happens or holds, and where that is written: a KIP section, a Kafka class",
+                "say what happens or holds, and where that is written: a section of its source, a class",
             )
 
 

@@ -219,6 +219,6 @@ def leads_to(ident: str) -> Callable[[F], F]:
     """A liveness property `(c, s, ..) -> LeadsTo`: whenever the premise holds, the conclusion follows.
 
     "Follows" is now or later, on every fair behaviour. Further parameters make one property of each
-    choice, such as one for every broker.
+    choice, such as one for every process.
     """
     return _property("leads_to", ident)

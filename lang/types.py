@@ -199,7 +199,7 @@ def type_of(hint: object) -> Ty:
     if origin in (typing.Union, pytypes.UnionType):
         inner = [a for a in get_args(hint) if a is not type(None)]
         if len(inner) == 1 and len(get_args(hint)) == 2:
-            return opt(type_of(inner[0]))
+            return _optional(hint, type_of(inner[0]))
     if isinstance(hint, type):
         if issubclass(hint, enum.Enum):
             return Ty("enum", hint.__name__, cls=hint)
@@ -208,6 +208,13 @@ def type_of(hint: object) -> Ty:
         if is_dataclass(hint) and getattr(hint, "__elr_role__", None) in ("record", "state"):
             return Ty(hint.__elr_role__, hint.__name__, cls=hint)  # type: ignore[attr-defined]
     raise ModelTypeError(hint)
+
+
+def _optional(hint: object, elem: Ty) -> Ty:
+    if elem.kind in ("member", "nat", "enum"):
+        return opt(elem)
+    help = "None stands beside a number, an enum or a member of a sort; of a record, one of its fields can be None"
+    raise ModelTypeError(hint, help)
 
 
 def _index(mark: Per) -> Ty:

@@ -87,7 +87,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
         if not ledger.done:  # nothing to resume, such as when Spark did not start
             _forget(ledger)
         elif isinstance(fault, ElrError):
-            again = f"resume with `elrcheck sweep --resume {ledger.folder}`"
+            again = f"resume with `{again_with(ledger.folder, request.selection.model)}`"
             fault.help = again if fault.help is None else f"{fault.help}; then {again}"
         raise
     finally:
@@ -182,6 +182,11 @@ def _folder_stays(ledger: Ledger, grid: SweepGrid) -> bool:
         return True
     _forget(ledger)
     return False
+
+
+def again_with(folder: Path | str, model: Path | None) -> str:
+    """Return the command that resumes a sweep; a run folder never names the model."""
+    return f"elrcheck sweep --resume {folder}" + (f" --model {model}" if model else "")
 
 
 def _forget(ledger: Ledger) -> None:

@@ -52,7 +52,7 @@ def sweep(shell: Shell, request: SweepRequest, output: Output, reduce: Reduce = 
     Checks each configuration as `check` does; limits apply to each configuration. Lists configurations that
     the model refuses as skipped.
     """
-    from elrcheck.commands.sweep.sweep import run_sweep
+    from elrcheck.commands.sweep.sweep import again_with, run_sweep
     from elrcheck.console.selection_options import reduced
 
     if request.engine != "spark":
@@ -68,7 +68,7 @@ def sweep(shell: Shell, request: SweepRequest, output: Output, reduce: Reduce = 
         report = run_sweep(request, progress)
     code = shell.deliver(report, output, _render)
     if report.interrupted:
-        shell.note(f"interrupted; resume with `elrcheck sweep --resume {report.run_dir}`")
+        shell.note(f"interrupted; resume with `{again_with(str(report.run_dir), request.selection.model)}`")
     return code
 
 

@@ -1,6 +1,6 @@
 """A hash-consed arena of expressions that simplifies while it builds.
 
-Idea. Lowering unrolls every action over every choice of brokers, so most of what it asks for is
+Idea. Lowering unrolls every action over every choice of its arguments, so most of what it asks for is
 already known: an index is a constant, a bit was just set, a comparison cannot fail. `Dag` folds
 that away at construction, and equal expressions become the same object. Everything downstream
 profits: guards that are the same object share a branch in the kernel, a guard that folds to 0

@@ -1,6 +1,6 @@
 """Nodes of the expression DAG and what each operation means.
 
-Every value is an integer; a boolean is 0 or 1, a set of brokers is a non-negative bit mask. All
+Every value is an integer; a boolean is 0 or 1, a set is a non-negative bit mask. All
 operations are total, because compiled code evaluates both sides of a choice: `shl1` and `bit` give
 0 for an index outside 0..MAX_BIT. This module's `apply` is the definition of the operations; the
 kernel, the numpy evaluator and the folding rules of `dag` are tested against it.
