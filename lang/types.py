@@ -199,7 +199,7 @@ def type_of(hint: object) -> Ty:
     if origin in (typing.Union, pytypes.UnionType):
         inner = [a for a in get_args(hint) if a is not type(None)]
         if len(inner) == 1 and len(get_args(hint)) == 2:
-            return _optional(hint, type_of(inner[0]))
+            return opt(type_of(inner[0]))
     if isinstance(hint, type):
         if issubclass(hint, enum.Enum):
             return Ty("enum", hint.__name__, cls=hint)
@@ -208,13 +208,6 @@ def type_of(hint: object) -> Ty:
         if is_dataclass(hint) and getattr(hint, "__elr_role__", None) in ("record", "state"):
             return Ty(hint.__elr_role__, hint.__name__, cls=hint)  # type: ignore[attr-defined]
     raise ModelTypeError(hint)
-
-
-def _optional(hint: object, elem: Ty) -> Ty:
-    if elem.kind in ("member", "nat", "enum"):
-        return opt(elem)
-    help = "None stands beside a number, an enum or a member of a sort; of a record, one of its fields can be None"
-    raise ModelTypeError(hint, help)
 
 
 def _index(mark: Per) -> Ty:
@@ -326,10 +319,14 @@ def sorts_in(*types: Ty) -> dict[str, Ty]:
 
 
 def check_limits(ty: Ty, config: Any) -> None:
-    """Require every limit in a type to be a number or a configuration field; ModelError names the field."""
+    """Require limits to be numbers or configuration fields, and optionals of scalars; ModelError names the field."""
     names = [field.name for field in fields(config)]
     names += [name for name, value in vars(config).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
+        if part.kind == "opt" and part.elem.kind not in ("member", "nat", "enum"):
+            message = f"not a type of the modelling language: {part}"
+            help = "None stands beside a number, an enum or a member of a sort; a field of a record can be None"
+            raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
         for limit in (part.hi, part.cap, part.size):
             if isinstance(limit, str) and limit not in names:
                 what = "size" if limit == part.size else "limit"
