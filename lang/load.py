@@ -262,7 +262,7 @@ class ProtocolModel:
 def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
     """Return the initial state for each choice of the parameters of @init that its guards admit, in order.
 
-    Two choices may give the same state. ModelError if there is none.
+    Two choices may give the same state. ModelError if the guards refuse every choice.
     """
     states = []
     for args in instances(model.init, config):

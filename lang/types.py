@@ -25,7 +25,7 @@ import types as pytypes
 import typing
 from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from elrcheck.lang.source import ModelError, error_in_field, near
@@ -79,6 +79,11 @@ class Ty:
         if self.arg is None:
             raise TypeError(f"{self} has no element type")
         return self.arg
+
+    @property
+    def present(self) -> Ty:
+        """The type of a value that is not None."""
+        return self.elem if self.kind == "opt" else self
 
     @property
     def keys(self) -> Ty:
@@ -238,6 +243,7 @@ def record_fields(cls: Any) -> dict[str, Ty]:
     return typing.cast("dict[str, Ty]", types)
 
 
+@cache
 def whole_sort(config: Any, name: str) -> Ty | None:
     """Return the type of a property of a configuration that is annotated as a set of members: it is all of them."""
     member = getattr(config, name, None)

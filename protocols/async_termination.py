@@ -80,9 +80,9 @@ def Terminate(c: Config, s: State, n: Node, notice: bool) -> State:
     """A node becomes passive; if it was the last one, this may be noticed at once."""
     require(n in s.active, "n is active")
     rest = s.active - frozenset({n})
-    found = terminated(c, rest, s.pending)
-    require(not notice or found != s.detected, "there is something to notice")
-    return replace(s, active=rest, detected=found if notice else s.detected)
+    quiet = terminated(c, rest, s.pending)
+    require(not notice or quiet != s.detected, "there is something to notice")
+    return replace(s, active=rest, detected=quiet if notice else s.detected)
 
 
 @action

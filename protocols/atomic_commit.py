@@ -184,8 +184,8 @@ def CommitNeedsAllVotes(c: Config, s: State) -> bool:
 @sometimes("W-1")
 def Blocked(c: Config, s: State) -> bool:
     """The coordinator has died after it asked all, and a participant that votes yes can neither commit nor abort."""
-    asked = s.coordinator_dead and s.requested == frozenset(range(c.participants))
-    return asked and any(
+    all_asked = s.coordinator_dead and s.requested == frozenset(range(c.participants))
+    return all_asked and any(
         p in s.yes and s.decision[p] == Decision.NONE and s.broadcast[p] == Decision.NONE
         for p in range(c.participants)
         if p not in s.dead

@@ -198,9 +198,12 @@ def AbortWithoutCoordinator(c: Config, s: State, p: Participant) -> State:
     """The coordinator has died, and no participant that is alive can have been told a decision."""
     require(p not in s.dead and s.decision[p] == Decision.NONE, "p is alive and undecided")
     require(s.coordinator_dead, "the coordinator has died")
-    require(all(q in s.dead or s.broadcast[q] == Decision.NONE for q in range(c.participants)), "it told nobody alive")
+    require(
+        all(q in s.dead or s.broadcast[q] == Decision.NONE for q in range(c.participants)),
+        "it has not told a live participant",
+    )
     untold = all(s.forward[d][q] == Decision.NONE for d in s.dead for q in range(c.participants) if q not in s.dead)
-    require(untold, "nobody who has died told anybody alive")
+    require(untold, "no dead participant has told a live one")
     return replace(s, decision=put(s.decision, p, Decision.ABORT))
 
 

@@ -103,24 +103,24 @@ def ReceiveNothing(c: Config, s: State, p: Process) -> State:
 
 @action
 def SendYes(c: Config, s: State, p: Process) -> State:
-    """A process that suspects nobody votes yes."""
+    """A process that suspects no failure votes yes."""
     require(s.at[p] == At.YES, "p is about to vote yes")
-    require(p not in s.suspects, "p suspects nobody")
+    require(p not in s.suspects, "p suspects no failure")
     return replace(s, at=put(s.at, p, At.SENT), yes=s.yes + 1)
 
 
 @action
 def SendNo(c: Config, s: State, p: Process) -> State:
-    """A process that suspects nobody votes no."""
+    """A process that suspects no failure votes no."""
     require(s.at[p] == At.NO, "p is about to vote no")
-    require(p not in s.suspects, "p suspects nobody")
+    require(p not in s.suspects, "p suspects no failure")
     return replace(s, at=put(s.at, p, At.SENT), no=s.no + 1)
 
 
 @action
 def AbortAtOnce(c: Config, s: State, p: Process) -> State:
-    """A process that suspects another one aborts without a vote."""
-    require(p in s.suspects, "p suspects somebody")
+    """A process that suspects a failure aborts without a vote."""
+    require(p in s.suspects, "p suspects a failure")
     require(s.at[p] in (At.YES, At.NO), "p is about to vote")
     return replace(s, at=put(s.at, p, At.ABORTED))
 

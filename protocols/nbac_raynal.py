@@ -107,7 +107,7 @@ def AbortOnNo(c: Config, s: State, p: Process, got: frozenset[Vote], suspicion: 
 
 @action
 def Commit(c: Config, s: State, p: Process, got: frozenset[Vote]) -> State:
-    """A process that suspects nobody and has received a yes from all commits."""
+    """A process that suspects no failure and has received a yes from all commits."""
     require(s.at[p] == At.SENT, "p has voted")
     require(receivable(s, p, got), "the votes have been sent")
     require(all(Vote(voter=q, yes=True) in got for q in range(c.processes)), "all have voted yes")

@@ -92,8 +92,10 @@ def Init(c: Config, ones: frozenset[Address]) -> State:
 def Request(c: Config, s: State, p: Processor, a: Address, v: Value | None) -> State:
     """A processor asks to read an address, or to write a value to it."""
     require(s.control[p] == Control.READY, "p is ready")
-    asked = Content(address=a, value=v)
-    return replace(s, control=put(s.control, p, Control.BUSY), buffer=put(s.buffer, p, asked), last=p, interface=asked)
+    request = Content(address=a, value=v)
+    return replace(
+        s, control=put(s.control, p, Control.BUSY), buffer=put(s.buffer, p, request), last=p, interface=request
+    )
 
 
 @action

@@ -122,7 +122,7 @@ class Replays:
         fn, ty = self.actions[instance.action], self.ts.model.state_ty
         if len(instance.alike) == 1:
             return
-        orders = itertools.permutations(range(self.ts.alike_count()))
+        orders = itertools.permutations(range(self.ts.alike_count))
         for to in itertools.islice(orders, RENAMINGS):
             label = Label(fn.name, image(fn, instance.args, to))
             if self._step(renamed(before, ty, to), label) != renamed(after, ty, to):

@@ -97,8 +97,8 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
 
 def _demand_for_any_model(request: ProveRequest) -> None:
     """Refuse what only the proof of Kafka's partition has."""
-    asked = {"--assume": request.assumed, "--certificate": request.certificate, "--solver": request.solver}
-    for option, value in asked.items():
+    options = {"--assume": request.assumed, "--certificate": request.certificate, "--solver": request.solver}
+    for option, value in options.items():
         if value:
             message = f"{option} is about the proof of Kafka's partition"
             raise UsageFault("usage-option", message, help="leave it out, or leave out --model")

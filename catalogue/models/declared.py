@@ -20,6 +20,7 @@ from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
 from elrcheck.base.typed.configuration import config_fields, config_values, find_scope, load_scope, scope_names
 from elrcheck.catalogue.models.model_file import compiled_model, read_model, sorts_of, sources_of
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
+from elrcheck.lang.algebra import PACKED
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.load import DEFAULT, Model
 from elrcheck.model.choices import RecoveryStrategy
@@ -28,7 +29,7 @@ from elrcheck.model.variants import VARIANTS, Variant, variant_named, variant_na
 
 MOST = 1000
 """Upper limit of any size or budget: condition graphs grow with them; no feasible search comes near it."""
-MOST_MEMBERS = 62
+MOST_MEMBERS = PACKED
 """The most members of a sort in a model of the user: a set of them is packed into one number."""
 
 
@@ -59,7 +60,7 @@ class DeclaredModel(ABC):
 
     @abstractmethod
     def scope(self, name: str) -> NamedSettings:
-        """Return a scope by name, or that in a TOML file; UsageFault if there is none."""
+        """Return a scope by name, or that in a TOML file; UsageFault for an unknown name or an unreadable file."""
 
     @abstractmethod
     def demand_possible(self, config: Any) -> None:

@@ -130,9 +130,10 @@ class Transitions:
         for path, length, slots in sequences(start, self.model.state_ty):
             entries = [value for value, ty in slots if ty.kind == "member"]
             every = range(len(entries)) if all(isinstance(value, int) for value in entries) else ()
-            if entries and len(entries) == length == self.alike_count() and sorted(entries) == list(every):
+            if entries and len(entries) == length == self.alike_count and sorted(entries) == list(every):
                 yield from (f"{path}[{k}]" for k in range(length))
 
+    @functools.cached_property
     def alike_count(self) -> int:
         """Return how many members the only sort has; 0 without one that a renaming applies to."""
         sort = alike_sort(self.model)
@@ -147,7 +148,7 @@ class Transitions:
         ]
         state, ty = self.structure.rebuild(iter(constants), self.model.state_ty), self.model.state_ty
         alike = Equivariance(self.model, self.config)
-        if any(alike.renamed(state, ty, to) != state for to in generators(self.alike_count())):
+        if any(alike.renamed(state, ty, to) != state for to in generators(self.alike_count)):
             return None
         history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
         steps = (fn for fn in self.model.always if fn.is_step)
@@ -158,7 +159,7 @@ class Transitions:
     def _orders(self) -> Iterator[Any]:
         """Every broker has one place in a list of any order."""
         entries = [x for x, slot in zip(self.scalars, self.slots, strict=True) if slot.path in self.listed]
-        brokers = max(1, self.alike_count())
+        brokers = max(1, self.alike_count)
         for first in range(0, len(entries), brokers):
             places = entries[first : first + brokers]
             yield z3.Distinct(*places) if brokers > 1 else z3.BoolVal(True)
@@ -202,7 +203,7 @@ class Transitions:
                 self.excluded.append(step)
                 continue
             if self.alike is not None and self.alike.holds(fn):
-                step = replace(step, alike=orbit(fn, args, self.alike_count()))
+                step = replace(step, alike=orbit(fn, args, self.alike_count))
             covered.update(step.alike)
             self.instances.append(step)
 

@@ -111,7 +111,7 @@ class Expressions(Calls):
         """Compile a set that is written out; numbers alone are members of the only sort, until it is coerced."""
         elements = [self.part(e, env) for e in node.elts]
         typed = next((e.ty for e in elements if e.ty != INT), self.set_of_what().arg or INT)
-        ty = typed.elem if typed.kind == "opt" else INT if typed.kind == "none" else typed
+        ty = INT if typed.kind == "none" else typed.present
         return SetLiteral(
             set_of(ty), tuple(self.coerce(e, ty, where) for e, where in zip(elements, node.elts, strict=True))
         )
@@ -172,9 +172,7 @@ class Expressions(Calls):
             return self._slice(base, node, node.slice, env)
         if base.ty.kind == "vec":
             index = self.part(node.slice, env)
-            if not fits(index.ty.elem if index.ty.kind == "opt" else index.ty, base.ty.keys) and not isinstance(
-                index, Constant
-            ):
+            if not isinstance(index, Constant) and not fits(index.ty.present, base.ty.keys):
                 self.source.error(node.slice, f"{base.ty} is indexed by a {base.ty.keys}, not by {index.ty}")
             return VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
         if base.ty.kind == "seq":
@@ -212,10 +210,11 @@ class Expressions(Calls):
                 right = Elements(set_of(right.ty.elem), right)
             if right.ty.kind != "set":
                 self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}")
-            own = left.ty.elem if left.ty.kind == "opt" and right.ty.elem.kind != "opt" else left.ty
-            if isinstance(left, Constant) or (isinstance(right, SetLiteral) and not fits(own, right.ty.elem)):
-                right = self.coerce(right, set_of(own), node) if not isinstance(left, Constant) else right
+            own = left.ty if right.ty.elem.kind == "opt" else left.ty.present
+            if isinstance(left, Constant):
                 left = self.coerce(left, right.ty.elem, node)
+            elif isinstance(right, SetLiteral):
+                right = self.coerce(right, set_of(own), node)
             elif not fits(own, right.ty.elem):
                 self.source.error(node, f"a {right.ty} has no {left.ty}")
             member = MemberExpr(left, right)
@@ -272,13 +271,9 @@ class Expressions(Calls):
             if operator in SET_OPERATORS:
                 left, right = self.alike(left, right, node)
                 return SetOperation(left.ty, SET_OPERATORS[operator], left, right)
-        if _counts(left.ty) and _counts(right.ty) and operator in ("Add", "Sub"):
+        if is_number(left.ty.present) and is_number(right.ty.present) and operator in ("Add", "Sub"):
             a, b = self.number(node.left, env), self.number(node.right, env)
             return Arithmetic("add" if operator == "Add" else "sub", a, b)
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
         operators = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)
-
-
-def _counts(ty: Ty) -> bool:
-    return is_number(ty.elem if ty.kind == "opt" else ty)

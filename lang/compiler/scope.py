@@ -96,9 +96,7 @@ class Scope:
 
     def number(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
-        if isinstance(compiled, StateView) or not is_number(
-            compiled.ty.elem if compiled.ty.kind == "opt" else compiled.ty
-        ):
+        if isinstance(compiled, StateView) or not is_number(compiled.ty.present):
             what = "the state" if isinstance(compiled, StateView) else str(compiled.ty)
             self.source.error(node, f"a number is expected, this is {what}")
         return Get(compiled.ty.elem, compiled) if compiled.ty.kind == "opt" else compiled
