@@ -60,8 +60,10 @@ class FindingPage:
             (LEVEL[part.level], self._span(part.versions), " ".join(part.text.split()))
             for part in self.finding.evidence
         )
-        yield from table(("level", "Kafka", "result"), rows)
+        yield from table(("level", "Kafka", "result"), chain(rows, self._junit_rows()))
         levels = {part.level for part in self.finding.evidence}
+        levels |= {"classes"} if self.finding.junit else set()
+        levels |= {"brokers"} if any(recipe.seen for recipe in self.recipes) else set()
         if missing := [words for level, words in LEVEL.items() if level not in levels]:
             yield from paragraphs(f"Not tried: {', '.join(missing)}.")
         for part in self.finding.prevented:
@@ -69,6 +71,13 @@ class FindingPage:
         if any(recipe.seen for recipe in self.recipes):
             columns = ("`elrcheck reproduce`", "Kafka", "run", "control", "seconds, both")
             yield from table(columns, self._runs())
+
+    def _junit_rows(self) -> Iterator[Sequence[str]]:
+        """Rows of the exported tests, by what they do."""
+        for run in self.finding.junit:
+            passes = f"; it passes on {self._span(run.passes)}" if run.passes else ""
+            result = f"the exported JUnit test of {run.property} fails{passes}"
+            yield (LEVEL["classes"], self._span(run.fails), result)
 
     def _runs(self) -> Iterator[Sequence[str]]:
         """Rows of equal runs of a recipe on several releases."""
