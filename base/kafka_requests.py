@@ -172,6 +172,21 @@ class ReproduceRequest:
 
 
 @dataclass(frozen=True)
+class UpstreamRequest:
+    """Write a finding as an issue, a test and a change for Kafka's repository."""
+
+    finding: Annotated[str, Option("A finding, such as F-20.", metavar="FINDING", argument=True)]
+    out: Annotated[Path, Option("Output folder; created if it does not exist.", kind="folder")]
+    kafka: Annotated[
+        str | None,
+        Option("Release that the change is for; by default the newest that it was tried on.", metavar="VERSION"),
+    ] = None
+    run: Annotated[
+        bool, Option("Run Kafka's own tests of the changed classes, and the new ones, without and with the change.")
+    ] = False
+
+
+@dataclass(frozen=True)
 class ConformRequest:
     """Compare the model with Kafka's own classes."""
 

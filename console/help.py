@@ -129,6 +129,10 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck export trace --repro 1/5 --variant legacy --scope two-brokers -f mermaid --out .",
     ),
     "export junit": ("elrcheck export junit F-20 -o F20Test.java", "elrcheck export junit run/P-1.trace.json"),
+    "export upstream": (
+        "elrcheck export upstream F-20 --out issues",
+        "elrcheck export upstream F-64 --out issues --run",
+    ),
     "tlc": ("elrcheck tlc run/P-1.trace.json", "elrcheck tlc --count --scope two-brokers"),
     "what-if": ("elrcheck what-if < question.json",),
     "list": ("elrcheck list variants", "elrcheck list errors --format json"),

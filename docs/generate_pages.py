@@ -19,6 +19,7 @@ from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
+from elrcheck.kafka.upstream.issue_file import issue_names, issue_of
 from elrcheck.laboratory.evidence.cause_page import cause_page
 from elrcheck.laboratory.evidence.conformance_table import conformance_table
 from elrcheck.laboratory.evidence.finding_index import index_page, version_page
@@ -55,7 +56,8 @@ def generated() -> Iterator[tuple[Path, str]]:
         rules = [rule.name for rule in RULES.values() if rule.hazard == finding.id]
         flags = [name for name in rules if name not in NEXT_STEPS]
         warnings = [name for name in rules if name in NEXT_STEPS]
-        page = FindingPage(finding, recipes, flags, warnings, releases.releases)
+        confirmed = issue_of(finding.id).confirmed if finding.id in issue_names() else ()
+        page = FindingPage(finding, recipes, flags, warnings, releases.releases, confirmed)
         yield FINDINGS / f"{finding.id}.md", page.text()
     properties = {fn.ident: fn.name for fn in load_checked_model().always}
     yield DOCS / "proofs-by-variant.md", proof_page(packaged_proofs(), properties)

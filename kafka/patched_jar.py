@@ -25,6 +25,7 @@ from elrcheck.kafka.maven import Dependency, MavenFailed, artifact_bytes, needed
 MADE_FOR = "the page of the finding says for which releases the patch was made"
 ARTIFACTS = (
     ("kafka/", "kafka_2.13"),
+    ("unit/kafka/", "kafka_2.13"),
     ("org/apache/kafka/storage/", "kafka-storage"),
     ("org/apache/kafka/", "kafka-metadata"),
 )
@@ -36,7 +37,11 @@ def patched_jar(name: str, edits: Sequence[Edit], kafka: ClassPath, environ: Map
     """Return the jar with the classes of the edited sources. name: whose patch it is, such as F-20."""
     environ = os.environ if environ is None else environ
     jdk = find_jdk(environ)
-    sources = edited_sources(edits, kafka.version, environ)
+    return compiled_jar(name, edited_sources(edits, kafka.version, environ), kafka, jdk, environ)
+
+
+def compiled_jar(name: str, sources: Mapping[str, str], kafka: ClassPath, jdk: Jdk, environ: Mapping[str, str]) -> Path:
+    """Return the jar of the classes of sources, path -> text, in Java and Scala. name: what they are for."""
     files = FileStore("patches", ".jar", environ)
     key = digests.key(
         patch=name,
@@ -69,24 +74,30 @@ def edited_sources(edits: Sequence[Edit], version: str, environ: Mapping[str, st
     return sources
 
 
-def source_of(path: str, version: str, environ: Mapping[str, str]) -> str:
-    """Return a source file of a release, such as kafka/cluster/Partition.scala."""
-    artifact = next(name for start, name in ARTIFACTS if path.startswith(start))
+def source_of(path: str, version: str, environ: Mapping[str, str], classifier: str = "sources") -> str:
+    """Return a source file of a release, such as kafka/cluster/Partition.scala. classifier: of its jar."""
+    artifact = artifact_of(path)
     try:
-        with zipfile.ZipFile(_sources_jar(artifact, version, environ)) as archive:
+        with zipfile.ZipFile(released_jar(artifact, version, classifier, environ)) as archive:
             return archive.read(path).decode("utf-8")
     except KeyError as fault:
         message = f"{path} is no source of Kafka {version}"
         raise UsageFault("patch-edit", message, help=f"it is not in {artifact}") from fault
 
 
-def _sources_jar(artifact: str, version: str, environ: Mapping[str, str]) -> Path:
-    files, key = FileStore("sources", ".jar", environ), f"{artifact} {version} sources"
+def artifact_of(path: str) -> str:
+    """Return the artifact that has a source file."""
+    return next(name for start, name in ARTIFACTS if path.startswith(start))
+
+
+def released_jar(artifact: str, version: str, classifier: str, environ: Mapping[str, str]) -> Path:
+    """Return one jar of a release by its classifier: sources, test-sources, test."""
+    files, key = FileStore("sources", ".jar", environ), f"{artifact} {version} {classifier}"
     jar = files.get(key)
     if jar is not None:
         return jar
     try:
-        data = artifact_bytes(f"org.apache.kafka:{artifact}:{version}:jar:sources", environ)
+        data = artifact_bytes(f"org.apache.kafka:{artifact}:{version}:jar:{classifier}", environ)
     except MavenFailed as failed:
         raise _sources_fault(artifact, version, failed) from failed
     return files.place(key, data)

@@ -20,6 +20,7 @@ MODULES: Mapping[str, str] = {
     "elrcheck.conform/1": "conform_document",
     "elrcheck.audit/1": "audit_document",
     "elrcheck.reproduce/1": "reproduction_document",
+    "elrcheck.upstream/1": "reproduction_document",
     "elrcheck.risk/1": "risk_document",
     "elrcheck.tlc/1": "tlc_document",
     "elrcheck.scenario/1": "scenario_document",

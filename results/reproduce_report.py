@@ -1,8 +1,8 @@
-"""The report of `elrcheck reproduce`: what happened on a real cluster, and on that of the control."""
+"""Reports of what Kafka itself does: `reproduce` on a cluster, `export upstream` in its own tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import sqrt
 from typing import Literal, TypeAlias
 
@@ -152,3 +152,60 @@ class ReproduceReport(Report, frozen=True, tag="elrcheck.reproduce/1"):
         if self.control_shows_it and not self.interrupted:
             return ExitCode.INCONCLUSIVE
         return super().exit_code
+
+
+class NewTest(Record, frozen=True):
+    """A test that comes with the change, by what it says when it fails; "" where it passes."""
+
+    name: str
+    without: str
+    with_change: str
+
+
+class KafkaTestRuns(Record, frozen=True):
+    """Kafka's tests of one class, without and with the change."""
+
+    name: str
+    tests: int
+    """Those of Kafka, without the new ones."""
+    failing: tuple[str, ...]
+    """Kafka's tests that fail without the change, on this machine."""
+    broken: tuple[str, ...]
+    """Kafka's tests that fail with the change only."""
+    added: tuple[NewTest, ...]
+
+    @classmethod
+    def of(
+        cls, name: str, without: Mapping[str, str], with_change: Mapping[str, str], new: Collection[str]
+    ) -> KafkaTestRuns:
+        """Return the tests of a class among outcomes, "package.Class.method" -> message. new: those that were added."""
+        own = [test for test in without if test.startswith(f"{name}.") and test.partition("(")[0] not in new]
+        added = [test for test in without if test.startswith(f"{name}.") and test.partition("(")[0] in new]
+        return cls(
+            name=name,
+            tests=len(own),
+            failing=tuple(test for test in own if without[test]),
+            broken=tuple(test for test in own if with_change.get(test, "not run") and not without[test]),
+            added=tuple(NewTest(test, without[test], with_change.get(test, "not run")) for test in added),
+        )
+
+
+class UpstreamReport(Report, frozen=True, tag="elrcheck.upstream/1"):
+    """The files for Kafka's tracker and repository, and what Kafka's tests do with the change."""
+
+    finding: str
+    summary: str
+    kafka: str
+    files: tuple[str, ...]
+    tests: tuple[KafkaTestRuns, ...]
+    """None if they were not run."""
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """Return `confirmed` if new tests fail without the change only, and no test of Kafka's with it only."""
+        if not self.tests:
+            return "complete"
+        added = [test for each in self.tests for test in each.added]
+        fixed = added and all(test.without and not test.with_change for test in added)
+        return "confirmed" if fixed and not any(each.broken for each in self.tests) else "rejected"

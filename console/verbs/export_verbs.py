@@ -1,4 +1,4 @@
-"""Verbs that pass the model or a trace to other tools: export and tlc."""
+"""Verbs that pass the model, a trace or a finding to other tools: export and tlc."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
+    from elrcheck.base.kafka_requests import UpstreamRequest
     from elrcheck.base.proof_requests import TlcRequest
     from elrcheck.base.requests import Selection, TraceFormat
 
@@ -100,9 +101,23 @@ def junit(
     return ExitCode.HOLDS
 
 
+@verb(requests="kafka_requests", formats=PLAIN_REPORT)
+def upstream(shell: Shell, request: UpstreamRequest, output: Output) -> ExitCode:
+    """Write a finding as an issue for Kafka's tracker, with a change and a test for its repository.
+
+    `change.patch` applies to the sources of a release; the test is one of Kafka's own class of tests.  With
+    --run, Kafka's tests of the changed classes run from its released jars: the new test must fail without
+    the change and pass with it, and no other may fail with it only.  Needs Maven and a JDK.
+    """
+    from elrcheck.kafka.upstream.export_upstream import export_upstream
+
+    return shell.run(lambda progress: export_upstream(request, progress), output)
+
+
 export.add_command(spec)
 export.add_command(trace)
 export.add_command(junit)
+export.add_command(upstream)
 
 
 @verb(requests="proof_requests", formats=PLAIN_REPORT)

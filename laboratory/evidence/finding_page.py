@@ -26,7 +26,8 @@ class FindingPage:
     """The content of a page.
 
     recipes: those of `reproduce`; flags: rules by which `audit` flags the finding; warnings: those by which
-    `audit --bootstrap` says that it is one step away; every: all releases, in order.
+    `audit --bootstrap` says that it is one step away; every: all releases, in order. confirmed: those on which
+    Kafka's own tests have run with the change for its repository.
     """
 
     finding: Finding
@@ -34,6 +35,7 @@ class FindingPage:
     flags: Sequence[str]
     warnings: Sequence[str]
     every: Sequence[str]
+    confirmed: Sequence[str] = ()
 
     def text(self) -> str:
         """Return the page as Markdown."""
@@ -144,6 +146,10 @@ class FindingPage:
             kafka = USUAL if USUAL in tried else tried[0]
             call = f"`elrcheck reproduce {self.finding.id} --kafka {kafka} --patched`"
             yield from wrapped(f"{call} tries it.", "* ")
+        if self.confirmed:
+            call = f"`elrcheck export upstream {self.finding.id} --out DIR --run`"
+            text = f"{call} writes an issue for Kafka's tracker, the change and a test, and runs Kafka's own tests"
+            yield from wrapped(f"{text}: confirmed on {self._span(self.confirmed)}.", "* ")
         yield ""
 
     def _span(self, releases: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from elrcheck.report.document import (
     ReportKinds,
     Sheet,
     Suite,
+    Table,
 )
 from elrcheck.results.reproduce_report import (
     SHOWING,
@@ -31,6 +32,7 @@ from elrcheck.results.reproduce_report import (
     RepeatedRuns,
     ReproduceOutcome,
     ReproduceReport,
+    UpstreamReport,
 )
 
 
@@ -143,4 +145,33 @@ def _case(ident: str, name: str, side: ReproduceReport | ControlReport) -> Case:
     return Case(ident, name, outcome, side.outcome, message, text, seconds=side.seconds)
 
 
-KINDS: ReportKinds = {ReproduceReport: ReportKind("reproduce", reproduction_blocks, reproduction_sheet)}
+def upstream_blocks(report: UpstreamReport, detail: int = 0) -> Iterator[Block]:
+    """Yield the files for Kafka's repository, and Kafka's tests without and with the change."""
+    for file in report.files:
+        yield Line(file)
+    yield Table(
+        ("class", "tests", "failing", "broken"),
+        [(each.name, each.tests, len(each.failing), len(each.broken)) for each in report.tests],
+    )
+    for test in (test for each in report.tests for test in each.added):
+        yield Line(
+            f"{test.name.rpartition('.')[2]} {'fails' if test.without else 'passes'} without the change, and "
+            f"{'fails' if test.with_change else 'passes'} with it",
+            hang=2,
+        )
+        if detail > 0 or test.with_change:
+            yield Labelled("without", test.without)
+            yield Labelled("with change", test.with_change)
+    for name in (name for each in report.tests for name in each.broken):
+        yield Line(f"broken: {name}")
+    how = f"Kafka {report.kafka}, {report.seconds:.1f} s"
+    if report.tests:
+        yield Headline(report.verdict, f"{report.finding}: {report.summary} ({how})")
+    else:
+        yield Line(f"{report.finding}: {report.summary} ({how}); --run runs Kafka's tests without and with the change")
+
+
+KINDS: ReportKinds = {
+    ReproduceReport: ReportKind("reproduce", reproduction_blocks, reproduction_sheet),
+    UpstreamReport: ReportKind("export upstream", upstream_blocks),
+}

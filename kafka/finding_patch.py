@@ -1,4 +1,4 @@
-"""`reproduce --patched`: the patch that a finding's page shows, built for the release that is run."""
+"""The patch that a finding's page shows, built for a release."""
 
 from __future__ import annotations
 

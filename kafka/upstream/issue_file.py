@@ -1,0 +1,81 @@
+"""Reads what an issue of Kafka's tracker says of a finding, and the tests that go into Kafka's own classes of tests.
+
+finding = "F-20"
+summary = "..."                 # one line, the title of the issue
+expected = "..."
+actual = "..."
+log = "..."                     # the lines that a user sees
+configuration = "..."           # what differs from Kafka's defaults
+likelihood = "..."
+alternative = "..."             # another change that a committer may prefer; left out if there is none
+
+[[test]]
+file = "org/apache/kafka/controller/ReplicationControlManagerTest.java"
+name = "testElrContainsOnlyReplicasAfterReassignment"
+method = "..."                  # as it is inserted at the end of the class
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Annotated
+
+from elrcheck.base.documents import read_toml, toml_codes
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.typed.records import From, KeyName, MaybeEmpty, Prose, read_record
+from elrcheck.catalogue.file_values import Release
+from elrcheck.catalogue.packaged_files import packaged_files
+
+
+@dataclass(frozen=True)
+class KafkaTest:
+    """A test method for one of Kafka's classes of tests. file: in the jar of their sources."""
+
+    file: Prose
+    name: Prose
+    method: Prose
+
+    @property
+    def class_name(self) -> str:
+        """The class with its package."""
+        return self.file.removeprefix("unit/").rpartition(".")[0].replace("/", ".")
+
+    def added_to(self, source: str) -> str:
+        """Return the source of the class with the method at its end, indented as the language is in Kafka."""
+        body = source.rstrip().removesuffix("}").rstrip()
+        method = textwrap.indent(self.method, "    " if self.file.endswith(".java") else "  ")
+        return f"{body}\n\n{method}\n}}\n"
+
+
+@dataclass(frozen=True)
+class UpstreamIssue:
+    """An issue as Kafka's tracker asks for it, beside what the finding's page says."""
+
+    finding: Prose
+    summary: Prose
+    expected: Prose
+    actual: Prose
+    log: Prose
+    configuration: Prose
+    likelihood: Prose
+    confirmed: tuple[Release, ...]
+    tests: Annotated[tuple[KafkaTest, ...], KeyName("test")]
+    alternative: MaybeEmpty = ""
+    file: Annotated[str, From.FILE] = ""
+
+
+def issue_of(finding: str) -> UpstreamIssue:
+    """Return the issue of a finding; UsageFault if there is none, which names those that there are."""
+    names = issue_names()
+    if finding not in names:
+        help = f"there is one of {', '.join(names)}"
+        raise UsageFault("no-issue", f"there is no issue of {finding} for Kafka's tracker", help=help)
+    file = files("elrcheck.catalogue") / "upstream" / f"{finding}.toml"
+    return read_record(read_toml(file, toml_codes("upstream-file")), UpstreamIssue)
+
+
+def issue_names() -> tuple[str, ...]:
+    """Return the findings with an issue, by id."""
+    return tuple(file.name.removesuffix(".toml") for file in packaged_files("upstream"))

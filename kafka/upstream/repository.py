@@ -1,0 +1,34 @@
+"""Where sources stand in Kafka's repository, and changes of them in the form of `git diff`."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+FOLDERS = (
+    ("unit/kafka/", "core/src/test/scala/"),
+    ("kafka/", "core/src/main/scala/"),
+    ("org/apache/kafka/storage/", "storage/src/{set}/java/"),
+    ("org/apache/kafka/", "metadata/src/{set}/java/"),
+)
+"""Start of a path in a jar of sources -> its folder in the repository."""
+
+
+def repository_path(path: str) -> str:
+    """Return the path in Kafka's repository of a file in a jar of sources, of the release or of its tests."""
+    folder = next(folder for start, folder in FOLDERS if path.startswith(start))
+    stem = path.rpartition("/")[2].rpartition(".")[0]
+    return folder.format(set="test" if stem.endswith("Test") else "main") + path
+
+
+def git_diff(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return the changes of files, path -> text, as `git apply` takes them."""
+    return "".join(_file_diff(repository_path(path), before[path], after[path]) for path in after)
+
+
+def _file_diff(path: str, before: str, after: str) -> str:
+    lines = difflib.unified_diff(
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{path}", f"b/{path}"
+    )
+    text = "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return f"diff --git a/{path} b/{path}\n{text}"
