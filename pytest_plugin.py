@@ -124,7 +124,7 @@ class Configuration(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         from elrcheck.base.errors import ElrError
-        from elrcheck.catalogue.select import select_properties
+        from elrcheck.declared.select import select_properties
 
         entry = self.entry
         try:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from measure import PrintedTable
 
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.select import select_properties
+from elrcheck.declared.select import select_properties
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import walk
 from elrcheck.explorer.search.compiled import Search, SearchSettings

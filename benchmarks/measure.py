@@ -57,7 +57,7 @@ def add_selection(parser: argparse.ArgumentParser, scope: str) -> None:
 def selected(options: argparse.Namespace) -> tuple[Model, Any]:
     """Return the model and the configuration that the options choose."""
     from elrcheck.base.requests import Selection
-    from elrcheck.catalogue.select import resolve
+    from elrcheck.declared.select import resolve
     from elrcheck.invariants.modules import load_checked_model
 
     return load_checked_model(), resolve(Selection(options.variant, options.scope, tuple(options.overrides))).config

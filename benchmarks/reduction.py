@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from measure import PrintedTable
 
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.result import SearchResult

@@ -9,7 +9,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.model_entries import Entry, action_entries
-from elrcheck.catalogue.models.declared import declared
+from elrcheck.declared.declared_model import declared
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.knobs import plain

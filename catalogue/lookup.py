@@ -175,7 +175,7 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
 
             return _predicates(named(lemmas_of(load_proof_model())))
         case "actions":
-            from elrcheck.invariants.fairness import fairness_of
+            from elrcheck.lang.fairness import fairness_of
 
             actions = named(model().actions)
             fair = {fn.name: fairness_of(fn) for fn in actions}

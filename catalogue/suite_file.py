@@ -61,10 +61,10 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
 from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, matching, read_record, read_value
+from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.file_values import Knobs
-from elrcheck.catalogue.models.declared import find_variant, reject_impossible
 from elrcheck.catalogue.packaged_files import packaged_files
-from elrcheck.catalogue.select import Selected
+from elrcheck.declared.select import Selected
 from elrcheck.model.config import Config
 
 MOST_STATES = 2_000_000

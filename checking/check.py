@@ -20,11 +20,9 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.events import not_tried, tried
-from elrcheck.catalogue.evidence.outside import findings_outside
-from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
+from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -32,9 +30,7 @@ from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,
     EngineReport,
-    Extent,
     Failure,
-    FindingOutside,
     Overflow,
     PropertyReport,
     PropertyVerdict,
@@ -78,12 +74,11 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
         selected = resolve(request.selection)
         place = _place(request, selected, ending)
     report = check_selected(request, selected, progress, place, saved, ending=ending)
-    if selected.file is None:
-        report = structs.replace(report, extent=extent(selected))
-        if saved is None and not request.fingerprint and request.engine != "spark":
-            from elrcheck.checking.no_effect import with_no_effect
+    report = structs.replace(report, extent=selected.declared.extent(selected.variant, selected.config))
+    if report.extent is not None and saved is None and not request.fingerprint and request.engine != "spark":
+        from elrcheck.checking.no_effect import with_no_effect
 
-            report = with_no_effect(report, request, selected, progress)
+        report = with_no_effect(report, request, selected, progress)
     if report.run_dir is not None:
         from elrcheck.report.json_report import to_json
 
@@ -155,7 +150,9 @@ def check_selected(
         run_dir=None if folder is None else str(folder),
         small_graph=drawn,
         failures=failures(request.fail_on, properties, actions, outcome.complete),
-        vacuous=vacuous(properties, selected.config.records) if selected.file is None else None,
+        vacuous=selected.declared.vacuous(
+            selected.config, [each.id for each in properties if each.verdict == "unreached"]
+        ),
         kept=outcome.kept,
         model=selected.model,
     )
@@ -193,12 +190,8 @@ def _explore(
             raise UsageFault(
                 "liveness-option", "--liveness keeps all states in memory: leave out --fingerprint and --resume"
             )
-        if selected.file is None and (config.skips_no_news or config.forgets):
-            raise UsageFault(
-                "liveness-option",
-                "liveness depends on every step a broker takes: leave out --reduce",
-                help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
-            )
+        if (fault := selected.declared.no_liveness(config)) is not None:
+            raise fault
         shards = open_run if request.engine == "spark" else None
         return explore_liveness(model, config, chosen, request, progress, shards)
 
@@ -274,26 +267,6 @@ def failures(
         for word in dict.fromkeys(fail_on)
         if failing[word] or (word == "inconclusive" and not complete)
     )
-
-
-def extent(selected: Selected) -> Extent:
-    """Return what the budgets of a configuration allow, and the known findings that they leave out."""
-    outside = findings_outside(selected.variant, selected.config)
-    return Extent(
-        tried(selected.config),
-        not_tried(selected.config),
-        tuple(FindingOutside(each.finding, each.title, each.lost, each.needs) for each in outside),
-    )
-
-
-VITAL = "W-11"
-"""The witness of an acknowledged write. Where it is not reached, no acknowledged write can be lost."""
-
-
-def vacuous(properties: Sequence[PropertyReport], records: int) -> str | None:
-    """Return why the verdict shows little if producers write and no write is ever acknowledged; None otherwise."""
-    dead = records > 0 and any(p.id == VITAL and p.verdict == "unreached" for p in properties)
-    return f"no write was ever acknowledged ({VITAL} is not reached)" if dead else None
 
 
 # ---------------------------------------------------------------------------- the run folder

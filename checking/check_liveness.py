@@ -14,7 +14,7 @@ from elrcheck.checking.engines import OpenRun, SearchSubject, reference_deadline
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.invariants.fairness import fair_actions
+from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel

@@ -7,7 +7,7 @@ with each setting as it is without the option, and compared: counts, levels, and
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from msgspec import structs
 
@@ -15,18 +15,14 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import setting_of
-from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import SearchSubject, explore
+from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
-from elrcheck.invariants.modules import load_whole_model
-from elrcheck.model.budgets import Spent
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.trace_view import Scalar
 
 SHORT = 1.0
 """Seconds of a search that is worth repeating."""
-SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
-"""What bounds a search, as budgets do: their whole point is that counts change."""
 
 
 def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selected, progress: Progress) -> CheckReport:
@@ -35,7 +31,7 @@ def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selecte
     Only a short, complete search that found nothing is repeated: there, a setting that nothing consults would
     pass for a safe one.
     """
-    bounds = SIZES | {budget.name for budget in fields(Spent)}
+    bounds = selected.declared.bounds()
     settings = [name for name in selected.overrides if name not in bounds]
     searched = report.search
     lasting = any(each.kind == "leads_to" for each in report.properties)
@@ -60,7 +56,7 @@ def _same_without(
         return False
     if without.config == selected.config:
         return True
-    model = load_whole_model()
+    model = selected.whole_model()
     chosen = select_properties(model, request.properties)
     progress.stage(f"searching again without {name}")
     plain = replace(request, run_dir=None, resume=None, drawn=False, fail_on=())

@@ -14,7 +14,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.typed.configuration import build_config, config_values
-from elrcheck.catalogue.models.declared import find_variant, reject_impossible
+from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.scenario_file import Claim, Run, Scenario, StoryStep
 from elrcheck.catalogue.scenario_values import Unreadable, format_place, get, place, put_at, read_call, read_value
 from elrcheck.lang.ir import Fn

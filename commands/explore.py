@@ -21,8 +21,8 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, ExploreRequest, GraphFormat
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import Selected, resolve, select_properties
 from elrcheck.checking.engines import FinishedSearch, SearchSubject, run_search
+from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.graph.components import NONE, parts_of
 from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import export_loaded
+from elrcheck.declared.select import resolve
 from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.module import module_name, write_spec

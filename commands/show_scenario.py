@@ -11,8 +11,8 @@ from msgspec import structs
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.scenario import Played, first_hits, replay
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport

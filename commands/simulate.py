@@ -14,9 +14,9 @@ from elrcheck.base.progress import Progress, WalksDone
 from elrcheck.base.requests import SimulateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.check import store_findings
 from elrcheck.checking.runs.folders import run_folder
+from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.guided import Guided
 from elrcheck.explorer.search.walk import MOST_WALKS, FirstHit, WalkResult, Walks

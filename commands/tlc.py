@@ -9,9 +9,9 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import CheckRequest
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.plain import Label
 from elrcheck.results.tlc_report import Counts, TlcReport, TlcVerdict

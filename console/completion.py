@@ -160,10 +160,10 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
         return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
 
     def values(_: click.Context) -> Words:
-        from elrcheck.catalogue.models.declared import PartitionModel
         from elrcheck.commands.sweep.axes import keys, names_of
+        from elrcheck.declared.declared_model import declared
 
-        model = PartitionModel()
+        model = declared(None)
         names = names_of(model, key) if key in keys(model) and key not in ("variant", "scope") else ()
         return [(f"{key}={name}", "") for name in names]
 
@@ -172,10 +172,10 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
 
 def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
     """Complete `--sweep`: the key, then a comma-separated list of its values."""
-    from elrcheck.catalogue.models.declared import PartitionModel
     from elrcheck.commands.sweep.axes import keys, names_of
+    from elrcheck.declared.declared_model import declared
 
-    model = PartitionModel()
+    model = declared(None)
     key, equals, values = typed.partition("=")
     if not equals:
         return [CompletionItem(f"{name}=") for name in keys(model) if name.startswith(key)]

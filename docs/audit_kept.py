@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from elrcheck.catalogue.models.declared import release_numbers
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.kafka.audit.log_audit import LogAudit
 from elrcheck.kafka.log.log_files import FOLDER, logs_of, read_log
 

@@ -19,6 +19,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
 from elrcheck.base.typed.configuration import build_config, config_values
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.evidence.proved_variants import (
     NAME,
     DroppedLemma,
@@ -26,9 +27,8 @@ from elrcheck.catalogue.evidence.proved_variants import (
     ProvedVariants,
     packaged_proofs,
 )
-from elrcheck.catalogue.models.declared import find_variant
-from elrcheck.catalogue.select import resolve
 from elrcheck.commands.simulate import run_simulate
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config

@@ -22,8 +22,8 @@ from elrcheck.catalogue.evidence.conformance import model_digest
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import NAME, FindingSearch, FindingSearches, packaged_searches
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.check import run_check
+from elrcheck.declared.select import resolve
 from elrcheck.model.knobs import plain
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME

@@ -1,7 +1,10 @@
 """Properties V-1 to V-11: what eventually happens on every fair behaviour.
 
 Each property has a premise (a state in which something waits) and a conclusion (the wait is over), and
-claims that every wait ends on every fair behaviour. `elrcheck.invariants.fairness` defines fairness.
+claims that every wait ends on every fair behaviour. `elrcheck.lang.fairness` defines fairness.
+
+What nothing forces to happen: crashes, fencings of live brokers, orderly stops, lost answers, ISR shrinks, writes by
+producers and requests of operators. Source: the list in docs/semantics.md, from Vanlightly's KIP-966 specification.
 
 Disturbances are budgeted, so every behaviour has finitely many crashes, fencings, losses of an ISR
 member, writes and operator requests; the properties are about what follows the last of them.

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.engines import no_collection
+from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model

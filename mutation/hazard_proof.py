@@ -13,7 +13,7 @@ from typing import Any
 
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.hazard import Hazard
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.mutation.mutation_run import dropped

@@ -21,12 +21,13 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
-from elrcheck.catalogue.models.declared import declared, find_variant
-from elrcheck.catalogue.select import select_properties
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model

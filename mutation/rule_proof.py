@@ -15,7 +15,7 @@ from typing import Any
 import z3
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import lemmas_of, load_proof_model
 from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import SymbolicStep, Transitions

@@ -14,9 +14,9 @@ from msgspec import structs
 
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import build_config, config_values
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
-from elrcheck.catalogue.models.declared import find_variant
 from elrcheck.invariants.modules import assumptions_of
 from elrcheck.invariants.proof.transition import Excluded, Transitions
 from elrcheck.lang.domains import domain, size_of

@@ -22,7 +22,7 @@ from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import resolve, select_properties
+from elrcheck.declared.select import resolve, select_properties
 from elrcheck.invariants.modules import condition_of, lemmas_of
 from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations

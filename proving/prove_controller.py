@@ -17,7 +17,7 @@ from elrcheck.base.proof_requests import ControllerRequest
 from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import choose, resolve
+from elrcheck.declared.select import choose, resolve
 from elrcheck.invariants.controller_events import USED, AnyEvent, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.invariants.proof.controller_obligations import OPEN, Answer, Counterexample, StepProver

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.stored_traces.recorded import Format, read_recorded
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin

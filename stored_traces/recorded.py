@@ -23,7 +23,7 @@ from elrcheck.base.documents import JSON_LIMIT, parse_json, read_text
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.lang.load import Model
 from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace

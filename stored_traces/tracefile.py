@@ -40,7 +40,7 @@ from elrcheck.base.errors import did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.lang.domains import in_order
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields

@@ -20,7 +20,7 @@ LabelT = TypeVar("LabelT", bound=RecordedStep, covariant=True)
 
 
 class NamedConfig(Protocol):
-    """A configuration with the names that it was selected by, such as `catalogue.select.Selected`."""
+    """A configuration with the names that it was selected by, such as `declared.select.Selected`."""
 
     @property
     def variant(self) -> str: ...

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome

@@ -8,9 +8,9 @@ from functools import cache
 from itertools import pairwise
 
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.configured import partition_config
 from elrcheck.catalogue.events import missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
-from elrcheck.catalogue.select import partition_config
 from elrcheck.model.config import Config
 
 

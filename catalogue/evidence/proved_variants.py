@@ -14,10 +14,10 @@ from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields, config_values, find_scope
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
 from elrcheck.catalogue.finding_file import FindingRun
-from elrcheck.catalogue.models.declared import find_variant
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs

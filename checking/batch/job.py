@@ -21,8 +21,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SparkRequest
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields, parse_overrides
-from elrcheck.catalogue.models.declared import declared
-from elrcheck.catalogue.select import Selected
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.select import Selected
 from elrcheck.explorer.kernel.object_code import ALONE
 from elrcheck.results.check_report import CheckReport
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import structs
 
 from elrcheck.base.typed.configuration import config_fields
-from elrcheck.catalogue.models.declared import declared
-from elrcheck.checking.batch.estimate import states
 from elrcheck.checking.batch.job import Job, Sharing
 from elrcheck.checking.engines import no_collection
+from elrcheck.declared.declared_model import declared
 from elrcheck.lang.lowering.open_numbers import budgets_of
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
     numbers = budgets_of(model.whole()) | (MORE & config_fields(model.config).keys())
     groups: dict[str, list[Job]] = {}
     for job in jobs:
-        if states(job.selected().config) <= MOST_STATES:
+        if job.selected().estimated_states <= MOST_STATES:
             groups.setdefault(_shared_part(job, numbers), []).append(job)
     shared = {
         job.number: _sharing([other.config for other in group], numbers)
@@ -91,7 +90,7 @@ class Families:
 
 
 def _make_family(job: Job, sharing: Sharing) -> KernelFamily | None:
-    from elrcheck.catalogue.select import select_properties
+    from elrcheck.declared.select import select_properties
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.family import KernelFamily
 

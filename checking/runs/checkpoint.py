@@ -30,8 +30,8 @@ from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.select import Selected
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, RUNS, TRACE
+from elrcheck.declared.select import Selected
 from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.tally import SavedTally, Tally
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel, damaged

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from elrcheck.base.requests import CheckRequest
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.select import Selected
+from elrcheck.declared.select import Selected
 
 RUNS = Path(".elrcheck") / "runs"
 MANIFEST = "run.json"

@@ -31,7 +31,6 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
-from elrcheck.checking.batch.estimate import states
 from elrcheck.checking.batch.job import Job, JobAnswer
 from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
@@ -63,7 +62,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
         if (entry := store.find(number, case)) is not None:
             answers[number], origins[number] = entry
     left = [number for number in range(len(cases)) if number not in answers]
-    left.sort(key=lambda number: -states(cases[number].selected.config))
+    left.sort(key=lambda number: -cases[number].selected.estimated_states)
     stop = Interrupts()
     workers = useful_workers(request.workers, len(left))
     work = Path(tempfile.mkdtemp(prefix="elrcheck-suite-"))

@@ -13,7 +13,7 @@ from enum import Enum
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_fields, parse_value
-from elrcheck.catalogue.models.declared import DeclaredModel
+from elrcheck.declared.declared_model import DeclaredModel
 from elrcheck.results.trace_view import Scalar
 
 LONGEST_RANGE = 1000

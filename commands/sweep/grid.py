@@ -35,10 +35,10 @@ from elrcheck.base.requests import Selection, SweepRequest
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_values, parse_overrides
 from elrcheck.base.typed.records import From, NodeReader, read_record
-from elrcheck.catalogue.models.declared import DeclaredModel, declared
-from elrcheck.catalogue.select import Selected, resolve
 from elrcheck.checking.batch.job import Job
 from elrcheck.commands.sweep.axes import Axis, parse_axis, parse_values, plain_value, reject_unknown_key
+from elrcheck.declared.declared_model import DeclaredModel, declared
+from elrcheck.declared.select import Selected, resolve
 from elrcheck.results.trace_view import Scalar
 
 MOST_POINTS = 100_000

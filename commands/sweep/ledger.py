@@ -27,12 +27,12 @@ from elrcheck.base.runner.journal import Journal
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.models.declared import declared
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.batch.job import JobAnswer
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.commands.sweep.axes import Axis
 from elrcheck.commands.sweep.grid import Point, SweepGrid
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.select import resolve
 from elrcheck.results.sweep_report import Searcher
 from elrcheck.results.trace_view import Scalar
 

@@ -23,8 +23,6 @@ from elrcheck.base.requests import SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.runner.runner import InProcess, TaskCrew, run_tasks
-from elrcheck.catalogue.models.declared import declared
-from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.batch.estimate import cost, largest_first
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.batch.pool import check_all
@@ -35,6 +33,8 @@ from elrcheck.commands.sweep.axes import plain_value
 from elrcheck.commands.sweep.grid import Point, SweepGrid, job_of, make_grid
 from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.rows import row_of
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.select import select_properties
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
@@ -216,7 +216,7 @@ class _SweepRun:
         self.started = started
         left = [p for p in grid.points if not _settled(ledger, p)]
         self.jobs = {point.number: job_of(point, request) for point in left}
-        costs = {point.number: cost(point.selected.config, request.large) for point in left if point.selected}
+        costs = {point.number: cost(point.selected.estimated_states, request.large) for point in left if point.selected}
         self.costs: Mapping[int, float] = costs
         self.order = list(largest_first(costs))
         self.cost_done = 0.0

@@ -9,8 +9,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault
-from elrcheck.catalogue.select import choose
 from elrcheck.commands.trace.waits import cycle_of, explain_waits, with_liveness
+from elrcheck.declared.select import choose
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.runtime import NotEnabled

@@ -20,7 +20,7 @@ from typing import Any
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.catalogue.select import Selected, choose, resolve
+from elrcheck.declared.select import Selected, choose, resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import TraceFilters
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import export_loaded
 from elrcheck.commands.trace.query_states import evaluate
+from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.report.dot import dot
 from elrcheck.report.mermaid import mermaid

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.invariants.fairness import fair_actions
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.guards import guards_of_state
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import instances

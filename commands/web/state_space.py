@@ -9,7 +9,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import Selected, resolve
+from elrcheck.declared.select import Selected, resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model

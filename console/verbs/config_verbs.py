@@ -13,7 +13,7 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
-    from elrcheck.catalogue.effective import Effective
+    from elrcheck.declared.effective import Effective
 
 
 @verb(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -36,7 +36,7 @@ def config(
     options, selection = effective_options(click.get_current_context().find_root(), command, arguments)
     values: tuple[Effective, ...] = ()
     if selection is not None:
-        from elrcheck.catalogue.effective import effective
+        from elrcheck.declared.effective import effective
 
         values = effective(selection)
     if form == "json":

@@ -10,8 +10,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.models.declared import release_numbers
-from elrcheck.catalogue.select import partition_config
+from elrcheck.catalogue.configured import partition_config, release_numbers
 from elrcheck.kafka.conformance.comparison import Team
 from elrcheck.kafka.jars import ClassPath, Jars, from_home, from_maven
 from elrcheck.kafka.kafka_oracle import BrokerOracle, ControllerOracle, Pairs, open_broker_oracle, open_oracle

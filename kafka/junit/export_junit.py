@@ -19,8 +19,8 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.check import run_check
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.junit.assertions import ASSERTIONS, assertion_of
 from elrcheck.kafka.junit.controller_walk import walk_of

@@ -12,7 +12,7 @@ from pathlib import Path
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ReproduceRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.models.declared import release_numbers
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, Side, find_recipe
 from elrcheck.kafka.cluster.cluster import ClusterFault, KafkaCluster, start_cluster
 from elrcheck.kafka.cluster.node_settings import ClusterShape

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.kafka.risk.causes import RepairedRule, candidates, causes_of, expected, recognised, repairs, unclean
 from elrcheck.kafka.risk.event_kinds import KINDS, Events, counted, in_words
 from elrcheck.kafka.risk.risk_search import RiskSearch

@@ -10,9 +10,8 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.configured import of_release, partition_config, release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.catalogue.models.declared import of_release, release_numbers
-from elrcheck.catalogue.select import partition_config
 from elrcheck.kafka.risk.event_kinds import BY_NAME, KINDS, Events, RiskEvent, budgets_of
 from elrcheck.model.config import Config
 from elrcheck.model.variants import Variant

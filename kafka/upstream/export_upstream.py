@@ -11,7 +11,7 @@ from elrcheck.base.atomic import write_files
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import UpstreamRequest
 from elrcheck.base.progress import Progress
-from elrcheck.catalogue.models.declared import release_numbers
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.kafka.finding_patch import edits_of

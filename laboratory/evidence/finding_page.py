@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, JunitRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options
-from elrcheck.catalogue.models.declared import release_numbers
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
 from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
 

@@ -20,8 +20,8 @@ from typing import Any, TypeAlias
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase, read_family
+from elrcheck.declared.select import resolve
 from elrcheck.model.knobs import plain
 
 NAME = "hunted.json"

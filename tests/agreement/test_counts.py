@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.models.declared import find_variant
-from elrcheck.catalogue.select import resolve
+from elrcheck.catalogue.configured import find_variant
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.reference import search
 from elrcheck.explorer.search.retrace import Retrace

@@ -15,10 +15,10 @@ import pytest
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.catalogue import lookup as catalogue
 from elrcheck.catalogue.lookup import KINDS, entries, find, full_entries
-from elrcheck.catalogue.select import select_properties
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.console.verbs.reference_verbs import KINDS as OFFERED
+from elrcheck.declared.select import select_properties
 from elrcheck.invariants import modules
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.config import Config

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.effective import effective
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from elrcheck.declared.effective import effective
 
 
 @pytest.fixture(autouse=True)

@@ -9,11 +9,11 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import KAFKA_NAMES, config_fields, parse_overrides
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.events import EVENTS, NETWORK, missing, not_tried, tried
 from elrcheck.catalogue.evidence.outside import findings_outside
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.catalogue.models.declared import find_variant
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 

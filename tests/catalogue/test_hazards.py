@@ -13,11 +13,11 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.typed.configuration import config_values
+from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.hazard import NO_KNOB, Hazard
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.models.declared import find_variant, reject_impossible
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.select import select_properties
+from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.ir import Fn, guard_names

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.catalogue.models.declared import release_numbers
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.packaged_findings import finding_files
 from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Answered,

@@ -6,7 +6,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.variants import VARIANTS, Variant
 

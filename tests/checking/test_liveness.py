@@ -15,17 +15,17 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits, Selection
-from elrcheck.catalogue.select import resolve, select_properties
 from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
 from elrcheck.commands.export import export_trace
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve, select_properties
 from elrcheck.explorer.graph.fair_cycles import FairGraph
 from elrcheck.explorer.graph.graph import Graph, graph_of_plain
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Lasso, Waiting, check_leads_to, claims_of, fair_steps
-from elrcheck.invariants.fairness import fair_actions
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.load import Model
 from elrcheck.lang.marks import Fair, Strength
 from elrcheck.lang.plain import Label, PlainModel

@@ -16,12 +16,14 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.base.runner.runner import InProcess, TaskCrew
+from elrcheck.catalogue.kafka_partition import MODEL
 from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
 from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
-from elrcheck.checking.check import run_check, vacuous
+from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
+from elrcheck.model.config import Config
 from elrcheck.report.documents.suite_document import suite_sheet
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport
@@ -147,10 +149,9 @@ def test_the_witnesses_are_reached() -> None:
 
 def test_a_check_says_that_no_write_was_acknowledged() -> None:
     report = run_check(CheckRequest(Selection("kip_full", "two-brokers-quiet")), Silent())
-    assert report.vacuous is None and vacuous(report.properties, 1) is None
-    unreached = tuple(structs.replace(p, verdict="unreached") for p in report.properties if p.id == "W-11")
-    said = vacuous(unreached, 1)
-    assert said is not None and vacuous(unreached, 0) is None
+    assert report.vacuous is None and MODEL.vacuous(Config(records=1), ()) is None
+    said = MODEL.vacuous(Config(records=1), ("W-11",))
+    assert said is not None and MODEL.vacuous(Config(records=0), ("W-11",)) is None
     text = render(structs.replace(report, vacuous=said), "text")
     assert "VACUOUS  no write was ever acknowledged" in text
     assert "vacuous: no write was ever acknowledged" in render(structs.replace(report, vacuous=said), "markdown")

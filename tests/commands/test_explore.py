@@ -15,11 +15,11 @@ from msgspec import structs
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import ExploreRequest, Limits, Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
 from elrcheck.commands import explore as explore_module
 from elrcheck.commands.explore import run_explore
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.graph.graph import graph_of_plain
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model

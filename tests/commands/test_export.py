@@ -13,10 +13,10 @@ from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_spec, export_trace
 from elrcheck.commands.tlc import run_tlc
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model

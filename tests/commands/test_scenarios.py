@@ -14,9 +14,9 @@ import pytest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
-from elrcheck.catalogue.select import select_properties
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.scenario import Played, first_hits, replay
+from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport

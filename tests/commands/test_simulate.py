@@ -19,10 +19,10 @@ import pytest
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection, SimulateRequest
-from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_2
 from elrcheck.explorer.search.sketch import estimate, relative_error
 from elrcheck.explorer.search.splitmix import mix

@@ -28,12 +28,12 @@ from elrcheck.base.kept.store import FOLDER, FileStore, Store, checked
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.base.runner.runner import InProcess, TaskCrew
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
 from elrcheck.checking.suite.suite import run_suite
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.runs.kept_searches import KeptSearch
 from elrcheck.invariants import modules

@@ -26,13 +26,13 @@ from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.finding_file import read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import read_recipe
 from elrcheck.catalogue.scenario_file import read_scenario
-from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import read_family
 from elrcheck.cli import cli
 from elrcheck.commands.init import files
 from elrcheck.commands.sweep.grid import make_grid
 from elrcheck.console.settings import load_settings
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.log.segments import StoredBatch, read_pieces

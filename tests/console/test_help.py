@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from elrcheck.catalogue.models.declared import find_variant
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.cli import cli
 from elrcheck.console.help import EXAMPLES, GROUPS, MANY, SCHEMAS
 from elrcheck.console.shell import run

@@ -204,8 +204,8 @@ def test_caches_without_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_a_run_folder_is_named_after_any_scope(tmp_path: Path) -> None:
-    from elrcheck.catalogue.select import resolve
     from elrcheck.checking.runs.folders import run_folder
+    from elrcheck.declared.select import resolve
 
     scope = tmp_path / f"a b\n{'c' * 200}.toml"
     scope.write_text("crashes = 1\n")

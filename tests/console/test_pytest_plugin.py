@@ -13,7 +13,7 @@ import pytest
 from elrcheck import pytest_plugin
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.catalogue.models import declared
+from elrcheck.catalogue import kafka_partition
 from elrcheck.checking import check
 from elrcheck.invariants import modules
 
@@ -27,7 +27,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Imports all that a search imports: a pytest inside this one forgets its imports, numpy fails twice."""
     selection = Selection("legacy", "two-brokers")
     with pytest.MonkeyPatch.context() as patch:
-        for module in (modules, declared):
+        for module in (modules, kafka_partition):
             patch.setattr(module, "load_whole_model", functools.cache(modules.load_whole_model))
         check.run_check(CheckRequest(selection, ("P-1",), run_dir=tmp_path_factory.mktemp("run")), Silent())
         yield

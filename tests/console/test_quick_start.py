@@ -34,7 +34,7 @@ main()
 def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A stored trace of two steps."""
     from elrcheck.base.requests import Selection
-    from elrcheck.catalogue.select import resolve
+    from elrcheck.declared.select import resolve
     from elrcheck.invariants.modules import load_checked_model
     from elrcheck.lang.plain import Label, PlainModel
     from elrcheck.stored_traces.tracefile import write_trace

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import re
 from collections import Counter
 
 from elrcheck.base.package_files import rooms
+from elrcheck.declared.declared_model import DEFAULT_MODEL
 from support.places import ROOT, sources
 
 MOST_FILES = 20
@@ -43,6 +45,22 @@ def test_every_file_and_folder_that_the_map_names_exists() -> None:
 
 def test_the_contract_has_no_exceptions() -> None:
     assert "ignore_imports" not in (ROOT / ".importlinter").read_text(encoding="utf-8")
+
+
+def test_the_toolkit_names_one_module_of_kafka_the_model_of_a_command_without_a_file() -> None:
+    """An import contract does not see a module that is imported by its name."""
+    contract = configparser.ConfigParser()
+    contract.read(ROOT / ".importlinter", encoding="utf-8")
+    toolkit = contract["importlinter:contract:toolkit"]
+    kafka = tuple(toolkit["forbidden_modules"].split())
+    files = [file for room in toolkit["source_modules"].split() for file in (ROOT / room.split(".")[1]).rglob("*.py")]
+    named = [
+        (file.relative_to(ROOT).as_posix(), node.value)
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(kafka)
+    ]
+    assert named == [("declared/declared_model.py", DEFAULT_MODEL)]
     assert "lint-imports" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 

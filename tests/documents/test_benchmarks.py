@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower

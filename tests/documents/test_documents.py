@@ -17,8 +17,8 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.glossary import term
 from elrcheck.catalogue.lookup import entries
-from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
+from elrcheck.declared.select import resolve
 from elrcheck.invariants import modules
 from support.command_lines import DOCUMENTS, ROOT, Simple, quoted_calls, simple_commands
 from support.followed import FENCE

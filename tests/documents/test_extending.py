@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.tla_export.spec import spec_text
 from support.followed import FENCE, blocks, environment, follow

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel import kernel, object_code
 from elrcheck.explorer.kernel.emit import Lanes
 from elrcheck.explorer.kernel.expand_ir import kernel_lanes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search, SearchSettings

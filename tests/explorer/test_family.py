@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search import reference
 from elrcheck.explorer.search.compiled import SearchSettings

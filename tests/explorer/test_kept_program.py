@@ -12,7 +12,7 @@ import pytest
 
 from elrcheck.base.kept.store import Store
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel import kept_program
 from elrcheck.explorer.kernel.kept_program import KeptProgram, kept_kernel, kept_lowering
 from elrcheck.explorer.kernel.kernel import blueprint

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from elrcheck.base.requests import Limits, Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kernel import build
 from elrcheck.explorer.search.compiled import INTERRUPTED, Search, SearchSettings
 from elrcheck.explorer.search.result import SearchResult

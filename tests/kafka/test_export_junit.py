@@ -16,7 +16,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.packaged_findings import packaged_findings
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.broker_steps import Granted
 from elrcheck.kafka.jars import Jars

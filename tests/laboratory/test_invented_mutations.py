@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.declared.select import resolve
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_bench import RuleBench

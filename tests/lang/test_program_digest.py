@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower

@@ -13,8 +13,8 @@ import pytest
 from msgspec import structs
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.commands.what_if.controller_ops import OPERATIONS
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.ir import Fn

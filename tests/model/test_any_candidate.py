@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model

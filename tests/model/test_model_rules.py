@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.catalogue.models.declared import find_variant
+from elrcheck.catalogue.configured import find_variant
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.nodes import cone

@@ -11,7 +11,7 @@ import pytest
 
 import elrcheck
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from support.edits import replaced
 from support.places import ROOT

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.checking.check import run_check
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.report.html.html_states import KINDS, MIXED, OTHERS, picture

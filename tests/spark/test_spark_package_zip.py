@@ -30,7 +30,7 @@ sys.path.insert(1, {zip!r})
 import elrcheck
 from elrcheck.explorer.kernel.kernel import build
 from elrcheck.lang.lowering.lower import lower
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.base.requests import Selection
 selected = resolve(Selection(variant="code_4_1", scope="three-brokers-tiny"))

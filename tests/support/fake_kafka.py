@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.kafka.conformance.model_side import (
     Situation,
     Unheld,

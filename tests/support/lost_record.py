@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel

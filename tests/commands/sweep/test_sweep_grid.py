@@ -9,8 +9,8 @@ import pytest
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.models.declared import PartitionModel
-from elrcheck.checking.batch.estimate import pack, states
+from elrcheck.catalogue.kafka_partition import MODEL
+from elrcheck.checking.batch.estimate import pack
 from elrcheck.commands.sweep.axes import parse_axis
 from elrcheck.commands.sweep.grid import SweepGrid, make_grid
 
@@ -37,7 +37,7 @@ def grid(tmp_path: Path, text: str, *sweeps: str) -> SweepGrid:
     ],
 )
 def test_notation_of_values(text: str, values: tuple[str, ...]) -> None:
-    axis = parse_axis(PartitionModel(), text)
+    axis = parse_axis(MODEL, text)
     assert (axis.key, axis.values) == (text.partition("=")[0], values)
 
 
@@ -60,7 +60,7 @@ def test_notation_of_values(text: str, values: tuple[str, ...]) -> None:
 )
 def test_a_bad_axis_says_what_is_wrong(text: str, code: str, words: str) -> None:
     with pytest.raises(UsageFault) as caught:
-        parse_axis(PartitionModel(), text)
+        parse_axis(MODEL, text)
     assert caught.value.code == code
     assert words in caught.value.render()
 
@@ -177,4 +177,4 @@ def test_packs_are_balanced_and_the_dearest_is_first() -> None:
 def test_the_estimate_is_of_the_right_order(scope: str, overrides: tuple[str, ...], counted: int) -> None:
     (point,) = make_grid(Selection("kip_full", scope, overrides), ("elr_enabled=true",), None).points
     assert point.selected is not None
-    assert abs(math.log10(states(point.selected.config) / counted)) < 0.5
+    assert abs(math.log10(point.selected.estimated_states / counted)) < 0.5

@@ -12,10 +12,10 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
 from elrcheck.cli import cli
 from elrcheck.commands.trace.explain import ExplainQuestion, run_explain
 from elrcheck.console.shell import run
+from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel

@@ -46,7 +46,7 @@ def subject(story: Loaded[Label], tmp_path_factory: pytest.TempPathFactory) -> R
 
 def along(story: Loaded[Label], labels: list[Label]) -> Replayed:
     """Another trace in the same scope, as if it came from action indices."""
-    from elrcheck.catalogue.select import resolve
+    from elrcheck.declared.select import resolve
 
     selected = resolve(LEGACY)
     plain = PlainModel(story.model, selected.config)

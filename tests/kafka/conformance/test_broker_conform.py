@@ -14,7 +14,7 @@ import pytest
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.select import resolve
 from elrcheck.kafka.broker_steps import (
     Append,
     Beginning,

@@ -12,7 +12,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
-from elrcheck.catalogue.models.declared import release_numbers
+from elrcheck.catalogue.configured import release_numbers
 from elrcheck.commands.what_if.ask import answer
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
 from elrcheck.kafka.conformance.builder_part import BUILDER

@@ -1,15 +1,11 @@
-"""Fairness: the steps that eventually happen, as the liveness properties assume.
+"""Fairness: the steps that eventually happen, as liveness properties assume.
 
 Weak fairness: a step that stays enabled for ever is eventually taken. Strong fairness: a step that is
-enabled again and again is eventually taken. Both apply to each choice of parameters separately, so one
-broker's fetches do not stand in for another's. Steps that change nothing (stuttering) do not count.
+enabled again and again is eventually taken. Both apply to each choice of parameters separately, so that a step
+of one member does not stand in for another's. Steps that change nothing (stuttering) do not count.
 
-All other steps may never happen: crashes, fencings of live brokers, orderly stops, lost answers, ISR
-shrinks, writes by producers and requests of operators. Each action declares its fairness and why:
-`@action(fairness=Fair(..))` or `Unfair(..)`; a test enforces it.
-
-Source: the list in the semantics notes, docs/semantics.md, from Vanlightly's KIP-966 specification;
-additions are marked.
+All other steps may never happen. An action declares its fairness and why: `@action(fairness=Fair(..))` or
+`Unfair(..)`.
 """
 
 from __future__ import annotations

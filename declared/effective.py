@@ -5,8 +5,8 @@ from __future__ import annotations
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.models.declared import declared
-from elrcheck.catalogue.select import resolve
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.select import resolve
 from elrcheck.results.trace_view import Scalar
 
 

@@ -1,4 +1,4 @@
-"""Resolve the variant, scope and overrides of a request into a `Config`, and words into properties."""
+"""Resolve the variant, scope and overrides of a request into a configuration, and words into properties."""
 
 from __future__ import annotations
 
@@ -11,17 +11,16 @@ from typing import Any
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import build_config, parse_overrides
-from elrcheck.catalogue.models.declared import declared
+from elrcheck.declared.declared_model import DeclaredModel, declared
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
-from elrcheck.model.config import Config
 
 
 @dataclass(frozen=True)
 class Selected:
     """A resolved selection. overrides: the values given by `--set`, typed.
 
-    config: a `Config` of Kafka's partition, or that of the model in `file`, if the user names one.
+    config: that of the model. file: of the model, if the user names one.
     """
 
     variant: str
@@ -32,20 +31,28 @@ class Selected:
 
     @property
     def model(self) -> str | None:
-        """The file of the model as reports name it; None for Kafka's partition."""
+        """The file of the model as reports name it; None for the model of a command that names none."""
         return None if self.file is None else str(self.file)
+
+    @property
+    def declared(self) -> DeclaredModel:
+        return declared(self.file)
+
+    @property
+    def estimated_states(self) -> float:
+        return self.declared.estimated_states(self.config)
 
     def checked_model(self) -> Model:
         """Return the model with its safety properties and witnesses."""
-        return declared(self.file).checked()
+        return self.declared.checked()
 
     def whole_model(self) -> Model:
         """Return the model with all its properties, including liveness."""
-        return declared(self.file).whole()
+        return self.declared.whole()
 
     def proof_model(self) -> Model:
         """Return the model with its properties and the lemmas that prove them."""
-        return declared(self.file).with_lemmas()
+        return self.declared.with_lemmas()
 
 
 def resolve(selection: Selection) -> Selected:
@@ -56,12 +63,6 @@ def resolve(selection: Selection) -> Selected:
     config: Any = build_config(model.config, variant.values, scope.values, overrides)
     model.demand_possible(config)
     return Selected(variant.name, scope.name, config, overrides, selection.model)
-
-
-def partition_config(selection: Selection) -> Config:
-    """Return the configuration of Kafka's partition that a selection means."""
-    config: Config = resolve(selection).config
-    return config
 
 
 def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:

@@ -1,0 +1,112 @@
+"""The partition of a Kafka topic as a declared model: the one that a command checks if it names no file."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import fields
+from importlib.resources import files
+from typing import Any
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
+from elrcheck.catalogue.configured import find_variant, reject_impossible
+from elrcheck.declared.declared_model import DeclaredModel, NamedSettings
+from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
+from elrcheck.lang.load import Model
+from elrcheck.model.budgets import Spent
+from elrcheck.model.choices import Propagation
+from elrcheck.model.config import Config
+from elrcheck.model.variants import VARIANTS
+from elrcheck.results.check_report import Extent, FindingOutside
+
+SCOPES = files("elrcheck.catalogue") / "scopes"
+SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
+"""What bounds a search, as budgets do: their whole point is that counts change."""
+VITAL = "W-11"
+"""The witness of an acknowledged write. Where it is not reached, no acknowledged write can be lost."""
+
+
+class PartitionModel(DeclaredModel):
+    """The partition of a Kafka topic: its variants are releases, its scopes TOML files of this package."""
+
+    config = Config
+
+    @property
+    def variant_names(self) -> tuple[str, ...]:
+        return tuple(variant.name for variant in VARIANTS)
+
+    @property
+    def scope_names(self) -> tuple[str, ...]:
+        return tuple(scope_names(SCOPES))
+
+    def variant(self, name: str) -> NamedSettings:
+        variant = find_variant(name)
+        return NamedSettings(variant.name, variant.knobs)
+
+    def scope(self, name: str) -> NamedSettings:
+        scope = find_scope(name, SCOPES, config_fields(Config))
+        return NamedSettings(name, scope.values)
+
+    def demand_possible(self, config: Any) -> None:
+        reject_impossible(config)
+
+    def checked(self) -> Model:
+        return load_checked_model()
+
+    def whole(self) -> Model:
+        return load_whole_model()
+
+    def with_lemmas(self) -> Model:
+        return load_proof_model()
+
+    def digest(self) -> str:
+        return digests.rules()
+
+    def bounds(self) -> Collection[str]:
+        return SIZES | {budget.name for budget in fields(Spent)}
+
+    def estimated_states(self, config: Config) -> float:
+        """The product of a factor for each size and budget, fitted to the packaged scopes.
+
+        It is within a factor of three for those with two and three brokers.
+        """
+        brokers = float(config.broker_count)
+        disturbed = config.disturbances + config.late_fetches + config.failovers
+        proposed = config.shrinks + config.operations
+        guess = 10 * brokers * brokers ** (4 * disturbed) * brokers ** (3 * proposed)
+        guess *= (2 * brokers) ** max(0, config.records - 1)
+        guess *= 2.0 ** (min(1, config.acks_one) + min(1, config.acks_zero))
+        guess *= 2.0 ** (config.response_loss + config.fetch_loss)
+        if config.metadata == Propagation.LOG:
+            guess *= brokers**3
+        return min(guess, 1e18)
+
+    def extent(self, variant: str, config: Config) -> Extent:
+        from elrcheck.catalogue.events import not_tried, tried
+        from elrcheck.catalogue.evidence.outside import findings_outside
+
+        outside = findings_outside(variant, config)
+        return Extent(
+            tried(config),
+            not_tried(config),
+            tuple(FindingOutside(each.finding, each.title, each.lost, each.needs) for each in outside),
+        )
+
+    def vacuous(self, config: Config, unreached: Collection[str]) -> str | None:
+        """Where producers write and no write is ever acknowledged, the verdict shows little."""
+        if config.records == 0 or VITAL not in unreached:
+            return None
+        return f"no write was ever acknowledged ({VITAL} is not reached)"
+
+    def no_liveness(self, config: Config) -> UsageFault | None:
+        if not (config.skips_no_news or config.forgets):
+            return None
+        return UsageFault(
+            "liveness-option",
+            "liveness depends on every step a broker takes: leave out --reduce",
+            help="the reductions are only justified for safety properties (docs/adr/0008, 0009)",
+        )
+
+
+MODEL = PartitionModel()

@@ -1,1 +1,0 @@
-"""Models as commands know them: declared by this package, or in a file that the user names."""

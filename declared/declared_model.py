@@ -1,0 +1,167 @@
+"""A model as commands know it: its configuration, variants and scopes, how it is compiled, and what is said of it.
+
+Every file that a user names is one, and so is the model of a command that names none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
+from elrcheck.base.typed.configuration import config_fields, load_scope
+from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, sources_of
+from elrcheck.lang.algebra import PACKED
+from elrcheck.lang.domains import size_of
+from elrcheck.lang.load import DEFAULT, Model
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from elrcheck.results.check_report import Extent
+
+DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
+"""The module that declares, as `MODEL`, the model of a command that names no file (docs/adr/0035)."""
+UNKNOWN_STATES = 100_000.0
+"""The estimated states of a configuration of which nothing is known."""
+MOST_MEMBERS = PACKED
+"""The most members of a sort in a model of the user: a set of them is packed into one number."""
+
+
+@dataclass(frozen=True)
+class NamedSettings:
+    """A variant or a scope: its name, and the fields of the configuration that it sets."""
+
+    name: str
+    values: Mapping[str, Any]
+
+
+class DeclaredModel(ABC):
+    """A model. config: the class of its configuration."""
+
+    config: type
+
+    @property
+    @abstractmethod
+    def variant_names(self) -> tuple[str, ...]: ...
+
+    @property
+    @abstractmethod
+    def scope_names(self) -> tuple[str, ...]: ...
+
+    @abstractmethod
+    def variant(self, name: str) -> NamedSettings:
+        """Return a variant; UsageFault with a close match for an unknown name."""
+
+    @abstractmethod
+    def scope(self, name: str) -> NamedSettings:
+        """Return a scope by name, or that in a TOML file; UsageFault for an unknown name or an unreadable file."""
+
+    @abstractmethod
+    def demand_possible(self, config: Any) -> None:
+        """Raise UsageFault for sizes that are meaningless or that no engine can represent, or if settings clash."""
+
+    @abstractmethod
+    def checked(self) -> Model:
+        """Compile the model with its safety properties and witnesses."""
+
+    @abstractmethod
+    def whole(self) -> Model:
+        """Compile the model with all its properties, including liveness."""
+
+    @abstractmethod
+    def with_lemmas(self) -> Model:
+        """Compile the model with its properties and the lemmas that prove them."""
+
+    @abstractmethod
+    def digest(self) -> str:
+        """Return a digest of the rules, which changes with any of them."""
+
+    # What a search says beside its verdict: nothing, unless the model knows more.
+
+    def bounds(self) -> Collection[str]:
+        """Return the settings that bound a search, so that its counts change with them."""
+        return ()
+
+    def estimated_states(self, config: Any) -> float:
+        """Return about how many states a configuration has; only the order of searches depends on it."""
+        return UNKNOWN_STATES
+
+    def extent(self, variant: str, config: Any) -> Extent | None:
+        """Return what the budgets of a configuration allow, and the known findings that they leave out."""
+        return None
+
+    def vacuous(self, config: Any, unreached: Collection[str]) -> str | None:
+        """Return why a verdict shows little where a search has not reached these witnesses."""
+        return None
+
+    def no_liveness(self, config: Any) -> UsageFault | None:
+        """Return why a configuration cannot be searched for liveness, as one that leaves out steps cannot."""
+        return None
+
+
+def declared(file: Path | None) -> DeclaredModel:
+    """Return the model in a file or folder, by default that of DEFAULT_MODEL; UsageFault for a file without one."""
+    if file is not None:
+        return ModelInFile(file)
+    model: DeclaredModel = importlib.import_module(DEFAULT_MODEL).MODEL
+    return model
+
+
+class ModelInFile(DeclaredModel):
+    """A model of the user. The defaults of its configuration count as a variant and a scope."""
+
+    def __init__(self, file: Path) -> None:
+        self.file, self.declared = file, read_model(file)
+        self.config = self.declared.config
+        self._variants = {file.stem: {}, **self.declared.variants}
+        self._scopes = {DEFAULT: {}, **self.declared.scopes}
+
+    @property
+    def variant_names(self) -> tuple[str, ...]:
+        return tuple(self._variants)
+
+    @property
+    def scope_names(self) -> tuple[str, ...]:
+        return tuple(self._scopes)
+
+    def variant(self, name: str) -> NamedSettings:
+        return self._named("variant", self.file.stem if name == DEFAULT_VARIANT else name, self._variants)
+
+    def scope(self, name: str) -> NamedSettings:
+        if name.endswith(".toml"):
+            return NamedSettings(name, load_scope(Path(name), config_fields(self.config)).values)
+        return self._named("scope", DEFAULT if name in (DEFAULT_SCOPE, GUARD_SCOPE) else name, self._scopes)
+
+    def _named(self, what: str, name: str, named: Mapping[str, Mapping[str, Any]]) -> NamedSettings:
+        if name not in named:
+            help = did_you_mean(name, named)
+            raise UsageFault(f"unknown-{what}", f"unknown {what} `{name}`", where=str(self.file), help=help)
+        return NamedSettings(name, named[name])
+
+    def demand_possible(self, config: Any) -> None:
+        for sort in sorts_of(self.file).values():
+            count = size_of(sort, config)
+            if not 1 <= count <= MOST_MEMBERS:
+                message = f"`{sort.size}`: expected 1 to {MOST_MEMBERS} {sort.words}, not {count}"
+                raise UsageFault("config-bad-value", message, where=str(self.file))
+
+    def checked(self) -> Model:
+        return compiled_model(self.file)
+
+    def whole(self) -> Model:
+        return compiled_model(self.file)
+
+    def with_lemmas(self) -> Model:
+        return compiled_model(self.file)
+
+    def digest(self) -> str:
+        parts = [digests.sources("lang"), *(source.read_text(encoding="utf-8") for source in sources_of(self.file))]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
