@@ -27,8 +27,7 @@ def test_what_it_writes_runs_and_its_tests_pass(invoke: Invoke, tmp_path: Path) 
 
 def test_the_page_quotes_what_it_writes() -> None:
     template = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text()
-    quoted, *_ = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "own-models.md").read_text(), re.DOTALL)
-    parts = quoted.rstrip().split("\n\n\n")
+    parts = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "first-protocol.md").read_text(), re.DOTALL)
     assert len(parts) == 3 and all(part in template for part in parts)
 
 

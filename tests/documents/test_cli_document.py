@@ -65,9 +65,10 @@ def test_how_commands_and_their_codes_are_read() -> None:
         "elrcheck list \\\n  variants\n"
         "cat > f <<'END'\n# exit 9\nEND\n"
         "elrcheck simulate  # exit 3, or 1: chance\n"
+        "elrcheck tlc       # exit 0: confirmed, or exit 4: no Java\n"
     )
     found = [(len(c.text.splitlines()), sorted(c.codes)) for c in commands(body)]
-    assert found == [(1, [0]), (2, [2]), (3, [0]), (3, [0]), (1, [1, 3])]
+    assert found == [(1, [0]), (2, [2]), (3, [0]), (3, [0]), (1, [1, 3]), (1, [0, 4])]
     with pytest.raises(ValueError, match="no end"):
         list(commands("echo 'a\n"))
 

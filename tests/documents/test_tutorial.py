@@ -1,18 +1,22 @@
-"""The tutorial, followed literally in an empty folder: every command, its exit code, what it prints."""
+"""The two tutorials, followed literally in an empty folder: every command, its exit code, what it prints."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.followed import Block, blocks, environment, follow
+from support.followed import Block, Command, blocks, environment, follow
 from support.places import ROOT
 
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+PAGES = {"tutorial": "run/P-1.trace.json", "first-protocol": "mine/run/P-1.trace.json"}
+"""Each page, with a trace that following it leaves."""
+PAGE = pytest.mark.parametrize("page", PAGES)
+ACTIVATED = ". env/bin/activate && "
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 
 
@@ -23,35 +27,55 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def read() -> tuple[Block, list[Block]]:
-    install, *others = blocks(TUTORIAL)
+def read(page: str) -> tuple[Block, list[Block]]:
+    """The block that installs, and the others, which need not activate an environment that there is not."""
+    install, *others = blocks(text(page))
     assert any("pip install" in command.text for command in install.commands)
     return install, others
 
 
-def test_it_ends_with_a_rule_changed_and_a_red_gate() -> None:
+def text(page: str) -> str:
+    return (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def test_the_tutorial_ends_with_a_rule_changed_and_a_red_gate() -> None:
     """Quick, so that the text cannot lose its point: what is followed below is about this."""
-    _, others = read()
+    _, others = read("tutorial")
     last = [command for block in others for command in block.commands if "gate" in command.text]
     assert [set(command.codes) for command in last] == [{0}, {0}, {1}]
-    assert "conjunct  same_incarnation" in TUTORIAL and "witness   b=1" in TUTORIAL
+    assert "conjunct  same_incarnation" in text("tutorial") and "witness   b=1" in text("tutorial")
 
 
-def test_followed_with_this_environment(folder: Path) -> None:
+def test_the_first_protocol_is_refuted_repaired_proved_and_handed_to_tlc() -> None:
+    _, others = read("first-protocol")
+    said = [(command.text, set(command.codes)) for block in others for command in block.commands]
+    verdicts = [(line.split()[1], codes) for line, codes in said if line.startswith("elrcheck")]
+    assert [codes for verb, codes in verdicts if verb == "check"] == [{1}, {0}, {0}, {0}, {1}, {0}]
+    assert [codes for verb, codes in verdicts if verb == "prove"] == [{1}, {0}]
+    assert [codes for verb, codes in verdicts if verb == "tlc"] == [{0, 4}, {0, 4}]
+
+
+@PAGE
+def test_followed_with_this_environment(page: str, folder: Path) -> None:
     """All but the installation, with nothing compiled before."""
-    _, others = read()
+    _, others = read(page)
+    others = [replace(block, commands=tuple(map(_unactivated, block.commands))) for block in others]
     cache = {"ELRCHECK_CACHE_DIR": str(folder / ".cache")}
     follow(others, folder, environment(folder, cache), timeout=600)
-    ended = (folder / "run" / "P-1.trace.json").exists()
-    assert ended
+    assert (folder / PAGES[page]).exists()
+
+
+def _unactivated(command: Command) -> Command:
+    return replace(command, text=command.text.removeprefix(ACTIVATED))
 
 
 @pytest.mark.slow
-def test_followed_from_nothing(folder: Path) -> None:
+@PAGE
+def test_followed_from_nothing(page: str, folder: Path) -> None:
     """With the installation, in an environment of its own and within the ten minutes it promises."""
     if shutil.which("python3.11") is None:
-        pytest.skip("the tutorial says python3.11")
-    install, others = read()
+        pytest.skip("the page says python3.11")
+    install, others = read(page)
     own = environment(folder, {"ELRCHECK_CACHE_DIR": str(folder / ".cache")})
     ours = str(Path(sys.executable).parent)
     own["PATH"] = os.pathsep.join(part for part in own["PATH"].split(os.pathsep) if part != ours)

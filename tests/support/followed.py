@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-CODES = re.compile(r"\bexit (\d+)(?:,? or (\d+))?")
+CODES = re.compile(r"\b(?:exit|or) (\d+)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 HERE_DOCUMENT = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 MARK = "@@ended"
@@ -94,8 +94,7 @@ def _is_whole(text: str) -> bool:
 
 def _codes(text: str) -> frozenset[int]:
     comment = re.search(r"(?:^|\s)#\s(.*)$", text)
-    said = CODES.search(comment[1]) if comment else None
-    return frozenset(int(code) for code in said.groups() if code) if said else frozenset({0})
+    return frozenset(map(int, CODES.findall(comment[1]) if comment else ())) or frozenset({0})
 
 
 def environment(folder: Path, added: Mapping[str, str] | None = None) -> dict[str, str]:
