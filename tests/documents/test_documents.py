@@ -18,6 +18,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.glossary import term
 from elrcheck.catalogue.lookup import entries
 from elrcheck.cli import cli
+from elrcheck.commands.new import write_new
 from elrcheck.declared.select import resolve
 from elrcheck.invariants import modules
 from support.command_lines import DOCUMENTS, ROOT, Simple, quoted_calls, simple_commands
@@ -27,7 +28,7 @@ from support.followed_inside import load_model_once
 # What stands for something in a document, and something that it stands for.
 PLACEHOLDERS = {"COMMAND": "check", "KIND": "variants", "NAME": "P-1", "ACTION": "Fence", "KEY=VALUE": "min_isr=1"}
 # Of what the reader adds to the model; its own tests follow it.
-ADDS_NAMES = ("extending", "own-models")
+ADDS_NAMES = ("extending",)
 
 
 @pytest.fixture
@@ -35,6 +36,7 @@ def parsed(no_settings: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     """What click gives to a command, instead of running it: path of the command, its parameters."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run").mkdir()
+    write_new("lock", tmp_path)
     calls: list[tuple[str, dict[str, Any]]] = []
 
     def instead() -> None:
@@ -85,7 +87,7 @@ def wrong_values(path: str, params: Mapping[str, Any]) -> Iterator[str]:
     """Names that no variant, scope, setting, property, rule, hazard or entry of the catalogue has."""
     try:
         if {"variant", "scope", "overrides"} <= set(params):
-            resolve(Selection(params["variant"], params["scope"], params["overrides"]))
+            resolve(Selection(params["variant"], params["scope"], params["overrides"], params.get("model")))
     except ElrError as fault:
         yield fault.render()
     named = path != "elrcheck show" or any(params["name"] in names(kind) for kind in KINDS)
