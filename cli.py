@@ -22,6 +22,7 @@ from elrcheck.console.verbs.config_verbs import config
 from elrcheck.console.verbs.export_verbs import export, tlc
 from elrcheck.console.verbs.gate_verbs import gate, init, new
 from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce
+from elrcheck.console.verbs.model_verbs import models
 from elrcheck.console.verbs.proof_verbs import mutate, prove
 from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
 from elrcheck.console.verbs.replay_verbs import explain, replay
@@ -55,6 +56,7 @@ for command in (
     gate,
     init,
     new,
+    models,
     replay,
     traces,
     explain,

@@ -60,6 +60,11 @@ class PartitionModel(DeclaredModel):
     def with_lemmas(self) -> Model:
         return load_proof_model()
 
+    def source_texts(self) -> dict[str, str]:
+        from elrcheck.invariants.partition_copy import partition_texts
+
+        return partition_texts(SCOPES)
+
     def digest(self) -> str:
         return digests.rules()
 

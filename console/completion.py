@@ -60,12 +60,13 @@ def scopes(_: click.Context | None = None) -> Words:
 def properties(ctx: click.Context | None = None) -> Words:
     """Yield ids, then names; the controller rules (CT-*) for `prove --controller`."""
     from elrcheck.invariants import modules
+    from elrcheck.lang.load import by_number
 
     if ctx is not None and ctx.params.get("controller"):
         properties = list(_rules())
     else:
         properties = list(_decorated((*modules.CHECKED, *modules.LIVENESS), ("always", "sometimes", "leads_to")))
-    properties.sort(key=lambda one: (one[0].partition("-")[0], modules.number(one[0])))
+    properties.sort(key=lambda one: (one[0].partition("-")[0], by_number(one[0])))
     yield from ((ident, f"{name}: {about}") for ident, name, about in properties)
     yield from ((name, f"{ident}: {about}") for ident, name, about in properties)
 

@@ -89,6 +89,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
         "elrcheck gate --only small --update-baseline",
     ),
     "new": ("elrcheck new lock", "elrcheck new lock --directory models"),
+    "model fork": ("elrcheck model fork mine", "elrcheck model fork other --model lock.py"),
     "init": ("elrcheck init", "elrcheck init --directory project --force"),
     "replay": (
         "elrcheck replay trace.itf.json --variant legacy --scope two-brokers",

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
-from elrcheck.base.typed.configuration import config_fields, load_scope
-from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, sources_of
+from elrcheck.base.typed.configuration import config_fields, find_scope, load_scope, scope_names
+from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_of
 from elrcheck.lang.algebra import PACKED
 from elrcheck.lang.domains import size_of
-from elrcheck.lang.load import DEFAULT, Model
+from elrcheck.lang.load import DEFAULT, Model, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -84,6 +84,10 @@ class DeclaredModel(ABC):
     def digest(self) -> str:
         """Return a digest of the rules, which changes with any of them."""
 
+    @abstractmethod
+    def source_texts(self) -> dict[str, str]:
+        """Return the files of the model by path, separated by `/`, as a model of the user has them."""
+
     # What a search says beside its verdict: nothing, unless the model knows more.
 
     def bounds(self) -> Collection[str]:
@@ -116,13 +120,24 @@ def declared(file: Path | None) -> DeclaredModel:
 
 
 class ModelInFile(DeclaredModel):
-    """A model of the user. The defaults of its configuration count as a variant and a scope."""
+    """A model of the user.
+
+    The defaults of its configuration count as a variant and a scope, unless it names those of `Selection` itself.
+    """
 
     def __init__(self, file: Path) -> None:
         self.file, self.declared = file, read_model(file)
         self.config = self.declared.config
-        self._variants = {file.stem: {}, **self.declared.variants}
-        self._scopes = {DEFAULT: {}, **self.declared.scopes}
+        variants, scopes = self.declared.variants, self._declared_scopes()
+        self._variants = variants if DEFAULT_VARIANT in variants else {file.stem: {}, **variants}
+        self._scopes = scopes if DEFAULT_SCOPE in scopes else {DEFAULT: {}, **scopes}
+
+    def _declared_scopes(self) -> Mapping[str, Settings]:
+        scopes = self.declared.scopes
+        if not isinstance(scopes, Path):
+            return scopes
+        fields = config_fields(self.config)
+        return {name: find_scope(name, scopes, fields).values for name in scope_names(scopes)}
 
     @property
     def variant_names(self) -> tuple[str, ...]:
@@ -133,12 +148,14 @@ class ModelInFile(DeclaredModel):
         return tuple(self._scopes)
 
     def variant(self, name: str) -> NamedSettings:
-        return self._named("variant", self.file.stem if name == DEFAULT_VARIANT else name, self._variants)
+        unnamed = name == DEFAULT_VARIANT and name not in self._variants
+        return self._named("variant", self.file.stem if unnamed else name, self._variants)
 
     def scope(self, name: str) -> NamedSettings:
         if name.endswith(".toml"):
             return NamedSettings(name, load_scope(Path(name), config_fields(self.config)).values)
-        return self._named("scope", DEFAULT if name in (DEFAULT_SCOPE, GUARD_SCOPE) else name, self._scopes)
+        unnamed = name in (DEFAULT_SCOPE, GUARD_SCOPE) and name not in self._scopes
+        return self._named("scope", DEFAULT if unnamed else name, self._scopes)
 
     def _named(self, what: str, name: str, named: Mapping[str, Mapping[str, Any]]) -> NamedSettings:
         if name not in named:
@@ -161,6 +178,9 @@ class ModelInFile(DeclaredModel):
 
     def with_lemmas(self) -> Model:
         return compiled_model(self.file)
+
+    def source_texts(self) -> dict[str, str]:
+        return source_texts(self.file)
 
     def digest(self) -> str:
         parts = [digests.sources("lang"), *(source.read_text(encoding="utf-8") for source in sources_of(self.file))]

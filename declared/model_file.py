@@ -11,14 +11,20 @@ from pathlib import Path
 from types import ModuleType
 from typing import TypeAlias
 
+from elrcheck.base.documents import read_text
 from elrcheck.base.errors import UsageFault
-from elrcheck.lang.load import Model, ProtocolModel
+from elrcheck.base.strict import Codes
+from elrcheck.lang.load import Model, ProtocolModel, demand_listed
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.types import Ty, sorts_in, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
 """How the modules of such files are named in this process, so that no installed module is shadowed."""
+LIMIT = 2**20
+"""The most bytes of one source file."""
+KINDS = ("action", "init", "bound", "always", "sometimes", "leads_to", "lemma")
+"""Decorators of functions that a model has only if their module is listed."""
 Stamps: TypeAlias = tuple[tuple[str, int, int], ...]
 """Of each source file: its name, when it was written, and its size."""
 
@@ -51,6 +57,13 @@ def sources_of(file: Path) -> list[Path]:
     return sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
 
 
+def source_texts(file: Path) -> dict[str, str]:
+    """Return the source files of a model, and its TOML files, by path."""
+    folder, more = (file, sorted(file.rglob("*.toml"))) if file.is_dir() else (file.parent, [])
+    named = [*sources_of(file), *more]
+    return {source.relative_to(folder).as_posix(): read_text(source, Codes(CODE), LIMIT) for source in named}
+
+
 def _stamps(file: Path) -> Stamps:
     states = ((source, source.stat()) for source in sources_of(file))
     return tuple((str(source), state.st_mtime_ns, state.st_size) for source, state in states)
@@ -69,8 +82,11 @@ def _declared(file: Path, stamps: Stamps) -> ProtocolModel:
 
 @functools.cache
 def _compiled(file: Path, stamps: Stamps) -> Model:
+    declared = _declared(file, stamps)
     try:
-        return _declared(file, stamps).load()
+        if file.is_dir() and declared.modules:
+            demand_listed(file, KINDS, declared.modules, f"`modules` of the ProtocolModel in {file / '__init__.py'}")
+        return declared.load()
     except ModelError as fault:
         raise _refused(file, fault) from fault
 
@@ -86,7 +102,7 @@ def _run(file: Path) -> ModuleType:
     if not source.is_file():
         raise UsageFault(CODE, f"there is no file {source}", help="--model takes a Python file, or a folder with one")
     name = PREFIX + file.stem.replace("-", "_")
-    folders = [str(file)] if file.is_dir() else None
+    folders = [str(source.parent)] if file.is_dir() else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
     if spec is None or spec.loader is None:
         raise UsageFault(CODE, f"{source} is no Python file", help="its name ends in .py")

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from elrcheck.invariants import (
     acknowledgements,
@@ -29,8 +28,9 @@ from elrcheck.invariants import (
     witnesses,
 )
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model, demand_listed
+from elrcheck.lang.load import Model, demand_listed, in_order
 from elrcheck.lang.runtime import ModelConfig, Role
+from elrcheck.lang.types import Ty
 from elrcheck.model import timeouts
 from elrcheck.model.protocol import load_model
 
@@ -39,8 +39,8 @@ LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
-
-
+SEEN = "seen"
+"""The parameter of a function that is the history."""
 KINDS = ("always", "sometimes", "leads_to", "lemma", "rule")
 
 
@@ -79,17 +79,6 @@ def load_outcome_model() -> Model:
     return _load(*OUTCOMES)
 
 
-def in_order(model: Model) -> Model:
-    """Return the model with its properties sorted by number across modules."""
-    return replace(model, always=tuple(sorted(model.always, key=lambda fn: number(fn.ident))))
-
-
-def number(ident: str) -> tuple[int, str]:
-    """Split an id for sorting: P-3b is (3, "b")."""
-    digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
-    return int(digits), rest
-
-
 def lemmas_of(model: Model) -> tuple[Fn, ...]:
     """Return the lemmas of `load_proof_model`: those about a state, then those about the history as well.
 
@@ -97,12 +86,24 @@ def lemmas_of(model: Model) -> tuple[Fn, ...]:
     """
     if not is_partition(model):
         return (*model.lemmas, *(fn for fn in model.always if not fn.is_step))
-    return (*model.lemmas, *(model.fns[function.__name__] for function in lemmas_losses.LEMMAS))
+    return (*model.lemmas, *_own(model, lemmas_losses.LEMMAS))
 
 
 def is_partition(model: Model) -> bool:
-    """Return whether a model is that of `load_proof_model`, with its history."""
+    """Return whether a model is that of `load_proof_model`, or a copy of it, with its history."""
     return lemmas_losses.seen_after.__name__ in model.fns
+
+
+def history_type(model: Model) -> Ty | None:
+    """Return the type of the history that lemmas of `load_proof_model`, or of a copy, speak of."""
+    if not is_partition(model):
+        return None
+    return dict(model.fns[lemmas_losses.seen_after.__name__].params)[SEEN]
+
+
+def _own(model: Model, functions: Iterable[Callable[..., Any]]) -> Iterator[Fn]:
+    """The functions of a model with these names; a copy may have lost some."""
+    yield from (model.fns[function.__name__] for function in functions if function.__name__ in model.fns)
 
 
 def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
@@ -113,7 +114,7 @@ def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
     if getattr(config, "reassignments", 0) > 0:
         conditions |= lemmas_losses.WITH_REASSIGNMENTS
     condition = conditions.get(fn.ident)
-    return None if condition is None else model.fns[condition.__name__]
+    return None if condition is None else next(_own(model, (condition,)), None)
 
 
 def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
@@ -126,8 +127,8 @@ def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[
     allowed = {fn.__name__: steps for fn, steps in lemmas_changes.ALLOWED.items()}
     allowed |= {fn.__name__: steps for fn, steps in lemmas_recovery.ALLOWED.items()}
     for assumption in assumptions:
-        yield from ((model.fns[step.__name__], assumption) for step in allowed[assumption.name])
-    yield from ((model.fns[fn.__name__], None) for fn in lemmas_losses.POSSIBLE)
+        yield from ((step, assumption) for step in _own(model, allowed[assumption.name]))
+    yield from ((fn, None) for fn in _own(model, lemmas_losses.POSSIBLE))
 
 
 def load_controller_model() -> Model:

@@ -13,7 +13,7 @@ import itertools
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
@@ -128,6 +128,17 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
     )
 
 
+def in_order(model: Model) -> Model:
+    """Return the model with its properties sorted by number across modules."""
+    return replace(model, always=tuple(sorted(model.always, key=lambda fn: by_number(fn.ident))))
+
+
+def by_number(ident: str) -> tuple[int, str]:
+    """Split an id for sorting: P-3b is (3, "b")."""
+    digits, rest = re.fullmatch(r"[A-Z]+-(\d+)(\w*)", ident).groups()  # type: ignore[union-attr]
+    return int(digits), rest
+
+
 def _true_everywhere() -> Fn:
     """The bound of a model that has none: every state is searched."""
     from elrcheck.lang.expr import Constant
@@ -232,14 +243,15 @@ class ProtocolModel:
     """A protocol as one declared object.
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
-    the one that defines the state. variants, scopes: named settings; a scope wins over a variant.
+    the one that defines the state. variants, scopes: named settings; a scope wins over a variant. Scopes may also be
+    a folder of TOML files.
     """
 
     state: type
     config: type
     modules: Sequence[ModuleType] = ()
     variants: Mapping[str, Settings] = field(default_factory=dict)
-    scopes: Mapping[str, Settings] = field(default_factory=dict)
+    scopes: Mapping[str, Settings] | Path = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for role in ("state", "config"):
@@ -247,7 +259,8 @@ class ProtocolModel:
             if getattr(kind, "__elr_role__", None) != role:
                 raise ModelError(f"`{getattr(kind, '__name__', kind)}` has no decorator @{role}")
         names = [part.name for part in fields(self.config)]
-        for what, named in (("variant", self.variants), ("scope", self.scopes)):
+        scopes = {} if isinstance(self.scopes, Path) else self.scopes
+        for what, named in (("variant", self.variants), ("scope", scopes)):
             for name, settings in named.items():
                 for key in settings:
                     if key not in names:
@@ -256,7 +269,7 @@ class ProtocolModel:
 
     def load(self) -> Model:
         """Compile the model; ModelError names the place of a mistake."""
-        return load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],))
+        return in_order(load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],)))
 
 
 def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:

@@ -12,7 +12,8 @@ import time
 from typing import Any, Literal
 
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after
+from elrcheck.invariants.lemmas_losses import seen_after
+from elrcheck.invariants.modules import lemmas_of
 from elrcheck.invariants.proof.equivariance import image, renamed
 from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.invariants.proof.possible import Allowed, Answer, FiredStep, Possible
@@ -99,7 +100,7 @@ class Replays:
             raise ReplayError(f"the solver's step {label} is not the model's")
         if fired.seen_after is not None:
             config: Any = self.ts.config
-            if seen_after(config, before, after, fired.seen) != fired.seen_after:
+            if self.ts.model.fns[seen_after.__name__].source(config, before, after, fired.seen) != fired.seen_after:
                 raise ReplayError(f"the solver's history after {label} is not the model's")
         self.steps += 1
         self._renamed(instance, before, after)
@@ -113,9 +114,9 @@ class Replays:
         if not self.ts.has_history:
             return
         config: Any = self.ts.config
-        for lemma in LEMMAS:
-            if not lemma(config, fired.before, fired.seen):
-                raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
+        for lemma in lemmas_of(self.ts.model)[len(self.ts.model.lemmas) :]:
+            if not lemma.source(config, fired.before, fired.seen):
+                raise ReplayError(f"{lemma.name} is false in a state in which it holds for the solver")
 
     def _renamed(self, instance: SymbolicStep, before: Any, after: Any) -> None:
         """Every choice that the instance stands for leads from the renamed state to the renamed one."""

@@ -24,14 +24,13 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import resolve, select_properties
 from elrcheck.invariants.modules import condition_of, lemmas_of
-from elrcheck.invariants.modules import number as number_of
 from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
 from elrcheck.invariants.proof.digests import Digests
 from elrcheck.invariants.proof.necessity import needs
 from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
+from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.proving.certify import certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
@@ -181,7 +180,7 @@ class InductionProof:
     def surviving(self) -> Surviving:
         """Find the lemmas that every step preserves, and what they prove; `run` need not come before."""
         self.progress.stage("what survives")
-        properties = sorted((*self.state_properties, *self.step_properties), key=lambda fn: number_of(fn.ident))
+        properties = sorted((*self.state_properties, *self.step_properties), key=lambda fn: by_number(fn.ident))
         answers = self.answers or self._stored_answers()
         return surviving(self.model, self.transitions, properties, self.timeout, answers)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.invariants.lemmas_losses import LossHistory, seen_after
+from elrcheck.invariants.lemmas_losses import seen_after
+from elrcheck.invariants.modules import SEEN
 from elrcheck.invariants.proof.obligations import Discharge
 from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import type_of
 from elrcheck.results.prove_report import InductionFailure
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import arguments, changes, leaves, talk
@@ -46,11 +46,15 @@ def step_failure(
 
 
 def _about_history(goal: Fn | None) -> bool:
-    return goal is not None and any(ty.cls is LossHistory for _, ty in goal.params)
+    return goal is not None and any(name == SEEN for name, _ in goal.params)
 
 
 def _history(goal: Fn | None, answer: Discharge) -> dict[str, str]:
-    return dict(leaves(answer.seen, type_of(LossHistory), "seen")) if _about_history(goal) else {}
+    return (
+        {}
+        if goal is None
+        else {path: value for name, ty in goal.params if name == SEEN for path, value in leaves(answer.seen, ty, SEEN)}
+    )
 
 
 def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Discharge, after: Any) -> str | None:
@@ -59,7 +63,7 @@ def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Dis
     states = (answer.before, after) if goal.is_step else (after,)
     if _about_history(goal):
         plain_config: Any = config
-        history = seen_after(plain_config, answer.before, after, answer.seen)
+        history = model.fns[seen_after.__name__].source(plain_config, answer.before, after, answer.seen)
         if goal.source(plain_config, after, history):
             raise ReplayError(f"{goal.name} holds after the solver's counterexample")
         return None

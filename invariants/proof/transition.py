@@ -19,8 +19,8 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
-from elrcheck.invariants.lemmas_losses import LEMMAS, LossHistory, seen_after, seen_at_first
-from elrcheck.invariants.modules import assumptions_of
+from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
+from elrcheck.invariants.modules import assumptions_of, history_type
 from elrcheck.invariants.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.invariants.proof.symbolic_values import arbitrary, sequences
 from elrcheck.invariants.proof.symbolic_values import read as read_value
@@ -32,7 +32,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import Ty, type_of
+from elrcheck.lang.types import Ty
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,9 @@ class Transitions:
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
-        self.has_history = seen_after.__name__ in model.fns
-        self.seen_ty = type_of(LossHistory) if self.has_history else Ty("record", "nothing", cls=_Nothing)
+        history = history_type(model)
+        self.has_history = history is not None
+        self.seen_ty = Ty("record", "nothing", cls=_Nothing) if history is None else history
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
         self.instances: list[SymbolicStep] = []
@@ -283,7 +284,7 @@ class Transitions:
         """
         states = states or (self.now,)
         seen = self.next_seen if states[-1] is self.next else self.seen
-        history = {name: seen.value for name, ty in fn.params if ty.cls is LossHistory}
+        history = {name: seen.value for name, ty in fn.params if ty.cls is self.seen_ty.cls}
         return formula(self.evaluator.call(fn, states, history))
 
     def initial(self) -> Any:

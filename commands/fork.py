@@ -1,0 +1,37 @@
+"""`elrcheck model fork`: copy Kafka's model, or another, into a folder in which the user changes it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from elrcheck.base.atomic import write_file
+from elrcheck.base.errors import UsageFault
+from elrcheck.declared.declared_model import declared
+
+DECLARATION = "__init__.py"
+README = "README.md"
+
+
+def write_fork(folder: Path, model: Path | None) -> tuple[Path, ...]:
+    """Write the files of a model into a folder, and return their paths. model: see `declared`.
+
+    Kafka's partition has a README that says how to change it. Raise UsageFault if anything is in the folder.
+    """
+    texts = declared(model).source_texts()
+    if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
+        what = "is a file" if folder.is_file() else "is not empty"
+        raise UsageFault("fork-exists", f"{folder} {what}", help="choose another folder")
+    if not folder.resolve().name.replace("-", "_").isidentifier():
+        help = "letters, digits, _ and -, and no digit first: Python imports the folder by its name"
+        raise UsageFault("usage-bad-value", f"`{folder.name}` is no name of a Python package", help=help)
+    if model is None:
+        template = files("elrcheck.commands") / "templates" / "fork_readme.md.txt"
+        texts[README] = template.read_text(encoding="utf-8").replace("{folder}", folder.resolve().name)
+    elif model.is_file():
+        texts = {DECLARATION: texts[model.name]}
+    for name, text in texts.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_file(place, text)
+    return tuple(folder / name for name in texts)

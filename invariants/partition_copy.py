@@ -1,0 +1,113 @@
+"""The source files of Kafka's partition as a model of the user, to copy or to patch.
+
+They stand in two rooms of this package. The copy has the files that define the model, which import each other
+relatively, a declaration that lists them, and the scopes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import ModuleType
+
+from elrcheck.base.package_files import ROOT, files_of
+from elrcheck.base.version import __version__
+from elrcheck.invariants.modules import CHECKED, LEMMAS, LIVENESS
+from elrcheck.model import config, state, variants
+from elrcheck.model.protocol import MODULES
+
+DECLARATION = "__init__.py"
+COPIED = ("model", "invariants")
+"""The rooms of the package that define Kafka's partition."""
+_MENTION = re.compile(rf"\b{ROOT}\.((?:{'|'.join(COPIED)})\.)")
+_IMPORT = re.compile(rf"^(\s*from ){ROOT}\.((?:{'|'.join(COPIED)})[\w.]*)(?= import )", re.MULTILINE)
+
+
+def partition_texts(scopes: Traversable) -> dict[str, str]:
+    """Return the files of Kafka's partition as a model of its own, whose imports are of the copy.
+
+    scopes: the folder of its scopes.
+    """
+    packaged = {name: file for room in COPIED for name, file in files_of(room)}
+    texts = {name: packaged[name].read_text(encoding="utf-8") for name in _needed(packaged)}
+    copy = {DECLARATION: _declaration(), **{name: _relative(name, text) for name, text in texts.items()}}
+    for scope in sorted(scopes.iterdir(), key=lambda scope: scope.name):
+        if scope.name.endswith(".toml"):
+            copy[f"scopes/{scope.name}"] = scope.read_text(encoding="utf-8")
+    return copy
+
+
+def _needed(packaged: Mapping[str, object]) -> list[str]:
+    """Return the files that the model is made of, and those that they import, by path, sorted."""
+    needed: set[str] = set()
+    todo = [_file_of(module.__name__) for module in (state, config, variants, *MODULES, *CHECKED, *LIVENESS, *LEMMAS)]
+    while todo:
+        name = todo.pop()
+        if name in needed:
+            continue
+        needed.add(name)
+        folder = name.rpartition("/")[0]
+        todo += [f"{folder}/{DECLARATION}"] if folder else []
+        text = (files(ROOT) / name).read_text(encoding="utf-8")
+        todo += [file for _, target in _IMPORT.findall(text) if (file := f"{target.replace('.', '/')}.py") in packaged]
+    return sorted(needed)
+
+
+def _file_of(module: str) -> str:
+    return module.removeprefix(f"{ROOT}.").replace(".", "/") + ".py"
+
+
+def _relative(name: str, text: str) -> str:
+    """Return the text of a file whose imports of the copied rooms are relative to its folder."""
+    here = name.split("/")[:-1]
+
+    def relative(match: re.Match[str]) -> str:
+        target = match[2].split(".")
+        shared = next((n for n, (a, b) in enumerate(zip(here, target, strict=False)) if a != b), len(here))
+        return f"{match[1]}{'.' * (len(here) - shared + 1)}{'.'.join(target[shared:])}"
+
+    return _MENTION.sub(r"\1", _IMPORT.sub(relative, text))
+
+
+def _declaration() -> str:
+    """Return the text of the file that declares the copy."""
+    groups = {"PROTOCOL": MODULES, "PROPERTIES": CHECKED, "LIVENESS": LIVENESS, "LEMMAS": LEMMAS}
+    return "\n".join(
+        (
+            f'"""The partition of a Kafka topic, copied from elrcheck {__version__} to be changed."""',
+            "",
+            "from pathlib import Path",
+            "",
+            f"from {ROOT}.lang.load import ProtocolModel",
+            "",
+            *_imports(module for modules in groups.values() for module in modules),
+            "",
+            *(line for name, modules in groups.items() for line in _listed(name, modules)),
+            "MODEL = ProtocolModel(",
+            "    State,",
+            "    Config,",
+            f"    modules=({', '.join(f'*{name}' for name in groups)}),",
+            "    variants={variant.name: variant.knobs for variant in VARIANTS},",
+            '    scopes=Path(__file__).parent / "scopes",',
+            ")",
+            "",
+        )
+    )
+
+
+def _imports(modules: Iterable[ModuleType]) -> Iterator[str]:
+    """Lines that import the modules, folder by folder, and the classes of the state and the configuration."""
+    by_folder: dict[str, list[str]] = {}
+    for module in modules:
+        folder, _, name = module.__name__.removeprefix(f"{ROOT}.").rpartition(".")
+        by_folder.setdefault(folder, []).append(name)
+    for folder in sorted(by_folder):
+        yield from (f"from .{folder} import (", *(f"    {name}," for name in sorted(by_folder[folder])), ")")
+    yield from ("from .model.config import Config", "from .model.state import State")
+    yield "from .model.variants import VARIANTS"
+
+
+def _listed(name: str, modules: Iterable[ModuleType]) -> Iterator[str]:
+    yield from (f"{name} = (", *(f"    {module.__name__.rpartition('.')[2]}," for module in modules), ")")
