@@ -17,7 +17,7 @@ RUN /opt/elrcheck/bin/pip install --no-cache-dir --no-deps --no-build-isolation 
 
 FROM ${PYTHON}
 LABEL org.opencontainers.image.title="elrcheck" \
-      org.opencontainers.image.description="A model checker for the partition state of Kafka's KRaft controller" \
+      org.opencontainers.image.description="A toolkit for protocols written in Python, and the verification of Kafka partitions built with it" \
       org.opencontainers.image.licenses="Apache-2.0"
 COPY --from=build /opt/elrcheck /opt/elrcheck
 # Compiled searches are kept in the image's /tmp, where a user of any number may write.

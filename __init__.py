@@ -1,4 +1,4 @@
-"""elrcheck: a model checker for the partition state of Apache Kafka's KRaft controller (KIP-966).
+"""elrcheck: a toolkit for protocols written in Python, and the verification of Apache Kafka's partition (KIP-966).
 
 The functions are those of the command line, and return what it prints as objects (docs/api.md). They are imported when
 they are first used: `import elrcheck` alone loads nothing. `__init__.pyi` has their signatures.

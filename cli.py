@@ -37,7 +37,7 @@ from elrcheck.console.verbs.web_verbs import web
 cli = Commands(
     "elrcheck",
     params=[*global_options()],
-    help="Model checker for the partition state of Kafka's KRaft controller (KIP-966, ELR).",
+    help="Check protocols written in Python: yours with --model, by default the partition of a Kafka topic.",
     epilog=EXIT_CODES,
     context_settings={
         "auto_envvar_prefix": "ELRCHECK",

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from support.places import ROOT
 
 Invoke = Callable[..., tuple[int, str, str]]
@@ -25,10 +27,14 @@ def test_what_it_writes_runs_and_its_tests_pass(invoke: Invoke, tmp_path: Path) 
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout + done.stderr
 
 
-def test_the_page_quotes_what_it_writes() -> None:
+@pytest.mark.parametrize(
+    ("page", "count"), [("README.md", 2), ("docs/first-protocol.md", 3), ("docs/from-tlaplus.md", 3)]
+)
+def test_pages_quote_what_it_writes(page: str, count: int) -> None:
     template = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text()
-    parts = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "first-protocol.md").read_text(), re.DOTALL)
-    assert len(parts) == 3 and all(part in template for part in parts)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+    parts = [part for block in blocks for part in block.rstrip().split("\n\n\n")]
+    assert len(parts) == count and all(part in template for part in parts)
 
 
 def test_nothing_is_overwritten(invoke: Invoke, tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """docs/cli.md, run as it stands: every block of every section, in order, with the exit codes it announces.
 
 The sections of `QUICK` are followed each time, inside this process; all of them, for many minutes and as a
-reader types them, with `-m slow`. The counterexample at the beginning of README.md is here too.
+reader types them, with `-m slow`. The beginning and the counterexample of README.md are here too.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,17 @@ def test_a_wrong_code_or_a_line_that_is_not_printed_fails(tmp_path: Path) -> Non
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
+def test_two_commands_set_a_newcomer_up(tmp_path: Path) -> None:
+    """The first line installs; the second is followed in an environment that has it."""
     first = blocks(README)[0]
-    assert "--variant legacy" in first.commands[0].text and len(first.quoted) > 8
+    install, command = first.commands
+    assert "pip install ." in install.text and len(first.quoted) > 8
+    follow([replace(first, commands=(command,))], tmp_path, environment(tmp_path))
+
+
+def test_the_counterexample_of_the_readme_is_what_the_tool_prints(tmp_path: Path) -> None:
+    first = next(block for block in blocks(README) if "--variant legacy" in block.commands[0].text)
+    assert len(first.quoted) > 8
     shown = re.search(r"`(elrcheck trace show \S+ --as mermaid)`", README)
     assert shown
     *_, printed = follow_inside([first, *blocks(f"```sh\n{shown[1]}\n```\n")], tmp_path)

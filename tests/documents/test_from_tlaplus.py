@@ -36,11 +36,6 @@ def lock(tmp_path: Path) -> Path:
     return write_new("lock", tmp_path)[0]
 
 
-def test_its_python_is_what_new_writes(lock: Path) -> None:
-    actions = BLOCKS["python"].rstrip().split("\n\n\n")
-    assert len(actions) == 3 and all(action in lock.read_text() for action in actions)
-
-
 @pytest.mark.tlc
 def test_tlc_counts_the_modules_of_the_page_as_elrcheck_counts_its_model(lock: Path, tmp_path: Path) -> None:
     for tests_again in (False, True):
