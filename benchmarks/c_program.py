@@ -28,6 +28,7 @@ from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Program
 
 DRIVER = Path(__file__).with_name("c_search.c")
+SIGNS = {"add": "+", "sub": "-", "div": "/", "mod": "%", "band": "&", "bor": "|", "lt": "<", "eq": "=="}
 FLAGS = ("-march=native", "-std=gnu11")
 
 
@@ -58,9 +59,8 @@ def expression(node: DagNode, layout: WordLayout) -> str:
     match node.op:
         case "var":
             return read_leaf(layout, node.leaf)
-        case "add" | "sub" | "band" | "bor" | "lt" | "eq":
-            sign = {"add": "+", "sub": "-", "band": "&", "bor": "|", "lt": "<", "eq": "=="}[node.op]
-            return f"{a[0]} {sign} {a[1]}"
+        case "add" | "sub" | "div" | "mod" | "band" | "bor" | "lt" | "eq":
+            return f"{a[0]} {SIGNS[node.op]} {a[1]}"
         case "andnot":
             return f"{a[0]} & ~(i64){a[1]}"
         case "min" | "max":

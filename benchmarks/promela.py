@@ -23,6 +23,7 @@ from elrcheck.lang.lowering.program import Instance, Leaf, Program
 
 Storage = Literal["bits", "bytes"]
 WIDEST = 31  # Promela computes with int
+SIGNS = {"add": "+", "sub": "-", "div": "/", "mod": "%", "band": "&", "bor": "|", "lt": "<", "eq": "=="}
 
 
 def promela_source(program: Program, storage: Storage = "bits") -> str:
@@ -137,8 +138,8 @@ class _Printer:
             return f"({self.names[node.leaf]} + {_number(lo)})" if lo else self.names[node.leaf]
         a = [self._text(arg, temporaries) for arg in node.args]
         match node.op:
-            case "add" | "sub" | "band" | "bor" | "lt" | "eq":
-                sign = {"add": "+", "sub": "-", "band": "&", "bor": "|", "lt": "<", "eq": "=="}[node.op]
+            case "add" | "sub" | "div" | "mod" | "band" | "bor" | "lt" | "eq":
+                sign = SIGNS[node.op]
                 return f"({a[0]} {sign} {a[1]})"
             case "andnot":
                 return f"({a[0]} & ~({a[1]}))"

@@ -5,6 +5,7 @@ Every file that a user names is one, and so is the model of a command that names
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib
 from abc import ABC, abstractmethod
@@ -169,6 +170,10 @@ class ModelInFile(DeclaredModel):
             if not 1 <= count <= MOST_MEMBERS:
                 message = f"`{sort.size}`: expected 1 to {MOST_MEMBERS} {sort.words}, not {count}"
                 raise UsageFault("config-bad-value", message, where=str(self.file))
+        zeros = {part.name for part in dataclasses.fields(config) if getattr(config, part.name) == 0}
+        for name in sorted(zeros & compiled_model(self.file).divisors if zeros else ()):
+            message = f"`{name}`: the model divides by it, so it has to be positive"
+            raise UsageFault("config-bad-value", message, where=str(self.file))
 
     def checked(self) -> Model:
         return compiled_model(self.file)

@@ -57,6 +57,12 @@ class Algebra(Generic[Symbol, Members]):
     def SUB(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
         raise NotImplementedError
 
+    def DIV(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
+        raise NotImplementedError
+
+    def MOD(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
+        raise NotImplementedError
+
     def and_(self, xs: Iterable[Symbol | bool]) -> Symbol | bool:
         left: list[Symbol] = []
         for x in xs:
@@ -121,6 +127,18 @@ class Algebra(Generic[Symbol, Members]):
         if isinstance(b, int) and b == 0:
             return a
         return self.SUB(a, b)
+
+    def div(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
+        """The quotient, rounded down. The divisor is positive."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a // b
+        return a if isinstance(b, int) and b == 1 else self.DIV(a, b)
+
+    def mod(self, a: Symbol | int, b: Symbol | int) -> Symbol | int:
+        """What a division leaves, from 0 to the divisor - 1. The divisor is positive."""
+        if isinstance(a, int) and isinstance(b, int):
+            return a % b
+        return 0 if isinstance(b, int) and b == 1 else self.MOD(a, b)
 
     # -- sets
 

@@ -23,6 +23,7 @@ from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
 from elrcheck.lang.expr import Comprehension, Expression, Field, StateVariable, Variable
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.tree import Collecting, SetNode, TruthNode, UnsupportedNode, children, unsupported
@@ -126,13 +127,13 @@ class Evaluator:
     def _value(self, e: Expression, env: Env) -> Any:
         """Evaluate an expression. The most frequent nodes come first, because a `match` asks from the top."""
         match e:
-            case expr.TruthExpr():
+            case TruthExpr():
                 return self._truth(e, env)
             case expr.VectorGet():
                 return self.vector_entry(e, env)
             case expr.Call():
                 return self._call(e, env)
-            case expr.SetExpr() | expr.Cardinality():
+            case SetExpr() | expr.Cardinality():
                 return self._set(e, env)
             case expr.EnumMember():
                 return e.ty.members.index(e.name)
@@ -238,6 +239,10 @@ class Evaluator:
                 return alg.add(a, b)
             case "sub":
                 return alg.sub(a, b)
+            case "div":
+                return alg.div(a, b)
+            case "mod":
+                return alg.mod(a, b)
             case "min":
                 return alg.ite(alg.cmp("le", a, b), a, b)
             case "max":
@@ -336,6 +341,10 @@ class Evaluator:
                 return self.most(e.left) + self.most(e.right)
             case expr.Arithmetic(op="sub"):
                 return self.most(e.left)
+            case expr.Arithmetic(op="div"):
+                return self.most(e.left)
+            case expr.Arithmetic(op="mod"):
+                return self.most(e.right)
             case expr.Arithmetic(op="min"):
                 bounded = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
                 return min(self.most(a) for a in bounded)

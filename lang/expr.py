@@ -6,51 +6,19 @@ back end processes an `Expression` with `match`; `elrcheck.lang.tree` has the he
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass, field
-from typing import Literal, Self, TypeAlias, dataclass_transform
+from dataclasses import field
+from typing import Literal, TypeAlias
 
+from elrcheck.lang.node import Expr, SetExpr, TruthExpr
 from elrcheck.lang.types import BOOL, INT, Ty
 
 Moment: TypeAlias = Literal["now", "next"]
 """Which state of a step an expression reads: the one before it, or the one after it."""
 Order: TypeAlias = Literal["lt", "le", "gt", "ge"]
-Operator: TypeAlias = Literal["add", "sub", "min", "max"]
+Operator: TypeAlias = Literal["add", "sub", "div", "mod", "min", "max"]
 SetOperator: TypeAlias = Literal["union", "inter", "diff"]
 Domain: TypeAlias = Literal["set", "seq", "range"]
 """The domain of a binder: a set, the elements of a sequence, or the numbers 0..n-1."""
-
-
-@dataclass_transform(frozen_default=True, eq_default=False, field_specifiers=(field,))
-class FrozenNode:
-    """Makes every subclass a frozen dataclass, whose instances are compared by identity."""
-
-    def __init_subclass__(cls) -> None:
-        dataclass(frozen=True, eq=False)(cls)
-
-
-class Expr(FrozenNode):
-    """Base class of all nodes. `line` is the source line, `node` the syntax (None if derived)."""
-
-    ty: Ty
-    line: int = field(default=0, kw_only=True)
-    node: ast.AST | None = field(default=None, kw_only=True)
-
-    def at(self, line: int, node: ast.AST) -> Self:
-        """Attach a source position to the node; a position that it already has is kept."""
-        placed = object.__new__(type(self))
-        placed.__dict__.update(self.__dict__, line=self.line or line, node=self.node or node)
-        return placed
-
-
-class TruthExpr(Expr):
-    """A node that is always a boolean."""
-
-    ty: Ty = field(default=BOOL, init=False)
-
-
-class SetExpr(Expr):
-    """A node that is always a set."""
 
 
 # ---------------------------------------------------------------------------- constants and names
@@ -205,7 +173,7 @@ class Compare(TruthExpr):
 
 
 class Arithmetic(Expr):
-    """`left + right`, `left - right`, `min(left, right)` or `max(left, right)`."""
+    """`left + right`, `left - right`, `left // right`, `left % right`, `min(left, right)` or `max(left, right)`."""
 
     ty: Ty = field(default=INT, init=False)
     op: Operator

@@ -21,7 +21,8 @@ from typing import Any, TypeAlias
 
 from elrcheck.lang.compiler.frontend import Frontend
 from elrcheck.lang.domains import domain
-from elrcheck.lang.ir import Fn, Ret
+from elrcheck.lang.expr import Arithmetic, ConfigField
+from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import ModelError, dispatch_of, error_at, near
 from elrcheck.lang.types import BOOL, Ty, record_fields, sorts_in, type_of
@@ -64,6 +65,13 @@ class Model:
     def sizes(self) -> frozenset[str]:
         """The fields of the configuration that say how many members a sort has."""
         return frozenset(ty.size for ty in self.sorts.values() if isinstance(ty.size, str))
+
+    @property
+    def divisors(self) -> frozenset[str]:
+        """The fields of the configuration that numbers are divided by, which have to be positive."""
+        nodes = (node for fn in self.fns.values() for node in fn_nodes(fn))
+        divided = (node.right for node in nodes if isinstance(node, Arithmetic) and node.op in ("div", "mod"))
+        return frozenset(divisor.name for divisor in divided if isinstance(divisor, ConfigField))
 
     @property
     def state_fields(self) -> dict[str, Ty]:

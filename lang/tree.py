@@ -13,7 +13,8 @@ from dataclasses import fields
 from typing import Any, Never, NoReturn, TypeAlias
 
 from elrcheck.lang import expr
-from elrcheck.lang.expr import Expr, Expression, StateVariable, Variable
+from elrcheck.lang.expr import Expression, StateVariable, Variable
+from elrcheck.lang.node import Expr
 
 TruthNode: TypeAlias = (
     expr.Junction

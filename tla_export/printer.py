@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Comprehension, Expression
@@ -31,34 +30,28 @@ from elrcheck.tla_export.pretty import (
     ListItem,
     PlainText,
 )
+from elrcheck.tla_export.printed import (
+    AND,
+    APPLY,
+    ARITHMETIC,
+    ATOM,
+    COMPARE,
+    COMPARED,
+    IMPLIES,
+    LOOSE,
+    NOT,
+    OR,
+    SETS,
+    SETS_INFIX,
+    SUM,
+    Printed,
+    PrintScope,
+)
 from elrcheck.tla_export.rigid import Rigidity, lets_of
 from elrcheck.tla_export.type_sets import size_text
 
-LOOSE, IMPLIES, OR, AND, NOT, COMPARE, SETS, SUM, APPLY, ATOM = 0, 1, 2, 3, 4, 5, 6, 7, 15, 20
-COMPARED: dict[expr.Order, str] = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 # A local name may stand for an access that contains several names, such as `broker[b].log[k]`.
 WORD = re.compile(r"[A-Za-z_]\w*")
-SETS_INFIX: dict[expr.SetOperator, str] = {"union": "\\cup", "inter": "\\cap", "diff": "\\"}
-
-
-@dataclass(frozen=True)
-class Printed:
-    """A document and its precedence."""
-
-    doc: Doc
-    prec: int = ATOM
-
-
-@dataclass(frozen=True)
-class PrintScope:
-    """The context of an expression: its function, its local names, and whether "now" means next."""
-
-    fn: str
-    local: Mapping[str, str]
-    primed: bool = False
-
-    def bind(self, name: str, text: str) -> PrintScope:
-        return replace(self, local={**self.local, name: text})
 
 
 class ExpressionPrinter:
@@ -104,7 +97,7 @@ class ExpressionPrinter:
             case expr.Constant(value=bool()):
                 return Printed(PlainText("TRUE" if e.value else "FALSE"))
             case expr.Constant():
-                return Printed(PlainText(str(e.value)))
+                return Printed(PlainText(str(e.value)), ATOM if e.value >= 0 else SUM)
             case expr.ConfigField():
                 return Printed(PlainText(self.constants[e.name]))
             case expr.EnumMember():
@@ -166,12 +159,13 @@ class ExpressionPrinter:
                 return self._infix("\\subseteq", COMPARE, (e.small, e.large), scope)
             case expr.MemberExpr():
                 return self._infix("\\in", COMPARE, (e.element, e.members), scope)
-            case expr.Arithmetic(op="add"):
-                return self._infix("+", SUM, (e.left, e.right), scope)
-            case expr.Arithmetic(op="sub"):
-                return self._infix("-", SUM, (e.left, e.right), scope)
-            case expr.Arithmetic():
+            case expr.Arithmetic(op="min" | "max"):
                 return self._applied("Least" if e.op == "min" else "Greatest", (e.left, e.right), scope)
+            case expr.Arithmetic(op="sub", left=expr.Constant(value=0)):
+                return Printed(Bracketed("-", self.doc(e.right, scope, APPLY), ""), SUM)
+            case expr.Arithmetic():
+                prec = SUM if e.op in ("add", "sub") else SETS  # \\div and % stand beside no other operator
+                return Printed(Chain(ARITHMETIC[e.op], [self.doc(a, scope, SUM + 1) for a in (e.left, e.right)]), prec)
             case expr.SetLiteral():
                 return Printed(
                     Items("{", [self.doc(x, scope) for x in e.elements], "}") if e.elements else PlainText("{}")
@@ -335,7 +329,7 @@ class ExpressionPrinter:
         if e.over == "set":
             return name, domain, scope.bind(variable, name)
         if e.over == "range":
-            return name, f"0..({self.text(e.domain, scope)} - 1)", scope.bind(variable, name)
+            return name, f"0..({self.text(e.domain, scope, SUM)} - 1)", scope.bind(variable, name)
         sequence = self.text(e.domain, scope, APPLY)
         return name, f"DOMAIN {sequence}", scope.bind(variable, f"{sequence}[{name}]")
 

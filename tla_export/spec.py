@@ -38,7 +38,8 @@ from elrcheck.tla_export.pretty import (
     PlainText,
     render,
 )
-from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
+from elrcheck.tla_export.printed import PrintScope
+from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.rigid import Branching
 from elrcheck.tla_export.type_sets import limits, records_of, size_text, type_set
 

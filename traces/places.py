@@ -68,6 +68,8 @@ INFIX: dict[Order | SetOperator | Operator, str] = {
     "diff": "-",
     "add": "+",
     "sub": "-",
+    "div": "//",
+    "mod": "%",
 }
 
 

@@ -165,6 +165,8 @@ class Writer:
             case "andnot":
                 rest = self.let(f"xor {kind} {self.number(args[1])}, {self.lanes.const(-1)}")
                 return self.let(f"and {kind} {self.number(args[0])}, {rest}"), False
+            case "div" | "mod":
+                return self._divide(node), False
             case "min" | "max":
                 return self._call(f"s{op}", [args[0], args[1]]), False
             case "card":
@@ -189,6 +191,16 @@ class Writer:
         kind = self.lanes.number
         listed = ", ".join(f"{kind} {self.number(arg)}" for arg in args)
         return self.let(f"call {kind} @llvm.{intrinsic}.{self.lanes.suffix}({listed})")
+
+    def _divide(self, node: DagNode) -> str:
+        """Divide a number that is not negative; what is below twice the divisor needs no division."""
+        kind, (a, b) = self.lanes.number, (self.number(arg) for arg in node.args)
+        if node.op == "mod" and node.args[0].hi < 2 * node.args[1].lo:
+            below = self.let(f"icmp ult {kind} {a}, {b}")
+            less = self.let(f"sub {kind} {a}, {b}")
+            return self.let(f"select {self.lanes.flag} {below}, {kind} {a}, {kind} {less}")
+        word = "udiv" if node.op == "div" else "urem"
+        return self.let(f"{word} {kind} {a}, {b}")
 
     def _compare(self, node: DagNode) -> str:
         a, b = node.args

@@ -44,6 +44,10 @@ def _apply(node: DagNode, args: list[Ints]) -> Ints:
             result = a + b
         case "sub":
             result = a - b
+        case "div":
+            result = a // b
+        case "mod":
+            result = a % b
         case "min":
             result = np.minimum(a, b)
         case "max":

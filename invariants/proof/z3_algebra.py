@@ -93,6 +93,12 @@ class Z3Algebra(FlagsAlgebra[Any]):
     def SUB(self, a: Any, b: Any) -> Any:
         return self.term(a) - self.term(b)
 
+    def DIV(self, a: Any, b: Any) -> Any:
+        return self.term(a) / self.term(b)
+
+    def MOD(self, a: Any, b: Any) -> Any:
+        return self.term(a) % self.term(b)
+
     def term(self, x: Any) -> Any:
         if isinstance(x, Size):
             x = x.number()

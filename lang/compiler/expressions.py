@@ -33,6 +33,7 @@ from elrcheck.lang.expr import (
     MemberExpr,
     NoneLiteral,
     Not,
+    Operator,
     Order,
     Prefix,
     SequenceGet,
@@ -50,6 +51,7 @@ from elrcheck.lang.types import INT, NONE, Ty, is_finite, is_number, record_fiel
 
 T = TypeVar("T")
 ORDERS: dict[str, Order] = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
+OPERATORS: dict[str, Operator] = {"Add": "add", "Sub": "sub", "FloorDiv": "div", "Mod": "mod"}
 SET_OPERATORS: dict[str, SetOperator] = {"BitOr": "union", "BitAnd": "inter", "Sub": "diff"}
 # Kind of Python expression that the language does not have -> its name, and what to write instead.
 FOREIGN = {
@@ -86,8 +88,12 @@ class Expressions(Calls):
                 return Junction("and" if isinstance(node.op, ast.And) else "or", parts)
             case ast.UnaryOp(op=ast.Not()):
                 return Not(self.boolean(node.operand, env))
+            case ast.UnaryOp(op=ast.USub()):
+                number = self.number(node.operand, env)
+                negative = isinstance(number, Constant) and Constant(INT, -number.value)
+                return negative or Arithmetic("sub", Constant(INT, 0), number)
             case ast.UnaryOp():
-                self.source.error(node, "the only unary operator of the language is 'not'")
+                self.source.error(node, "the unary operators of the language are 'not' and '-'")
             case ast.BinOp():
                 return self._binary(node, env)
             case ast.IfExp():
@@ -271,9 +277,16 @@ class Expressions(Calls):
             if operator in SET_OPERATORS:
                 left, right = self.alike(left, right, node)
                 return SetOperation(left.ty, SET_OPERATORS[operator], left, right)
-        if is_number(left.ty.present) and is_number(right.ty.present) and operator in ("Add", "Sub"):
-            a, b = self.number(node.left, env), self.number(node.right, env)
-            return Arithmetic("add" if operator == "Add" else "sub", a, b)
+        if is_number(left.ty.present) and is_number(right.ty.present) and operator in OPERATORS:
+            if operator in ("FloorDiv", "Mod"):
+                self._divisor(right, node.right)
+            return Arithmetic(OPERATORS[operator], self.number(node.left, env), self.number(node.right, env))
         hint = ": write {x} for a one-element set" if "set" in (left.ty.kind, right.ty.kind) else ""
-        operators = "numbers have + and -, sets | & and -, sequences + (one element at the end)"
+        operators = "numbers have +, -, // and %, sets | & and -, sequences + (one element at the end)"
         self.source.error(node, f"{operator} cannot combine {left.ty} and {right.ty}{hint}", operators)
+
+    def _divisor(self, e: Expression, node: ast.AST) -> None:
+        """Require that a divisor is positive in every state: the solver then knows what a division means."""
+        if not (isinstance(e, ConfigField) or (isinstance(e, Constant) and e.value > 0)):
+            message = "a divisor is a positive number or a field of the configuration"
+            self.source.error(node, message, "write n % 3, n // c.slots; of several divisors, choose one with if")

@@ -10,7 +10,8 @@ Term = DagNode | int
 WIDEST_FLAT_AND = 12
 ARITY = {
     **dict.fromkeys(("not", "card", "shl1"), range(1, 2)),
-    **dict.fromkeys(("add", "sub", "min", "max", "band", "bor", "andnot", "lt", "eq", "bit"), range(2, 3)),
+    **dict.fromkeys(("add", "sub", "div", "mod", "min", "max"), range(2, 3)),
+    **dict.fromkeys(("band", "bor", "andnot", "lt", "eq", "bit"), range(2, 3)),
     "ite": range(3, 4),
     "and": range(2, LIMIT),
 }
@@ -80,7 +81,8 @@ class NodeArena:
             return self.const(lo)
         if op == "var" and lo < hi and not args:
             return self.var(leaf, lo, hi)
-        if op not in ARITY or len(args) not in ARITY[op] or lo >= hi:
+        divides = op in ("div", "mod")
+        if op not in ARITY or len(args) not in ARITY[op] or lo >= hi or (divides and args[1].lo < 1):
             raise ValueError(f"{op!r} with {len(args)} operands in {lo}..{hi} is no node")
         return self._make(op, args, lo, hi)
 

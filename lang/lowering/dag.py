@@ -7,9 +7,11 @@ profits: guards that are the same object share a branch in the kernel, a guard t
 removes its action instance, and a value whose interval fits its leaf needs no overflow check.
 
 Normal forms (few, so that equal meanings meet):
-* the stored operations are const, var, add, sub, min, max, band, bor, andnot, lt, eq, not, and, ite,
-  card, shl1, bit. The others are written with them: a <= b is not (b < a), a or b is
+* the stored operations are const, var, add, sub, div, mod, min, max, band, bor, andnot, lt, eq, not, and,
+  ite, card, shl1, bit. The others are written with them: a <= b is not (b < a), a or b is
   not (not a and not b), x > 3 is not (x < 4), x - 3 is x + (-3);
+* what div and mod divide is not negative, and their divisor is a constant: x // 3 is (x + 6) // 3 - 2
+  where x is in -6..9;
 * an operand order is by id, constants last;
 * `x < k` at the edge of x's interval becomes an equality, a 0/1 value compared with a constant
   becomes itself or its negation, and comparisons move through `+ constant` and through choices with
@@ -26,6 +28,8 @@ Worked example: with x in 0..7, `bor(x, 4)` has bit 2, so `bit(bor(x, 4), 2)` is
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from elrcheck.lang.lowering.arena import NodeArena, Term
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone, evaluate, evaluate_all
@@ -63,6 +67,42 @@ class Dag(NodeArena):
         if y.op == "add" and y.args[1].is_const:
             return self.add(self.sub(x, y.args[0]), -y.args[1].lo)
         return self._make("sub", (x, y), x.lo - y.hi, x.hi - y.lo)
+
+    def div(self, a: Term, b: Term) -> DagNode:
+        """The quotient, rounded down; a divisor below 1, which no configuration that is searched has, counts as 1."""
+        x, y = self._term(a), self._term(b)
+        if not y.is_const:
+            return self._divided_by_any(self.div, x, y)
+        k = max(1, y.lo)
+        first, last = x.lo // k, x.hi // k
+        if k == 1:
+            return x
+        if last <= first + 1:
+            return self.ite(self.lt(x, last * k), first, last)
+        if x.lo < 0:
+            return self.add(self.div(self.sub(x, first * k), k), first)
+        return self._make("div", (x, self.const(k)), first, last)
+
+    def mod(self, a: Term, b: Term) -> DagNode:
+        """What a division leaves, from 0 to the divisor - 1; see `div`."""
+        x, y = self._term(a), self._term(b)
+        if not y.is_const:
+            return self._divided_by_any(self.mod, x, y)
+        k = max(1, y.lo)
+        first, last = x.lo // k, x.hi // k
+        if k == 1:
+            return self.zero
+        if first == last or first < 0:
+            rest = self.sub(x, first * k)
+            return rest if first == last else self.mod(rest, k)
+        return self._make("mod", (x, self.const(k)), 0, k - 1)
+
+    def _divided_by_any(self, divide: Callable[[Term, Term], DagNode], x: DagNode, y: DagNode) -> DagNode:
+        """A division by a number that stays open: a choice between its values."""
+        *others, result = (divide(x, k) for k in range(y.lo, y.hi + 1))
+        for k, quotient in reversed(list(enumerate(others, start=y.lo))):
+            result = self.ite(self.eq(y, k), quotient, result)
+        return result
 
     def min(self, a: Term, b: Term) -> DagNode:
         x, y = self._ordered(self._term(a), self._term(b))

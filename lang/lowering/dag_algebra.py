@@ -61,6 +61,12 @@ class DagAlgebra(FlagsAlgebra[DagNode]):
     def SUB(self, a: Term, b: Term) -> Term:
         return self._number(self.dag.sub(a, b))
 
+    def DIV(self, a: Term, b: Term) -> Term:
+        return self._number(self.dag.div(a, b))
+
+    def MOD(self, a: Term, b: Term) -> Term:
+        return self._number(self.dag.mod(a, b))
+
     def s_const(self, members: Iterable[int], size: int) -> Any:
         return super().s_const(members, size) if size > PACKED else sum(1 << i for i in set(members))
 

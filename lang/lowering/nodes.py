@@ -67,6 +67,10 @@ def apply(op: str, args: Sequence[int]) -> int:
             return args[0] + args[1]
         case "sub":
             return args[0] - args[1]
+        case "div":
+            return args[0] // args[1]
+        case "mod":
+            return args[0] % args[1]
         case "min":
             return min(args)
         case "max":

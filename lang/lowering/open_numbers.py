@@ -154,6 +154,12 @@ class _Number:
 
     __rmul__ = __mul__
 
+    def __floordiv__(self, other: int | _Number) -> _Number:
+        return self._computed("div", self.term, _term(other))
+
+    def __mod__(self, other: int | _Number) -> _Number:
+        return self._computed("mod", self.term, _term(other))
+
     def __lt__(self, other: object) -> Any:
         return self._compared("lt", other)
 

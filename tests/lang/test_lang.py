@@ -13,9 +13,10 @@ from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
-from elrcheck.lang.expr import Constant, Expr, WholeConfig
+from elrcheck.lang.expr import Constant, WholeConfig
 from elrcheck.lang.load import instances, load
 from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.node import Expr
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL, CONFIG
@@ -61,7 +62,7 @@ REFUSED = {
     "key": ("return min((b for b in s.order), default=0, key=len) == 0", "no key="),
     "too few": ("return put(s.items, 1) == s.items", "write put(vector, index, value)"),
     "two for implies": ("return implies(True)", "write implies(premise, conclusion)"),
-    "times": ("return s.item.n * 2 == 2", "numbers have + and -"),
+    "times": ("return s.item.n * 2 == 2", "numbers have +, -, // and %"),
     "raise": ("raise ValueError", "refused by require(condition, name)"),
     "bare return": ("return", "return without a value"),
 }

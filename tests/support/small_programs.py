@@ -17,6 +17,7 @@ State = tuple[int, ...]
 
 LEAVES = (Leaf("flag", 0, 1), Leaf("small", 0, 5), Leaf("maybe", -1, 3), Leaf("mask", 0, 31), Leaf("other", 0, 31))
 Recipe = tuple[Any, ...]
+DIVISORS = tuple(("const", k) for k in range(1, 6))
 
 
 def _grow(inner: Callable[[str], st.SearchStrategy[Recipe]], kind: str) -> st.SearchStrategy[Recipe]:
@@ -24,6 +25,7 @@ def _grow(inner: Callable[[str], st.SearchStrategy[Recipe]], kind: str) -> st.Se
     choices: dict[str, list[st.SearchStrategy[Recipe]]] = {
         "number": [
             st.tuples(st.sampled_from(["add", "sub", "min", "max"]), number, number),
+            st.tuples(st.sampled_from(["div", "mod"]), number, st.sampled_from([*DIVISORS, ("var", 1)])),
             st.tuples(st.just("ite"), flag, number, number),
             st.tuples(st.just("card"), mask),
             flag,
@@ -76,6 +78,8 @@ def to_node(dag: Dag, recipe: Recipe) -> DagNode:
 MEANING: dict[str, Callable[..., int]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
+    "div": lambda a, b: a // max(1, b),
+    "mod": lambda a, b: a % max(1, b),
     "min": min,
     "max": max,
     "ite": lambda c, a, b: a if c else b,

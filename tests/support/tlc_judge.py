@@ -13,7 +13,6 @@ from typing import Any
 
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
-from elrcheck.model.config import Config
 from elrcheck.tla_export.reading.values import show
 from elrcheck.tla_export.spec import spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
@@ -43,11 +42,11 @@ class Texts:
         return [f"{name} == {text}" for text, name in self.names.items()]
 
 
-def generated(model: Model, config: Config, folder: Path, lines: Sequence[str]) -> int:
+def generated(model: Model, config: Any, folder: Path, lines: Sequence[str]) -> int:
     """Run TLC on a module that extends the exported one; how many states it generated."""
     spec = spec_text(model, config, "Exported")
     (folder / "Exported.tla").write_text(spec.tla)
-    text = ["---- MODULE Judge ----", "EXTENDS Exported, TLC", "VARIABLE at", *lines, "===="]
+    text = ["---- MODULE Judge ----", "EXTENDS Exported, TLC", "VARIABLE judge_at", *lines, "===="]
     (folder / "Judge.tla").write_text("\n".join(text) + "\n")
     (folder / "Judge.cfg").write_text(spec.constants + "INIT JudgeInit\nNEXT JudgeNext\n")
     options = TlcOptions(heap="3g", deadlock=False, brief=True)
@@ -78,8 +77,21 @@ def assert_tlc_agrees(sample: FeatureSample, folder: Path) -> None:
         for i, ((s, t), (_, steps)) in enumerate(zip(pairs, cases, strict=True))
     ]
     ours = [[sample.judged(fn, s, t) if fn.is_step else sample.judged(fn, s) for fn in every] for s, t in pairs]
-    names = list(sample.model.state_fields)
-    texts = Texts(sample.model)
+    assert_tlc_judges(sample.model, sample.config, folder, cases, pairs, ours)
+
+
+def assert_tlc_judges(
+    model: Model,
+    config: Any,
+    folder: Path,
+    cases: Sequence[tuple[Any, Steps]],
+    pairs: Sequence[tuple[Any, Any]],
+    ours: Sequence[Sequence[bool | None]],
+) -> None:
+    """Of each state: all its successors, and all properties of the pair with another state; None is not judged."""
+    every = (*model.always, *model.sometimes)
+    names = list(model.state_fields)
+    texts = Texts(model)
     given = [texts.of(s) for s, _ in pairs]
     later = [texts.of(t) for _, t in pairs]
     after = ["{" + ", ".join(texts.of(t) for t in set(steps.values())) + "}" for _, steps in cases]
@@ -90,17 +102,18 @@ def assert_tlc_agrees(sample: FeatureSample, folder: Path) -> None:
         f"After == {sequence(after)}",
         f"Ours == {sequence(sequence([shown(v) for v in row]) for row in ours)}",
         f"Skip == {sequence(sequence([shown(v is None) for v in row]) for row in ours)}",
-        f"JudgeInit == at \\in 1..{len(cases)}",
-        *(f"    /\\ {n} = From[at].{n}" for n in names),
-        "Step == at > 0 /\\ at' = -at /\\ Next",
-        "    /\\ Assert([" + ", ".join(f"{n} |-> {n}'" for n in names) + "] \\in After[at], at)",
-        "Pair == at > 0 /\\ at' = -at",
-        *(f"    /\\ {n}' = Later[at].{n}" for n in names),
+        f"JudgeInit == judge_at \\in 1..{len(cases)}",
+        *(f"    /\\ {n} = From[judge_at].{n}" for n in names),
+        "Step == judge_at > 0 /\\ judge_at' = -judge_at /\\ Next",
+        "    /\\ Assert([" + ", ".join(f"{n} |-> {n}'" for n in names) + "] \\in After[judge_at], judge_at)",
+        "Pair == judge_at > 0 /\\ judge_at' = -judge_at",
+        *(f"    /\\ {n}' = Later[judge_at].{n}" for n in names),
         *(
-            f'    /\\ Assert(Skip[at][{i}] \\/ {fn.name} = Ours[at][{i}], <<"differs", "{fn.name}", at>>)'
+            f'    /\\ Assert(Skip[judge_at][{i}] \\/ {fn.name} = Ours[judge_at][{i}], <<"{fn.name}", judge_at>>)'
             for i, fn in enumerate(every, start=1)
         ),
         "JudgeNext == Step \\/ Pair",
     ]
     steps = sum(len(steps) for _, steps in cases)
-    assert generated(sample.model, sample.config, folder, lines) == 2 * len(cases) + steps
+    count = generated(model, config, folder, lines)
+    assert count == 2 * len(cases) + steps, (count, len(cases), steps)

@@ -10,14 +10,16 @@ import pytest
 
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.lang.expr import Constant, Expr, NamedConjunction
+from elrcheck.lang.expr import Constant, NamedConjunction
 from elrcheck.lang.load import Model, load
+from elrcheck.lang.node import Expr
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL
 from elrcheck.model.choices import CleanCheck
 from elrcheck.model.config import Config
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
+from elrcheck.tla_export.printed import PrintScope
+from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.spec import Spec, spec_text
 from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
 from support import tiny_model
