@@ -32,7 +32,8 @@ from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import record_fields, type_of
 from elrcheck.tla_export.names import Names
-from elrcheck.tla_export.printer import ExpressionPrinter, PrintScope
+from elrcheck.tla_export.printed import PrintScope
+from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.spec import constant_name, spec_text
 from elrcheck.tla_export.type_sets import records_of, type_set
 from support.places import ROOT
