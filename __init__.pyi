@@ -88,6 +88,7 @@ def check(
     settings: Settings | None = None,
     *,
     model: Place | None = None,
+    patch: Place | None = None,
     properties: Words = (),
     workers: int | None = None,
     max_depth: int | None = None,
@@ -111,6 +112,7 @@ def check(
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
     model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
@@ -156,6 +158,7 @@ def prove(
     settings: Settings | None = None,
     *,
     model: Place | None = None,
+    patch: Place | None = None,
     properties: Words = (),
     workers: int | None = None,
     timeout: float | None = None,
@@ -173,6 +176,7 @@ def prove(
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
     model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
@@ -257,6 +261,7 @@ def simulate(
     settings: Settings | None = None,
     *,
     model: Place | None = None,
+    patch: Place | None = None,
     properties: Words = (),
     seed: int | None = None,
     walks: int | None = None,
@@ -274,6 +279,7 @@ def simulate(
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
     model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     seed: Random seed; by default a fresh one, which the report prints.
     walks: Number of walks; by default 100000, or as many as `time_budget` allows.
@@ -294,6 +300,7 @@ def sweep(
     *,
     grid: Place | None = None,
     model: Place | None = None,
+    patch: Place | None = None,
     properties: Words = (),
     max_depth: int | None = None,
     max_states: int | None = None,
@@ -317,6 +324,7 @@ def sweep(
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
     model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.

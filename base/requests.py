@@ -57,6 +57,32 @@ ModelFile: TypeAlias = Annotated[
 ]
 
 
+PatchFile: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Unified diff to apply to a copy of the model, which is then used instead.",
+        metavar="FILE.diff",
+        kind="path",
+        group="Model",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PatchedModel:
+    """A model with a unified diff applied to its source. base: its file; None for that of a command without one."""
+
+    patch: Path
+    base: Path | None = None
+
+    def __str__(self) -> str:
+        return f"{self.base} with {self.patch}" if self.base else str(self.patch)
+
+
+ModelSource: TypeAlias = Path | PatchedModel | None
+"""What names a model: a file or folder of the user, one with a diff applied, or nothing."""
+
+
 @dataclass(frozen=True)
 class Selection:
     """The model to check: a variant in a scope, with changes."""
@@ -95,6 +121,11 @@ class Selection:
         ),
     ] = ()
     model: ModelFile = None
+    patch: PatchFile = None
+
+    @property
+    def source(self) -> ModelSource:
+        return self.model if self.patch is None else PatchedModel(self.patch, self.model)
 
 
 KafkaSelection: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, fields
-from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import ModelSource
 from elrcheck.catalogue.model_entries import Entry, action_entries
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.ir import Fn
@@ -18,7 +18,7 @@ KINDS = ("variants", "scopes", "properties", "witnesses", "lemmas", "actions", "
 """What every model has; the other kinds are about Kafka's partition."""
 
 
-def file_entries(file: Path, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
+def file_entries(file: ModelSource, kind: str, predicates: Callable[[Any], list[Entry]]) -> list[Entry]:
     """Return the entries of one kind; UsageFault for a kind that only Kafka's partition has.
 
     predicates: makes the entries of properties.

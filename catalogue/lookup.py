@@ -15,12 +15,12 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elrcheck.base.common_options import KINDS
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
+from elrcheck.base.requests import ModelSource
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
 from elrcheck.catalogue.file_entries import file_entries
 from elrcheck.catalogue.glossary import term, term_entries
@@ -59,32 +59,32 @@ MOST_PLACES = 12
 _BRIEF = ("id", "name", "summary", "compared")
 
 
-def entries(kind: str, file: Path | None = None) -> list[Entry]:
-    """Return the members of one kind, with a short summary each. file: that of another model than Kafka's partition."""
-    full = full_entries(kind) if file is None else file_entries(file, kind, _predicates)
+def entries(kind: str, model: ModelSource = None) -> list[Entry]:
+    """Return the members of one kind, with a short summary each. model: another one than Kafka's partition."""
+    full = full_entries(kind) if model is None else file_entries(model, kind, _predicates)
     return [{key: entry[key] for key in _BRIEF if key in entry} for entry in full]
 
 
-def find(name: str, kind: str | None = None, file: Path | None = None) -> Entry:
-    """Return the full entry with this name or id; `kind` chooses where several match. file: see `entries`."""
-    if file is not None:
-        return _find_in_file(file, name, kind)
-    model = functools.cache(_load)
+def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry:
+    """Return the full entry with this name or id; `kind` chooses where several match. model: see `entries`."""
+    if model is not None:
+        return _find_in_file(model, name, kind)
+    load = functools.cache(_load)
     few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
-    entry = _entry_of(name, {k: _members(k, model, name) for k in few})
+    entry = _entry_of(name, {k: _members(k, load, name) for k in few})
     if entry is not None:
         return entry
     kinds = tuple(k for k in KINDS if kind in (None, k) and k != WORDS)
-    entry = _entry_of(name, {k: _members(k, model, name) for k in kinds})
+    entry = _entry_of(name, {k: _members(k, load, name) for k in kinds})
     if entry is None and kind in (None, WORDS) and (row := term(name)) is not None:
         return {"list": WORDS, **row}
     if entry is None:
-        members = {k: _members(k, model) for k in kinds}
+        members = {k: _members(k, load) for k in kinds}
         raise UsageFault("unknown-name", f"there is no `{name}`", help=_help(name, members))
     return entry
 
 
-def _find_in_file(file: Path, name: str, kind: str | None) -> Entry:
+def _find_in_file(file: ModelSource, name: str, kind: str | None) -> Entry:
     members = {k: file_entries(file, k, _predicates) for k in FILE_KINDS if kind in (None, k)}
     entry = _entry_of(name, members)
     if entry is None:

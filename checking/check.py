@@ -155,6 +155,7 @@ def check_selected(
         ),
         kept=outcome.kept,
         model=selected.model,
+        patch=selected.patch,
     )
 
 

@@ -25,6 +25,6 @@ def export_spec(selection: Selection, out: Path) -> tuple[Path, ...]:
 def export_trace(path: Path | None, repro: str | None, selection: Selection, form: str, out: Path) -> tuple[Path, ...]:
     """Write a trace in another notation, and return the paths written, the one to start TLC on first."""
     if path is not None:
-        return export_loaded(load_trace(path, selection.model), form, out)
+        return export_loaded(load_trace(path, selection), form, out)
     followed = of_repro(repro or "", selection)
     return export_loaded(Loaded(followed.model, followed.config, followed.followed), form, out)

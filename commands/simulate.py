@@ -88,6 +88,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         actions=_actions(model, lowered, result),
         run_dir=None if folder is None else str(folder),
         model=selected.model,
+        patch=selected.patch,
     )
 
 

@@ -46,7 +46,7 @@ def _confirm_all(paths: list[Path], request: TlcRequest, tools: tlc.TlcTools, pr
     """Check one witness after the other; stop at the first that TLC does not confirm, and report it."""
     seconds, lines = 0.0, []
     for number, path in enumerate(paths, start=1):
-        loaded = load_trace(path, request.selection.model)
+        loaded = load_trace(path, request.selection)
         progress.stage(f"[{number}/{len(paths)}] TLC checks the trace of {loaded.behaviour.origin.property}")
         witness, judged = _judge(loaded, request, tools)
         seconds += judged.run.seconds

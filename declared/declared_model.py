@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, ModelSource, PatchedModel
 from elrcheck.base.typed.configuration import config_fields, find_scope, load_scope, scope_names
 from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_of
+from elrcheck.declared.patched import patched_file
 from elrcheck.lang.algebra import PACKED
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.load import DEFAULT, Model, Settings
@@ -112,10 +113,16 @@ class DeclaredModel(ABC):
         return None
 
 
-def declared(file: Path | None) -> DeclaredModel:
-    """Return the model in a file or folder, by default that of DEFAULT_MODEL; UsageFault for a file without one."""
-    if file is not None:
-        return ModelInFile(file)
+def declared(source: ModelSource) -> DeclaredModel:
+    """Return the model of a source, by default that of DEFAULT_MODEL.
+
+    Raise UsageFault for a file that declares none, or a diff that does not fit.
+    """
+    if isinstance(source, PatchedModel):
+        texts = declared(None).source_texts() if source.base is None else source_texts(source.base)
+        return ModelInFile(patched_file(source, texts))
+    if source is not None:
+        return ModelInFile(source)
     model: DeclaredModel = importlib.import_module(DEFAULT_MODEL).MODEL
     return model
 

@@ -21,12 +21,12 @@ class Effective(Record, frozen=True):
 def effective(selection: Selection) -> tuple[Effective, ...]:
     """Return the fields in the model's order; raise UsageFault for selections that `check` refuses."""
     selected = resolve(selection)
-    model = declared(selection.model)
+    model = declared(selection.source)
     scope, variant = model.scope(selection.scope), model.variant(selection.variant)
     layers = (
         ("--set", selected.overrides),
         (f"scope {scope.name}", scope.values),
-        (f"variant {selection.variant if selection.model is None else variant.name}", variant.values),
+        (f"variant {selection.variant if selection.source is None else variant.name}", variant.values),
     )
     return tuple(
         Effective(name, value, next((source for source, layer in layers if name in layer), "default"))

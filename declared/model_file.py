@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import importlib.util
 import linecache
 import sys
@@ -20,7 +21,8 @@ from elrcheck.lang.types import Ty, sorts_in, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
-"""How the modules of such files are named in this process, so that no installed module is shadowed."""
+"""How the modules of such files are named in this process, so that none is shadowed, nor that of another file."""
+EXPECTED = "--model takes a Python file, or a folder with one"
 LIMIT = 2**20
 """The most bytes of one source file."""
 KINDS = ("action", "init", "bound", "always", "sometimes", "leads_to", "lemma")
@@ -61,6 +63,8 @@ def source_texts(file: Path) -> dict[str, str]:
     """Return the source files of a model, and its TOML files, by path."""
     folder, more = (file, sorted(file.rglob("*.toml"))) if file.is_dir() else (file.parent, [])
     named = [*sources_of(file), *more]
+    if not named:
+        raise UsageFault(CODE, f"there is no file {file}", help=EXPECTED)
     return {source.relative_to(folder).as_posix(): read_text(source, Codes(CODE), LIMIT) for source in named}
 
 
@@ -100,8 +104,8 @@ def folders_of_models() -> tuple[Path, ...]:
 def _run(file: Path) -> ModuleType:
     source = (file / "__init__.py" if file.is_dir() else file).resolve()
     if not source.is_file():
-        raise UsageFault(CODE, f"there is no file {source}", help="--model takes a Python file, or a folder with one")
-    name = PREFIX + file.stem.replace("-", "_")
+        raise UsageFault(CODE, f"there is no file {source}", help=EXPECTED)
+    name = f"{PREFIX}{file.stem.replace('-', '_')}_{hashlib.sha256(str(source).encode()).hexdigest()[:8]}"
     folders = [str(source.parent)] if file.is_dir() else None
     spec = importlib.util.spec_from_file_location(name, source, submodule_search_locations=folders)
     if spec is None or spec.loader is None:

@@ -5,34 +5,41 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
-from elrcheck.base.requests import Selection
+from elrcheck.base.requests import ModelSource, PatchedModel, Selection
 from elrcheck.base.typed.configuration import build_config, parse_overrides
 from elrcheck.declared.declared_model import DeclaredModel, declared
+from elrcheck.declared.patched import patch_applied
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.results.any_report import PatchApplied
 
 
 @dataclass(frozen=True)
 class Selected:
     """A resolved selection. overrides: the values given by `--set`, typed.
 
-    config: that of the model. file: of the model, if the user names one.
+    config: that of the model. file: what names the model, if the user does.
     """
 
     variant: str
     scope: str
     config: Any
     overrides: dict[str, object]
-    file: Path | None = None
+    file: ModelSource = None
 
     @property
     def model(self) -> str | None:
         """The file of the model as reports name it; None for the model of a command that names none."""
-        return None if self.file is None else str(self.file)
+        base = self.file.base if isinstance(self.file, PatchedModel) else self.file
+        return None if base is None else str(base)
+
+    @property
+    def patch(self) -> PatchApplied | None:
+        """The diff that is applied to the model."""
+        return patch_applied(self.file)
 
     @property
     def declared(self) -> DeclaredModel:
@@ -57,12 +64,12 @@ class Selected:
 
 def resolve(selection: Selection) -> Selected:
     """Resolve a selection: the variant's settings, overridden by the scope's, then by `--set`."""
-    model = declared(selection.model)
+    model = declared(selection.source)
     variant, scope = model.variant(selection.variant), model.scope(selection.scope)
     overrides = parse_overrides(model.config, selection.overrides)
     config: Any = build_config(model.config, variant.values, scope.values, overrides)
     model.demand_possible(config)
-    return Selected(variant.name, scope.name, config, overrides, selection.model)
+    return Selected(variant.name, scope.name, config, overrides, selection.source)
 
 
 def select_properties(model: Model, words: Sequence[str], liveness: bool = False) -> tuple[Fn, ...]:

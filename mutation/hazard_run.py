@@ -45,8 +45,8 @@ from elrcheck.traces.replay import Replayed, replay_finding
 def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
     """Run the selected hazards and guards and return the report; raise UsageFault for unknown names."""
     started = time.perf_counter()
-    model = declared(request.selection.model).whole()
-    if request.selection.model is not None and (request.hazards is not None or request.proof):
+    model = declared(request.selection.source).whole()
+    if request.selection.source is not None and (request.hazards is not None or request.proof):
         message = "hazards are about Kafka's partition"
         raise UsageFault("usage-option", message, help="give --guards, which removes the guards of any model")
     reject_file(request.run_dir)

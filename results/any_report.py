@@ -21,6 +21,13 @@ EXIT_CODES: Mapping[str, ExitCode] = {
 """The exit code that follows from a verdict, the same for every command."""
 
 
+class PatchApplied(Record, frozen=True):
+    """A unified diff that was applied to the model before it was read. digest: SHA-256 of the diff."""
+
+    file: str
+    digest: str
+
+
 class Report(Record, frozen=True, tag_field="schema"):
     """The result of a command, as a JSON document has it. The tag of a class is the name of its schema."""
 

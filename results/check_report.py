@@ -17,7 +17,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.requests import CheckFailOn
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar, TraceView
 
@@ -193,6 +193,8 @@ class CheckReport(Report, frozen=True, tag="elrcheck.report/1"):
     search."""
     model: str | None = None
     """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.trace_view import Scalar, TraceView
 
 SimulationVerdict: TypeAlias = Literal["violated", "inconclusive"]
@@ -105,3 +105,5 @@ class SimulationReport(Report, frozen=True, tag="elrcheck.simulation/1"):
     """Where traces are stored; null when nothing was stored."""
     model: str | None = None
     """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""

@@ -76,12 +76,12 @@ def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------ reading
 
 
-def load_trace(path: Path, file: Path | None = None) -> Loaded[Label]:
+def load_trace(path: Path, model: Selection | None = None) -> Loaded[Label]:
     """Load a stored trace, or the first one of a run folder; raise UsageFault if it is invalid.
 
-    file: that of the model, if it is not Kafka's partition; a trace cannot name one, because a model runs as Python.
+    model: a selection that names another one than Kafka's partition; a trace cannot, because a model runs as Python.
     """
-    named = NamedSelection(Selection(model=file))
+    named = NamedSelection(Selection() if model is None else Selection(model=model.model, patch=model.patch))
     return loaded_trace(read_json(stored_traces(path)[0], CODES), named)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
 
@@ -25,11 +25,12 @@ class NamedSelection:
 
     def over(self, recorded: Selection) -> Selection:
         """Return the file's selection with explicit options applied; --set adds to the file's overrides."""
-        return Selection(
-            self.selection.variant if "variant" in self.named or not recorded.variant else recorded.variant,
-            self.selection.scope if "scope" in self.named or not recorded.scope else recorded.scope,
-            (*recorded.overrides, *self.selection.overrides),
-            self.selection.model,
+        own = self.selection
+        return replace(
+            own,
+            variant=own.variant if "variant" in self.named or not recorded.variant else recorded.variant,
+            scope=own.scope if "scope" in self.named or not recorded.scope else recorded.scope,
+            overrides=(*recorded.overrides, *own.overrides),
         )
 
 

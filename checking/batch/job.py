@@ -58,11 +58,11 @@ class Job(Record, frozen=True):
 
     def selected(self) -> Selected:
         """Return the configuration, without reading its scope again."""
-        kind = declared(self.selection.model).config
+        kind = declared(self.selection.source).config
         fields = config_fields(kind)
         config: Any = build_config(kind, {key: check_value(fields[key], v) for key, v in self.config.items()})
         overrides = parse_overrides(kind, self.selection.overrides)
-        return Selected(self.selection.variant, self.selection.scope, config, overrides, self.selection.model)
+        return Selected(self.selection.variant, self.selection.scope, config, overrides, self.selection.source)
 
 
 class JobAnswer(Record, frozen=True):

@@ -34,7 +34,7 @@ def share(jobs: Sequence[Job]) -> list[Job]:
     """Return the jobs in the same order; those that differ from another one in budgets only name their family."""
     if not jobs:
         return []
-    model = declared(jobs[0].selection.model)
+    model = declared(jobs[0].selection.source)
     numbers = budgets_of(model.whole()) | (MORE & config_fields(model.config).keys())
     groups: dict[str, list[Job]] = {}
     for job in jobs:
@@ -94,7 +94,7 @@ def _make_family(job: Job, sharing: Sharing) -> KernelFamily | None:
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.family import KernelFamily
 
-    model = declared(job.selection.model).whole()
+    model = declared(job.selection.source).whole()
     chosen = select_properties(model, job.properties)
     if any(fn.kind == "leads_to" for fn in chosen):
         return None

@@ -25,7 +25,7 @@ from msgspec import field, structs
 from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write, sync_folder, write_file
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import EnvironmentFault, UsageFault
-from elrcheck.base.requests import CheckRequest, Fingerprint, Selection
+from elrcheck.base.requests import CheckRequest, Fingerprint
 from elrcheck.base.roundtrip import Record, from_data, to_data
 from elrcheck.base.strict import Codes
 from elrcheck.base.typed.configuration import config_values
@@ -255,7 +255,8 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
     """Return the request with its open choices filled in from the run it resumes."""
     run = saved.identity
     if not request.selected:
-        request = replace(request, selection=Selection(run.variant, run.scope, run.overrides, request.selection.model))
+        recorded = replace(request.selection, variant=run.variant, scope=run.scope, overrides=run.overrides)
+        request = replace(request, selection=recorded)
     return replace(
         request,
         properties=request.properties or run.properties,

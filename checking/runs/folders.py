@@ -25,7 +25,8 @@ REPORT = "report.json"
 
 def run_folder(selected: Selected, *how: str | int) -> Path:
     """Return the folder named after what is explored and how: the same run always has the same folder."""
-    model = [] if selected.file is None else [str(selected.file.resolve())]
+    model = [] if selected.model is None else [str(Path(selected.model).resolve())]
+    model += [] if selected.patch is None else [selected.patch.digest]
     identity = json.dumps([*model, selected.variant, config_values(selected.config), *how], sort_keys=True)
     digest = hashlib.sha256(identity.encode()).hexdigest()[:10]
     stem = re.sub(r"[^\w.-]+", "_", Path(selected.scope).stem)[:60]  # the user's scope file may have any name

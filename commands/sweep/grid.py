@@ -25,7 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -140,7 +140,7 @@ def make_grid(base: Selection, sweeps: Sequence[str], file: Path | None) -> Swee
 
     Raises UsageFault for an invalid grid, NothingChecked if the model accepts none of its points.
     """
-    model = declared(base.model)
+    model = declared(base.source)
     _reject_bad_base(model, base)
     rules = _GridRules(model, _GridFile() if file is None else read_record(read_toml(file), _GridFile))
     axes = (*rules.axes, *(parse_axis(model, text) for text in sweeps))
@@ -194,7 +194,7 @@ def _point(model: DeclaredModel, number: int, base: Selection, values: Mapping[s
     pairs = [f"{key}={value}" for key, value in values.items() if key not in ("variant", "scope")]
     fixed = [pair for pair in base.overrides if pair.partition("=")[0].strip() not in values]
     variant, scope = values.get("variant", base.variant), values.get("scope", base.scope)
-    selection = Selection(variant, scope, (*fixed, *pairs), base.model)
+    selection = replace(base, variant=variant, scope=scope, overrides=(*fixed, *pairs))
     settings = {key: plain_value(model, key, value) for key, value in values.items()}
     try:
         selected = resolve(selection)

@@ -96,7 +96,7 @@ def describe(grid: SweepGrid, request: SweepRequest) -> SavedSweep:
         limits=SavedLimits(**asdict(request.limits)),
         stop_at_first=request.stop_at_first,
         large=request.large,
-        model=declared(request.selection.model).digest(),
+        model=declared(request.selection.source).digest(),
     )
 
 
@@ -115,14 +115,14 @@ def _saved_point(point: Point) -> SavedPoint:
     )
 
 
-def grid_of(saved: SavedSweep, file: Path | None) -> SweepGrid:
+def grid_of(saved: SavedSweep, model: Selection) -> SweepGrid:
     """Return the grid of a saved sweep. Raise UsageFault if a configuration changed (in a scope file).
 
-    file: that of the model, which a run folder never names.
+    model: a selection that names the model, which a run folder never does.
     """
     points = []
     for number, point in enumerate(saved.points, start=1):
-        selection = Selection(point.variant, point.scope, point.overrides, file)
+        selection = replace(model, variant=point.variant, scope=point.scope, overrides=point.overrides)
         selected = resolve(selection) if point.refused is None else None
         points.append(Point(number, selection, point.settings, selected, point.refused))
     return SweepGrid(saved.axes, saved.keys, tuple(points), saved.excluded)

@@ -19,7 +19,7 @@ from msgspec import structs
 from elrcheck.base.errors import ElrError, Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.progress import PointsDone, Progress
-from elrcheck.base.requests import SparkRequest, SweepRequest
+from elrcheck.base.requests import Selection, SparkRequest, SweepRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.runner.runner import InProcess, TaskCrew, run_tasks
@@ -35,6 +35,7 @@ from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.rows import row_of
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import select_properties
+from elrcheck.report.plain_words import of_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
 
 WORK = "work"
@@ -87,13 +88,13 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
         if not ledger.done:  # nothing to resume, such as when Spark did not start
             _forget(ledger)
         elif isinstance(fault, ElrError):
-            again = f"resume with `{again_with(ledger.folder, request.selection.model)}`"
+            again = f"resume with `{again_with(ledger.folder, request.selection)}`"
             fault.help = again if fault.help is None else f"{fault.help}; then {again}"
         raise
     finally:
         shutil.rmtree(work, ignore_errors=True)
     rows = in_order(row_of(point, ledger.done.get(point.number)) for point in grid.points)
-    stays, model = _folder_stays(ledger, grid), declared(request.selection.model)
+    stays, model = _folder_stays(ledger, grid), declared(request.selection.source)
     return SweepReport(
         verdict=verdict_of(rows),
         axes=tuple(
@@ -114,7 +115,7 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
 def _begin(request: SweepRequest) -> tuple[SweepRequest, SweepGrid, Ledger]:
     """Build the grid and create the folder of a new sweep."""
     grid = make_grid(request.selection, request.sweeps, request.grid)
-    select_properties(declared(request.selection.model).whole(), request.properties)
+    select_properties(declared(request.selection.source).whole(), request.properties)
     return request, grid, ledgers.create(request.run_dir, ledgers.describe(grid, request))
 
 
@@ -127,7 +128,7 @@ def _resume(request: SweepRequest, place: Path) -> tuple[SweepRequest, SweepGrid
         grid = make_grid(request.selection, request.sweeps, request.grid)
     else:
         request = ledgers.request_of(request, saved)
-        grid = ledgers.grid_of(saved, request.selection.model)
+        grid = ledgers.grid_of(saved, request.selection)
     ledgers.reject_other(saved, ledgers.describe(grid, request), place)
     ledger = Ledger(place, (point.number for point in grid.points))
     ledger.journal.read()
@@ -184,9 +185,10 @@ def _folder_stays(ledger: Ledger, grid: SweepGrid) -> bool:
     return False
 
 
-def again_with(folder: Path | str, model: Path | None) -> str:
+def again_with(folder: Path | str, selection: Selection) -> str:
     """Return the command that resumes a sweep; a run folder never names the model."""
-    return f"elrcheck sweep --resume {folder}" + (f" --model {model}" if model else "")
+    model, patch = (None if file is None else str(file) for file in (selection.model, selection.patch))
+    return of_model(f"elrcheck sweep --resume {folder}", model, patch)
 
 
 def _forget(ledger: Ledger) -> None:

@@ -56,8 +56,9 @@ def prove(
         return shell.run(lambda progress: run_prove(request, progress), output)
     from elrcheck.proving.prove_controller import run_controller
 
-    if request.selection.model is not None:
-        raise UsageFault("usage-controller", "--controller is about Kafka's controller", help="leave out --model")
+    if request.selection.source is not None:
+        help = "leave out --model and --patch"
+        raise UsageFault("usage-controller", "--controller is about Kafka's controller", help=help)
     reject_given(BY_INDUCTION, "a proof by induction, without --controller")
     if request.fresh:
         raise UsageFault("usage-controller", "--fresh does nothing with --controller", help="leave it out")

@@ -12,7 +12,7 @@ import click
 from elrcheck.base.common_options import KINDS, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
-from elrcheck.base.requests import ModelFile
+from elrcheck.base.requests import ModelFile, PatchFile, Selection
 from elrcheck.console.completion import script
 from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell
@@ -28,6 +28,7 @@ def list_(
         bool, Option("Of findings: what was shown in which release of Kafka, and how to repeat it.")
     ] = False,
     model: ModelFile = None,
+    patch: PatchFile = None,
     form: Form = "text",
 ) -> ExitCode:
     """List names of one kind with one-line summaries."""
@@ -36,7 +37,7 @@ def list_(
 
     if by_version:
         return _list_findings(shell, kind, form)
-    rows = entries(kind, model)
+    rows = entries(kind, Selection(model=model, patch=patch).source)
     if form == "json":
         shell.write_json(rows)
     else:
@@ -92,6 +93,7 @@ def show(
     kind: Annotated[str | None, Option("Look only here, when a name is ambiguous.", choices=KINDS)] = None,
     run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of a scenario's runs.")] = None,
     model: ModelFile = None,
+    patch: PatchFile = None,
     form: Form = "text",
 ) -> ExitCode:
     """Show everything known about one name.
@@ -101,7 +103,8 @@ def show(
     """
     from elrcheck.catalogue.lookup import find
 
-    entry = find(name, kind, model) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
+    source = Selection(model=model, patch=patch).source
+    entry = find(name, kind, source) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
         from elrcheck.commands.show_scenario import run_scenario
 

@@ -68,7 +68,7 @@ def sweep(shell: Shell, request: SweepRequest, output: Output, reduce: Reduce = 
         report = run_sweep(request, progress)
     code = shell.deliver(report, output, _render)
     if report.interrupted:
-        shell.note(f"interrupted; resume with `{again_with(str(report.run_dir), request.selection.model)}`")
+        shell.note(f"interrupted; resume with `{again_with(str(report.run_dir), request.selection)}`")
     return code
 
 

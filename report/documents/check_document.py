@@ -35,7 +35,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import broker_count, from_store, of_model, settings_of, several
+from elrcheck.report.plain_words import broker_count, from_store, of_model, patch_words, settings_of, several, source_of
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
@@ -93,7 +93,7 @@ def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int
     place = _place(violation, report)
     if place is not None:
         yield Labelled("trace", place)
-        yield Labelled("next", of_model(f"elrcheck explain {place}", report.model))
+        yield Labelled("next", of_model(f"elrcheck explain {place}", *source_of(report)))
     yield Line()
 
 
@@ -148,6 +148,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     for failure in report.failures:
         yield Headline("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
     yield Headline(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
+    yield Labelled("patch", patch_words(report.patch))
     if report.vacuous is not None:
         yield Headline("vacuous", report.vacuous)
     yield Labelled("violated", ", ".join(violated))
@@ -162,9 +163,9 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Labelled("run", report.run_dir)
     stored = [result.trace for result in report.properties if result.verdict == "reached" and result.trace]
     if stored and detail >= 0:
-        command = of_model(f"elrcheck trace show {report.run_dir}/{stored[0]}", report.model)
+        command = of_model(f"elrcheck trace show {report.run_dir}/{stored[0]}", *source_of(report))
         yield Labelled("reached", f"see `{command}`")
-    resumed = search.resumable and of_model(f"elrcheck check --resume {search.resumable}", report.model)
+    resumed = search.resumable and of_model(f"elrcheck check --resume {search.resumable}", *source_of(report))
     yield Labelled("resume", resumed)
 
 

@@ -17,7 +17,7 @@ from elrcheck.report.document import (
     grouped,
 )
 from elrcheck.report.documents.trace_document import trace_blocks
-from elrcheck.report.plain_words import of_model, settings_of, several
+from elrcheck.report.plain_words import of_model, settings_of, several, source_of
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 
 
@@ -49,7 +49,7 @@ def _violation(violation: SeenProperty, report: SimulationReport, detail: int) -
     if violation.trace is not None:
         place = f"{report.run_dir}/{violation.trace}" if report.run_dir else violation.trace
         yield Labelled("trace", place)
-        yield Labelled("next", of_model(f"elrcheck trace minimise {place}", report.model))
+        yield Labelled("next", of_model(f"elrcheck trace minimise {place}", *source_of(report)))
     yield Line()
 
 

@@ -1,0 +1,187 @@
+"""Applies a unified diff to texts, strictly: every line of context must stand where the diff says.
+
+No search for the place of a hunk, no fuzz: what a change was checked with is exactly what it says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from elrcheck.base.errors import UsageFault
+
+MAKE = "make it with `git diff` or `diff -ru OLD NEW`"
+NOWHERE = "/dev/null"
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_UNSUPPORTED = ("rename from ", "rename to ", "copy from ", "copy to ", "GIT binary patch", "Binary files ")
+_NO_NEWLINE = "\\"
+
+
+@dataclass(frozen=True)
+class _Hunk:
+    """One hunk. at: its line in the diff; first: the line of the file where it begins, from 1, or after which it
+    inserts if `old` is empty; old, new: the lines before and after, with their ends."""
+
+    at: int
+    first: int
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+
+
+@dataclass
+class _Change:
+    """The hunks of one file. at: line of the diff."""
+
+    at: int
+    old: str
+    new: str
+    hunks: list[_Hunk] = field(default_factory=list)
+
+
+def apply_diff(diff: str, name: str, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts, by path, with a unified diff applied; a text that it deletes is missing.
+
+    name: the file of the diff, for errors. Paths may have folders before those of the texts, such as `a/`. Raise
+    UsageFault, with the line of the diff, for a diff that is none, a path outside, or a line that does not match.
+    """
+    after = dict(texts)
+    changes = list(_DiffReader(diff, name).changes())
+    if not changes:
+        raise UsageFault("patch-not-diff", "no unified diff: there is no hunk in it", where=name, help=MAKE)
+    for change in changes:
+        place = f"{name}:{change.at}"
+        path = _path(change, texts, place)
+        if change.old == NOWHERE and path in after:
+            raise UsageFault("patch-mismatch", f"{path} exists already, and the diff makes it", where=place)
+        lines = _lines(after.get(path, ""))
+        changed = _applied(change, lines, path, name)
+        if change.new != NOWHERE:
+            after[path] = "".join(changed)
+        elif changed:
+            raise UsageFault("patch-mismatch", f"the diff deletes {path}, and does not have all of it", where=place)
+        else:
+            del after[path]
+    return after
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines with their ends; only a line feed ends one."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def _applied(change: _Change, lines: list[str], path: str, name: str) -> list[str]:
+    """Return the lines of a file after its hunks, which are in order and apart."""
+    changed: list[str] = []
+    reached = 0
+    for number, hunk in enumerate(change.hunks, start=1):
+        start = hunk.first - 1 if hunk.old else hunk.first
+        where, what = f"{name}:{hunk.at}", f"hunk {number} of {path}"
+        if start < reached:
+            raise UsageFault("patch-mismatch", f"{what} begins before the end of the one above", where=where)
+        for k, line in enumerate(hunk.old):
+            there = lines[start + k] if start + k < len(lines) else None
+            if there != line:
+                says = "the file ends before it" if there is None else f"the file has `{_quoted(there)}`"
+                message = f"{what} does not fit: line {start + k + 1} should be `{_quoted(line)}`, and {says}"
+                raise UsageFault("patch-mismatch", message, where=where, help=f"the diff is of another version: {MAKE}")
+        if start > len(lines):
+            raise UsageFault("patch-mismatch", f"{what} is below the end of the file", where=where)
+        changed += lines[reached:start]
+        changed += hunk.new
+        reached = start + len(hunk.old)
+    return changed + lines[reached:]
+
+
+def _quoted(line: str) -> str:
+    text = line.rstrip("\r\n")
+    if text != line:
+        return text
+    return f"{text} (without an end of line)"
+
+
+def _path(change: _Change, texts: Mapping[str, str], place: str) -> str:
+    """Return the path of the changed file among the texts, without the folders that the diff puts before it."""
+    written = change.new if change.old == NOWHERE else change.old
+    parts = written.split("/")
+    if written.startswith("/") or "\\" in written or ".." in parts:
+        message = f"`{written}` is not a path inside the model's folder"
+        raise UsageFault("patch-outside", message, where=place, help=MAKE)
+    rests = ["/".join(parts[k:]) for k in range(len(parts))]
+    if change.old == NOWHERE:
+        folders = {"", *(path[:k] for path in texts for k, letter in enumerate(path) if letter == "/")}
+        inside = (rest for rest in rests if rest.rpartition("/")[0] in folders and rest not in ("", parts[-1]))
+        return next(inside, "/".join(parts[1:]) or parts[0])
+    path = next((rest for rest in rests if rest in texts), None)
+    if path is None:
+        raise UsageFault("patch-no-file", f"the model has no file `{written}`", where=place, help=MAKE)
+    if change.new not in (NOWHERE, written) and path not in (change.new, change.new[-len(path) :]):
+        raise UsageFault("patch-not-diff", "a diff that renames a file is not supported", where=place)
+    return path
+
+
+class _DiffReader:
+    """Reads the changes of a diff, line by line."""
+
+    def __init__(self, diff: str, name: str) -> None:
+        self.lines = _lines(diff)
+        self.name = name
+        self.next = 0
+
+    def changes(self) -> Iterator[_Change]:
+        """Yield the change of each file; lines between them, such as git's headers, say nothing more."""
+        while self.next < len(self.lines):
+            line = self.lines[self.next]
+            if line.startswith(_UNSUPPORTED):
+                self._refuse(f"`{line.split()[0]} ..` is not supported: a diff changes, adds or deletes text files")
+            if line.startswith("@@"):
+                self._refuse("a hunk without the names of its file above it")
+            if not line.startswith("--- ") or not self._peek(1).startswith("+++ "):
+                self.next += 1
+                continue
+            change = _Change(self.next + 1, _named(line), _named(self._peek(1)))
+            self.next += 2
+            while self._peek().startswith("@@"):
+                change.hunks.append(self._hunk())
+            if not change.hunks:
+                self._refuse("no hunk below the names of a file")
+            yield change
+
+    def _hunk(self) -> _Hunk:
+        at, head = self.next + 1, _HUNK.match(self._peek())
+        if head is None:
+            self._refuse("no head of a hunk: @@ -FIRST,COUNT +FIRST,COUNT @@")
+        first, left, added = int(head[1]), int(head[2] or 1), int(head[4] or 1)
+        self.next += 1
+        old: list[str] = []
+        new: list[str] = []
+        while len(old) < left or len(new) < added:
+            line = self._peek()
+            mark, text = line[:1] or " ", line[1:]
+            if not line or mark not in " +-\n\r":
+                self._refuse(f"the hunk of line {at} ends early: {left} lines before and {added} after are announced")
+            if mark in "\n\r":  # an empty line of context whose blank an editor has removed
+                mark, text = " ", line
+            self.next += 1
+            if self._peek().startswith(_NO_NEWLINE):
+                text = text.rstrip("\r\n")
+                self.next += 1
+            old += [text] if mark in " -" else []
+            new += [text] if mark in " +" else []
+        if len(old) > left or len(new) > added:
+            self._refuse(f"the hunk of line {at} is longer than announced")
+        return _Hunk(at, first, tuple(old), tuple(new))
+
+    def _peek(self, further: int = 0) -> str:
+        """Return a line from here on; empty below the last one."""
+        place = self.next + further
+        return self.lines[place] if place < len(self.lines) else ""
+
+    def _refuse(self, message: str) -> NoReturn:
+        raise UsageFault("patch-not-diff", message, where=f"{self.name}:{min(self.next + 1, len(self.lines))}")
+
+
+def _named(line: str) -> str:
+    """Return the path in a line that begins with `---` or `+++`, without a time behind a tab."""
+    return line[4:].split("\t")[0].strip().strip('"')

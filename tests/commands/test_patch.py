@@ -1,0 +1,120 @@
+"""`--patch`: a change of a model is checked without a copy, and never mixed up with the model it changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+WEAKER = """\
+--- a/model/broker/high_watermark.py
++++ b/model/broker/high_watermark.py
+@@ -31,2 +31,2 @@
+     counted = leader.view.isr if c.hwm_gate == HwmGate.COMMITTED else maximal_isr(leader)
+-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)
++    return len(counted) >= 1
+"""
+CHECK = ("check", "--scope", "two-brokers", "-p", "P-1")
+
+
+@pytest.fixture
+def weaker(tmp_path: Path) -> str:
+    (tmp_path / "weaker.diff").write_text(WEAKER)
+    return "weaker.diff"
+
+
+def test_the_patched_model_is_checked_and_named(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
+    plain = invoke(*CHECK, "-f", "json")
+    code, out, _ = invoke(*CHECK, "--patch", weaker, "--run-dir", "run", "-f", "json")
+    report = json.loads(out)
+    assert plain[0] == 0 and code == 1
+    assert report["model"] is None and report["patch"]["file"] == weaker and len(report["patch"]["digest"]) == 64
+    assert json.loads(plain[1])["patch"] is None
+    assert report["variant"] == "kip_full" and report["extent"] is None
+    code, out, _ = invoke(*CHECK, "--patch", weaker)
+    assert f"--patch {weaker}" in out and re.search(r"patch +weaker.diff .SHA-256 \w{12}", out)
+    assert invoke(*CHECK)[0] == 0
+
+
+def test_its_trace_is_replayed_with_the_same_patch(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
+    assert invoke(*CHECK, "--patch", weaker, "--run-dir", "run")[0] == 1
+    trace = "run/P-1.trace.json"
+    code, out, _ = invoke("replay", trace, "--patch", weaker)
+    assert code == 0 and "ACCEPTED" in out
+    code, out, _ = invoke("replay", trace)
+    assert code == 1 and "REJECTED" in out
+    assert invoke("explain", trace, "--patch", weaker)[0] == 1
+    code, _, _ = invoke("export", "trace", trace, "--patch", weaker, "--format", "tla", "--out", "tla")
+    assert code == 0
+
+
+def test_run_folders_are_of_one_model_each(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
+    folders = set()
+    for patch in ((), ("--patch", weaker)):
+        code, out, _ = invoke(*CHECK, "--variant", "legacy", *patch, "-f", "json")
+        assert code == 1
+        folders.add(json.loads(out)["run_dir"])
+    assert len(folders) == 2
+
+
+def test_a_patch_of_a_model_in_a_file_and_in_a_folder(invoke: Invoke, tmp_path: Path) -> None:
+    assert invoke("new", "lock")[0] == 0 and invoke("model", "fork", "mine", "--model", "lock.py")[0] == 0
+    lines = (tmp_path / "lock.py").read_text().splitlines()
+    number = next(n for n, line in enumerate(lines, start=1) if "tests_again: bool = False" in line)
+    old, new = lines[number - 1], lines[number - 1].replace("False", "True")
+    for name, model in (("lock.py", "lock.py"), ("mine/__init__.py", "mine")):
+        diff = f"--- {name}\n+++ {name}\n@@ -{number} +{number} @@\n-{old}\n+{new}\n"
+        (tmp_path / "again.diff").write_text(diff)
+        assert invoke("check", "--model", model)[0] == 1
+        code, out, _ = invoke("check", "--model", model, "--patch", "again.diff", "-f", "json")
+        assert code == 0 and json.loads(out)["model"] == model
+        assert "again.diff" in out
+
+
+def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
+    file = tmp_path / weaker
+    for old, new, words in (
+        (
+            ">= leader_min_isr(c",
+            ">= leader_min_isr(x",
+            "hunk 1 of model/broker/high_watermark.py does not fit: line 32",
+        ),
+        ("a/model/broker", "a/../broker", "not a path inside the model's folder"),
+        ("+    return len(counted) >= 1", "+    return 3", "high_watermark.py:32"),
+        ("+    return len(counted) >= 1", "+    return (", "no Python"),
+    ):
+        file.write_text(WEAKER.replace(old, new))
+        code, _, err = invoke(*CHECK, "--patch", weaker)
+        assert code == 2 and words in err and "Traceback" not in err, err
+    code, _, err = invoke(*CHECK, "--patch", "missing.diff")
+    assert code == 2 and "missing.diff" in err
+    code, _, err = invoke("gate", "--patch", weaker)
+    assert code == 2 and "no such option" in err
+
+
+def test_other_verbs_take_the_patch(invoke: Invoke, weaker: str) -> None:
+    words = ("--scope", "two-brokers", "--patch", weaker)
+    assert invoke("simulate", *words, "-p", "P-1", "--walks", "20000", "--seed", "1")[0] in (1, 3)
+    code, out, _ = invoke("show", "Unfence", "--patch", weaker)
+    assert code == 0 and "b is fenced" in out
+    sweep = (
+        "--scope",
+        "two-brokers-quiet",
+        "--patch",
+        weaker,
+        "-p",
+        "P-1",
+        "--sweep",
+        "crashes=0..1",
+        "-f",
+        "json",
+        "--set",
+        "fences=1",
+    )
+    code, out, _ = invoke("sweep", *sweep)
+    assert code == 1 and len(json.loads(out)["rows"]) == 2
