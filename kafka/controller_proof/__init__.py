@@ -1,0 +1,1 @@
+"""Single steps of the controller, proved for every state: `prove --controller`."""
