@@ -71,7 +71,7 @@ def prove(request: ProveRequest, progress: Progress) -> ProofResult:
 @from_request
 def prove_controller(request: ControllerRequest, progress: Progress) -> ControllerResult:
     """Prove the rules of single controller steps from any legal registration: `elrcheck prove --controller`."""
-    from elrcheck.proving.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof.prove_controller import run_controller
 
     return as_result(ControllerResult, run_controller(request, progress))
 

@@ -171,7 +171,8 @@ def _members(kind: str, model: Callable[[], Model], name: str | None = None) -> 
         case "witnesses":
             return _predicates(named(model().sometimes))
         case "lemmas":
-            from elrcheck.invariants.modules import lemmas_of, load_proof_model
+            from elrcheck.invariants.modules import load_proof_model
+            from elrcheck.proof.hypotheses import lemmas_of
 
             return _predicates(named(lemmas_of(load_proof_model())))
         case "actions":

@@ -4,7 +4,7 @@ A `Controller` holds the data the controller decides from; an `AnyEvent` is one 
 any kind. `decided` hands it to the model's own `decide`; `possible` states what has to be so before the
 controller is asked. Brokers may run, lag or lie: their state is not modelled here.
 
-The module is written in the modelling language, so that the proof (`elrcheck.proving.prove_controller`)
+The module is written in the modelling language, so that the proof (`elrcheck.kafka.controller_proof.prove_controller`)
 and plain Python read the same text. A test compares it with the actions of the model.
 """
 

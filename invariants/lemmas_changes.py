@@ -255,3 +255,9 @@ ALLOWED = {
     ReadBeforeGrant: (GrantedEnough, GrantedLess),
 }
 """Steps that each assumption must still allow, if the rules do: one that excludes more is found that way."""
+ACTIONS = {
+    **dict.fromkeys((RegistersCleanly, RegistersAmongOthers, RegistersWhileOn), ("Register",)),
+    **dict.fromkeys((SwitchedOn, SwitchedOff), ("ChangeFeature",)),
+    **dict.fromkeys((GrantedEnough, GrantedLess), ("ControllerAlters",)),
+}
+"""The actions that take these steps."""

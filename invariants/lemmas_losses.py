@@ -10,6 +10,7 @@ from elrcheck.invariants.lemmas_logs import acked, upto
 from elrcheck.invariants.lemmas_quorums import ceiling, may_commit
 from elrcheck.invariants.operations import losses
 from elrcheck.invariants.properties import leads_now
+from elrcheck.lang.induction import RunHistory
 from elrcheck.lang.runtime import EMPTY, implies, op, record
 from elrcheck.model.broker.high_watermark import maximal_isr
 from elrcheck.model.broker.logs import is_prefix
@@ -134,6 +135,7 @@ def BackedLeaderComplete(c: Config, s: State, seen: LossHistory) -> bool:
 
 
 LEMMAS = (LostCovers, BackersHold, QuorumKeeps, BackedLeaderComplete)
+HISTORY = RunHistory(LossHistory, seen_at_first, seen_after, LEMMAS)
 
 # ---------------------------------------------------------------------------- conditions
 
@@ -178,3 +180,5 @@ def BackedCommit(c: Config, s: State, seen: LossHistory) -> bool:
 
 POSSIBLE = (CrashWithoutLoss, CrashWithLoss, BackedCommit)
 """Steps and states that no lemma, history or condition may exclude; P-8 would say nothing without them."""
+ACTIONS = {CrashWithoutLoss: ("Crash",), CrashWithLoss: ("Crash",)}
+"""The actions that take these steps."""

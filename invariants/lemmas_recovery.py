@@ -73,3 +73,5 @@ def CompleteWins(c: Config, s: State, t: State) -> bool:
 
 ALLOWED = {CompleteWinners: (CompleteWins,)}
 """Steps that an assumption must still allow."""
+ACTIONS = {CompleteWins: ("ElectUnclean", "FinishRecovery", "DesignateLeader")}
+"""The actions that take such a step."""

@@ -14,6 +14,7 @@ from types import ModuleType
 
 from elrcheck.base.package_files import ROOT, files_of
 from elrcheck.base.version import __version__
+from elrcheck.invariants import proof_parts
 from elrcheck.invariants.modules import CHECKED, LEMMAS, LIVENESS
 from elrcheck.model import config, state, variants
 from elrcheck.model.protocol import MODULES
@@ -42,7 +43,8 @@ def partition_texts(scopes: Traversable) -> dict[str, str]:
 def _needed(packaged: Mapping[str, object]) -> list[str]:
     """Return the files that the model is made of, and those that they import, by path, sorted."""
     needed: set[str] = set()
-    todo = [_file_of(module.__name__) for module in (state, config, variants, *MODULES, *CHECKED, *LIVENESS, *LEMMAS)]
+    modules = (state, config, variants, *MODULES, *CHECKED, *LIVENESS, *LEMMAS, proof_parts)
+    todo = [_file_of(module.__name__) for module in modules]
     while todo:
         name = todo.pop()
         if name in needed:
@@ -91,6 +93,7 @@ def _declaration() -> str:
             f"    modules=({', '.join(f'*{name}' for name in groups)}),",
             "    variants={variant.name: variant.knobs for variant in VARIANTS},",
             '    scopes=Path(__file__).parent / "scopes",',
+            "    induction=INDUCTION,",
             ")",
             "",
         )
@@ -105,6 +108,7 @@ def _imports(modules: Iterable[ModuleType]) -> Iterator[str]:
         by_folder.setdefault(folder, []).append(name)
     for folder in sorted(by_folder):
         yield from (f"from .{folder} import (", *(f"    {name}," for name in sorted(by_folder[folder])), ")")
+    yield "from .invariants.proof_parts import INDUCTION"
     yield from ("from .model.config import Config", "from .model.state import State")
     yield "from .model.variants import VARIANTS"
 

@@ -13,13 +13,13 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.invariants.proof.controller_obligations import StepProver
-from elrcheck.invariants.proof.z3_algebra import formula
+from elrcheck.kafka.controller_proof.controller_obligations import StepProver
+from elrcheck.kafka.controller_proof.prove_controller import replayed
 from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.mutation.rule_mutants import RuleMutants
-from elrcheck.proving.prove_controller import replayed
+from elrcheck.proof.z3_algebra import formula
 
 SECONDS = 20.0
 """Limit of each obligation; a change that the solver cannot judge in time is not found by it."""

@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from elrcheck.lang.compiler.frontend import Frontend
 from elrcheck.lang.domains import domain
 from elrcheck.lang.expr import Arithmetic, ConfigField
+from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import ModelError, dispatch_of, error_at, near
@@ -44,6 +45,7 @@ class Model:
     lemmas: tuple[Fn, ...]
     leads_to: tuple[Fn, ...]
     fns: Mapping[str, Fn]
+    induction: Induction = field(default_factory=Induction, compare=False)
     origin: str = field(default="", init=False)
     """A digest of what the model was read from, if it is as its files have it: a changed copy has none."""
 
@@ -252,7 +254,7 @@ class ProtocolModel:
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
     the one that defines the state. variants, scopes: named settings; a scope wins over a variant. Scopes may also be
-    a folder of TOML files.
+    a folder of TOML files. induction: what a proof adds to the lemmas.
     """
 
     state: type
@@ -260,6 +262,7 @@ class ProtocolModel:
     modules: Sequence[ModuleType] = ()
     variants: Mapping[str, Settings] = field(default_factory=dict)
     scopes: Mapping[str, Settings] | Path = field(default_factory=dict)
+    induction: Induction = field(default_factory=Induction)
 
     def __post_init__(self) -> None:
         for role in ("state", "config"):
@@ -277,7 +280,8 @@ class ProtocolModel:
 
     def load(self) -> Model:
         """Compile the model; ModelError names the place of a mistake."""
-        return in_order(load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],)))
+        model = load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],))
+        return replace(in_order(model), induction=self.induction)
 
 
 def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:

@@ -16,15 +16,16 @@ import z3
 
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.obligations import FRAME, TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.mutation.rule_mutants import RuleMutants
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import FRAME, TYPES, Discharge, Prover
+from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.covered import widened
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.mutation_report import ProofAnswer

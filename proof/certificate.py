@@ -1,7 +1,7 @@
 """A certificate on disk: what was proved, as text that another solver reads, and a manifest of it.
 
     manifest.json               what is claimed, which source it is of, and the digest of every text
-    premises.smt2.gz            what all scripts share (invariants/proof/smt_text.py)
+    premises.smt2.gz            what all scripts share (proof/smt_text.py)
     initiation.smt2.gz          a script for each part of the proof
     consecution/012-Fetch.smt2.gz
     implication.smt2.gz

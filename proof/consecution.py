@@ -13,12 +13,13 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.runner.runner import each
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
+from elrcheck.declared.declared_model import declared
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.digests import Digests
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import ALWAYS_ASKED, FRAME, TYPES, Discharge, Prover
+from elrcheck.proof.transition import SymbolicStep, Transitions
 
 Obligation: TypeAlias = tuple[str, Discharge | None]
 """The name of a goal and the answer; None if the step cannot affect the goal."""
@@ -75,7 +76,7 @@ def discharge(task: ProofTask) -> tuple[int, list[Obligation]]:
 
 @functools.lru_cache(maxsize=1)
 def _digests(config: ModelConfig, timeout: float, assumed: tuple[str, ...]) -> Digests:
-    model = load_proof_model()
+    model = declared(None).with_lemmas()
     transitions = Transitions(model, config, any_order=True, assumed=assumed)
     return Digests(Prover(transitions, lemmas_of(model), timeout))
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 
 import z3
 
-from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.invariants.proof.transition import SymbolicStep
+from elrcheck.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.proof.transition import SymbolicStep
 
 
 class Digests:

@@ -23,8 +23,6 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.symbolic_values import Symbolic, arbitrary
-from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import (
     Arithmetic,
@@ -43,6 +41,8 @@ from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.types import Ty, types_inside
+from elrcheck.proof.symbolic_values import Symbolic, arbitrary
+from elrcheck.proof.z3_algebra import Z3Algebra, formula
 
 Renaming = tuple[int, ...]
 """Broker b becomes the entry at b."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.obligations import ALWAYS_ASKED, Prover, core_of
-from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.ir import Fn
+from elrcheck.proof.obligations import ALWAYS_ASKED, Prover, core_of
+from elrcheck.proof.transition import SymbolicStep
 from elrcheck.results.prove_report import LemmaDropped
 
 

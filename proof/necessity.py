@@ -11,8 +11,8 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.obligations import Prover
 from elrcheck.lang.ir import Fn
+from elrcheck.proof.obligations import Prover
 from elrcheck.results.prove_report import LemmaNeed
 
 Cores = Mapping[tuple[int, str], frozenset[str]]

@@ -15,10 +15,10 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.modules import condition_of
-from elrcheck.invariants.proof.solver import ask, milliseconds, new_solver, preferred_model
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.ir import Fn
+from elrcheck.proof.hypotheses import condition_of
+from elrcheck.proof.solver import ask, milliseconds, new_solver, preferred_model
+from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.results.prove_report import CellVerdict
 
 FRAME, TYPES = "Frame", "Types"
@@ -94,7 +94,7 @@ class Prover:
 
     def claim(self, fn: Fn) -> Any:
         """Return the formula that is proved for a property of states: it holds, or does under its condition."""
-        condition = condition_of(self.ts.model, fn, self.ts.config) if self.ts.has_history else None
+        condition = condition_of(self.ts.model, fn, self.ts.config)
         holds = self.ts.holds(fn)
         return holds if condition is None else z3.Implies(self.ts.holds(condition), holds)
 

@@ -14,25 +14,17 @@ from typing import Any, Literal, TypeAlias
 
 import z3
 
-from elrcheck.invariants.modules import must_be_possible
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.symbolic_values import read as read_value
-from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
-from elrcheck.invariants.proof.z3_algebra import formula, variable
 from elrcheck.lang.expr import Call, ConfigField, Expression
 from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, requires
 from elrcheck.lang.load import Model
 from elrcheck.lang.tree import free_names, walk
+from elrcheck.proof.hypotheses import must_be_possible, steps_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.symbolic_values import read as read_value
+from elrcheck.proof.transition import Excluded, SymbolicStep
+from elrcheck.proof.z3_algebra import formula, variable
 
 Answer: TypeAlias = Literal["possible", "never", "unknown"]
-STEPS = {
-    **dict.fromkeys(("RegistersCleanly", "RegistersAmongOthers", "RegistersWhileOn"), ("Register",)),
-    **dict.fromkeys(("SwitchedOn", "SwitchedOff"), ("ChangeFeature",)),
-    **dict.fromkeys(("GrantedEnough", "GrantedLess"), ("ControllerAlters",)),
-    "CompleteWins": ("ElectUnclean", "FinishRecovery", "DesignateLeader"),
-    **dict.fromkeys(("CrashWithoutLoss", "CrashWithLoss"), ("Crash",)),
-}
-"""The actions among whose steps a step that must be possible is looked for."""
 OTHERS = 5
 """Instances whose guards are compared in the state that the solver found for another one."""
 
@@ -86,15 +78,13 @@ class Possible:
         except (ValueError, IndexError, KeyError):
             after = None
         seen_after = None
-        if self.ts.has_history:
+        if self.ts.history is not None:
             seen_after = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)
         before = self.ts.read(solved, self.ts.now)
         return FiredStep(answer, before, after, self.ts.read_seen(solved), seen_after, enabled)
 
     def allowed(self) -> Iterator[Allowed]:
         """Each step and state that must be possible in this configuration, with the answer."""
-        if not self.ts.has_history:
-            return
         for fn, assumption in must_be_possible(self.ts.model, self.ts.assumptions):
             answer = self._happens(fn, assumption)
             if answer is not None:
@@ -105,7 +95,8 @@ class Possible:
         if not fn.is_step:
             return self._ask(self.prover.with_lemmas(self.ts.holds(fn)))
         over = self.ts.holds(fn, self.ts.now, self.ts.next)
-        steps = [step for step in self.ts.instances if step.action in STEPS[fn.name]]
+        actions = steps_of(self.ts.model, fn)
+        steps = [step for step in self.ts.instances if step.action in actions]
         answer = self._some((instance.guard, over, instance) for instance in steps)
         if answer != "never" or (assumption is None and steps):
             return answer

@@ -19,12 +19,12 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.certificate import CertifiedGoal
-from elrcheck.invariants.proof.obligations import FRAME, TYPES, Prover
-from elrcheck.invariants.proof.symbolic_values import arbitrary
-from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
-from elrcheck.invariants.proof.z3_algebra import formula
 from elrcheck.lang.ir import Fn
+from elrcheck.proof.certificate import CertifiedGoal
+from elrcheck.proof.obligations import FRAME, TYPES, Prover
+from elrcheck.proof.symbolic_values import arbitrary
+from elrcheck.proof.transition import Excluded, SymbolicStep
+from elrcheck.proof.z3_algebra import formula
 
 
 class SmtText:

@@ -12,10 +12,10 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
+from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
 
 @dataclass(frozen=True, eq=False)

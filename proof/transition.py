@@ -6,7 +6,7 @@ depend on the search. That every scalar stays within its type is the obligation 
 
 A replica list that never changes may have any order (`any_order`). The lemmas are then proved for every
 order, and one choice of arguments is enough of those that a renaming of the brokers makes of each other, for
-each action that treats brokers alike (invariants/proof/equivariance.py).
+each action that treats brokers alike (proof/equivariance.py).
 """
 
 from __future__ import annotations
@@ -18,13 +18,6 @@ from typing import Any
 
 import z3
 
-from elrcheck.invariants.lemmas_changes import ASSUMPTIONS
-from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
-from elrcheck.invariants.modules import assumptions_of, history_type
-from elrcheck.invariants.proof.equivariance import Equivariance, alike_sort, generators, orbit
-from elrcheck.invariants.proof.symbolic_values import arbitrary, sequences
-from elrcheck.invariants.proof.symbolic_values import read as read_value
-from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, initial_states, instances
@@ -32,7 +25,12 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.lang.runtime import ModelConfig, record
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import type_of
+from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
+from elrcheck.proof.hypotheses import assumptions_of
+from elrcheck.proof.symbolic_values import arbitrary, sequences
+from elrcheck.proof.symbolic_values import read as read_value
+from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
 
 @dataclass(frozen=True)
@@ -73,7 +71,7 @@ class Transitions:
 
     any_order: let the replica list have any order, and leave out instances that others stand for, where the
     configuration allows it: every broker is a replica, and what is constant is the same for all of them.
-    assumed: names of assumptions on steps (`modules.assumptions_of`), beside those of `lemmas_changes`.
+    assumed: names of assumptions on steps, beside those that every proof of the model makes (`Induction`).
     every_step: make none of these, so that steps are those of the plain model.
     """
 
@@ -86,8 +84,8 @@ class Transitions:
         *,
         every_step: bool = False,
     ) -> None:
-        self.model, self.config = model, config
-        always = [model.fns[fn.__name__] for fn in ASSUMPTIONS if fn.__name__ in model.fns]
+        self.model, self.config, self.history = model, config, model.induction.history
+        always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
         self.assumptions = [] if every_step else [*always, *assumptions_of(model, assumed)]
         self.assumed: set[str] = set()
         self.alg = Z3Algebra()
@@ -103,9 +101,7 @@ class Transitions:
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
-        history = history_type(model)
-        self.has_history = history is not None
-        self.seen_ty = Ty("record", "nothing", cls=_Nothing) if history is None else history
+        self.seen_ty = type_of(_Nothing if self.history is None else self.history.record)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
         self.next_seen = arbitrary(self.structure, self.seen_ty, "seen'")
         self.instances: list[SymbolicStep] = []
@@ -151,9 +147,9 @@ class Transitions:
         alike = Equivariance(self.model, self.config)
         if any(alike.renamed(state, ty, to) != state for to in generators(self.alike_count)):
             return None
-        history = {fn.__name__ for fn in (seen_after, *LEMMAS)} & self.model.fns.keys()
+        about = () if self.history is None else (self.history.after, *self.history.lemmas)
         steps = (fn for fn in self.model.always if fn.is_step)
-        more = (*self.assumptions, *(self.model.fns[name] for name in sorted(history)))
+        more = (*self.assumptions, *(self.model.fns[fn.__name__] for fn in about))
         whole = (*self.model.lemmas, *steps, *more)
         return alike if all(alike.holds(fn) for fn in whole) else None
 
@@ -250,7 +246,7 @@ class Transitions:
 
     def _history(self, becomes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         """The same for the history, whose next value is a term over the variables of both states."""
-        if not self.has_history:
+        if self.history is None:
             return
         leaves = self.structure.leaves(self._seen_then, self.seen_ty)
         for primed, (_, _, new) in zip(self.next_seen.scalars, leaves, strict=True):
@@ -265,7 +261,8 @@ class Transitions:
     @functools.cached_property
     def _seen_then(self) -> Any:
         states = (self.now, self.next)
-        return self.evaluator.call(self.model.fns[seen_after.__name__], states, {"seen": self.seen.value})
+        assert self.history is not None
+        return self.evaluator.call(self.model.fns[self.history.after.__name__], states, {"seen": self.seen.value})
 
     def _keeps(self, after: Mapping[str, Any]) -> Any:
         parts = []
@@ -292,8 +289,8 @@ class Transitions:
         ty = self.model.state_ty
         starts = (self.structure.lift(state, ty) for state in initial_states(self.model, self.config))
         parts = [self.alg.or_([self.structure.eq(self.now, start, ty) for start in starts])]
-        if self.has_history:
-            first = self.evaluator.call(self.model.fns[seen_at_first.__name__], (), {})
+        if self.history is not None:
+            first = self.evaluator.call(self.model.fns[self.history.at_first.__name__], (), {})
             parts.append(self.structure.eq(self.seen.value, first, self.seen_ty))
         return z3.And(*map(formula, parts))
 

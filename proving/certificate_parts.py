@@ -6,22 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from elrcheck.invariants.proof.certificate import (
-    IMPLICATION,
-    IMPOSSIBLE,
-    INITIATION,
-    CertifiedGoal,
-    Choices,
-    Script,
-    step_file,
-)
-from elrcheck.invariants.proof.obligations import TYPES, Prover
-from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import Excluded, SymbolicStep
 from elrcheck.lang.domains import domain
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.certificate import IMPLICATION, IMPOSSIBLE, INITIATION, CertifiedGoal, Choices, Script, step_file
+from elrcheck.proof.obligations import TYPES, Prover
+from elrcheck.proof.smt_text import SmtText
+from elrcheck.proof.transition import Excluded, SymbolicStep
 from elrcheck.traces.describe import arguments, spelled
 from elrcheck.traces.describe import text as value_text
 

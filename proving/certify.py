@@ -12,7 +12,8 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.invariants.proof.certificate import (
+from elrcheck.lang.ir import Fn
+from elrcheck.proof.certificate import (
     DRAFT,
     IMPOSSIBLE,
     INITIATION,
@@ -26,9 +27,8 @@ from elrcheck.invariants.proof.certificate import (
     write_manifest,
     write_text,
 )
-from elrcheck.invariants.proof.obligations import Discharge, Prover
-from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.lang.ir import Fn
+from elrcheck.proof.obligations import Discharge, Prover
+from elrcheck.proof.smt_text import SmtText
 from elrcheck.proving.certificate_parts import CertificatePart, action_of, choices, parts
 from elrcheck.results.prove_report import ObligationReport, ProveReport
 from elrcheck.traces.describe import spelled

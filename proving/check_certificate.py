@@ -24,8 +24,12 @@ from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields
 from elrcheck.base.version import __version__
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.certificate import (
+from elrcheck.declared.declared_model import declared
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.certificate import (
     CODES,
     HELP,
     MANIFEST,
@@ -37,15 +41,12 @@ from elrcheck.invariants.proof.certificate import (
     read_premises,
     read_script,
 )
-from elrcheck.invariants.proof.consecution import goal_names
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.second_solver import TimedAnswer, open_solver, solver_version
-from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import Transitions
-from elrcheck.lang.ir import Fn
-from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import lower
-from elrcheck.model.config import Config
+from elrcheck.proof.consecution import goal_names
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.second_solver import TimedAnswer, open_solver, solver_version
+from elrcheck.proof.smt_text import SmtText
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
 from elrcheck.proving.covered import coverage
 from elrcheck.results.prove_report import (
@@ -130,7 +131,7 @@ class ComparedTexts:
 
 def _compared(folder: Path, manifest: Manifest) -> ComparedTexts:
     """Make every text anew, whatever the manifest says of its source, and compare."""
-    model = load_proof_model()
+    model = declared(None).with_lemmas()
     chosen = _properties(folder, manifest, model)
     if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
         why = f"this version of elrcheck has no assumption `{unknown[0]}`"
@@ -180,7 +181,7 @@ def _steps_of(chosen: Sequence[Fn]) -> list[str]:
     return [fn.name for fn in chosen if fn.is_step]
 
 
-def _of_this_size(model: Model, config: Config, manifest: Manifest, premises: Sequence[str]) -> bool:
+def _of_this_size(model: Model, config: ModelConfig, manifest: Manifest, premises: Sequence[str]) -> bool:
     """Return whether choices of arguments and variables are those of the settings; this takes little time."""
     declared = {line.split(" ", 2)[1].strip("|") for line in premises if line.startswith("(declare-fun ")}
     variables = {slot.path for slot in lower(model, config, ()).slots if slot.index is not None}
@@ -208,13 +209,17 @@ def _by_symbol(lines: tuple[str, ...]) -> dict[str, str]:
     return {line.split(" ", 2)[1]: line for line in lines if not line.startswith("(assert ")}
 
 
-def _config(folder: Path, manifest: Manifest) -> Config:
-    fields, place = config_fields(Config), str(folder / MANIFEST)
+def _config(folder: Path, manifest: Manifest) -> ModelConfig:
+    kind = declared(None).config
+    fields, place = config_fields(kind), str(folder / MANIFEST)
     for name in manifest.config:
         if name not in fields:
             why = f"this version of elrcheck has no setting `{name}`"
             raise UsageFault(CODES.bad_value, why, where=place, help=HELP)
-    return build_config(Config, {name: check_value(fields[name], v) for name, v in manifest.config.items()})
+    config: ModelConfig = build_config(
+        kind, {name: check_value(fields[name], v) for name, v in manifest.config.items()}
+    )
+    return config
 
 
 # ------------------------------------------------------------------------- the solver

@@ -17,14 +17,14 @@ from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
 from elrcheck.catalogue.evidence.searched import BUDGETS
-from elrcheck.invariants.modules import assumptions_of
-from elrcheck.invariants.proof.transition import Excluded, Transitions
 from elrcheck.lang.domains import domain, size_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from elrcheck.proof.hypotheses import assumptions_of
+from elrcheck.proof.transition import Excluded, Transitions
 from elrcheck.report.plain_words import several
 from elrcheck.results.prove_report import Assumption, Coverage, SettingCovered, Skipped
 from elrcheck.traces.describe import arguments

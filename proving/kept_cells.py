@@ -23,9 +23,9 @@ from elrcheck.base.kept.age import KeptOrigin, kept_at
 from elrcheck.base.kept.store import LAST_SECOND, Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.version import __version__
-from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.obligations import Discharge
-from elrcheck.invariants.proof.transition import SymbolicStep
+from elrcheck.proof.digests import Digests
+from elrcheck.proof.obligations import Discharge
+from elrcheck.proof.transition import SymbolicStep
 
 PROOFS = 4
 """Proofs that are kept of one goal of an instance, each from other lemmas."""

@@ -12,14 +12,12 @@ import time
 from typing import Any, Literal
 
 from elrcheck.base.progress import ObligationDone, Progress
-from elrcheck.invariants.lemmas_losses import seen_after
-from elrcheck.invariants.modules import lemmas_of
-from elrcheck.invariants.proof.equivariance import image, renamed
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.possible import Allowed, Answer, FiredStep, Possible
-from elrcheck.invariants.proof.transition import SymbolicStep
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
+from elrcheck.proof.equivariance import image, renamed
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.possible import Allowed, Answer, FiredStep, Possible
+from elrcheck.proof.transition import SymbolicStep
 from elrcheck.results.prove_report import Impossible, PossibleReport
 from elrcheck.traces.describe import spelled
 from elrcheck.traces.replay import ReplayError
@@ -98,9 +96,10 @@ class Replays:
             return
         if after != fired.after:
             raise ReplayError(f"the solver's step {label} is not the model's")
-        if fired.seen_after is not None:
-            config: Any = self.ts.config
-            if self.ts.model.fns[seen_after.__name__].source(config, before, after, fired.seen) != fired.seen_after:
+        history = self.ts.history
+        if history is not None and fired.seen_after is not None:
+            seen = history.after(self.ts.config, before, after, fired.seen)
+            if seen != fired.seen_after:
                 raise ReplayError(f"the solver's history after {label} is not the model's")
         self.steps += 1
         self._renamed(instance, before, after)
@@ -111,12 +110,11 @@ class Replays:
                 raise ReplayError(f"{fn.name} is false in a state in which it holds for the solver")
         if fired.seen is None:
             return
-        if not self.ts.has_history:
+        if self.ts.history is None:
             return
-        config: Any = self.ts.config
-        for lemma in lemmas_of(self.ts.model)[len(self.ts.model.lemmas) :]:
-            if not lemma.source(config, fired.before, fired.seen):
-                raise ReplayError(f"{lemma.name} is false in a state in which it holds for the solver")
+        for lemma in self.ts.history.lemmas:
+            if not lemma(self.ts.config, fired.before, fired.seen):
+                raise ReplayError(f"{lemma.__name__} is false in a state in which it holds for the solver")
 
     def _renamed(self, instance: SymbolicStep, before: Any, after: Any) -> None:
         """Every choice that the instance stands for leads from the renamed state to the renamed one."""

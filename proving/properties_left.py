@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from elrcheck.invariants.modules import condition_of, lemmas_of
-from elrcheck.invariants.proof.largest_set import Survivors
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
+from elrcheck.proof.hypotheses import condition_of, lemmas_of
+from elrcheck.proof.largest_set import Survivors
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.certify import StepAnswers
 from elrcheck.results.prove_report import PropertyProof, Surviving
 

@@ -23,15 +23,15 @@ from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import resolve, select_properties
-from elrcheck.invariants.modules import condition_of, lemmas_of
-from elrcheck.invariants.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
-from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.necessity import needs
-from elrcheck.invariants.proof.obligations import TYPES, Discharge, Prover
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.consecution import Obligation, Work, goal_names, in_processes, obligations
+from elrcheck.proof.digests import Digests
+from elrcheck.proof.hypotheses import condition_of, lemmas_of
+from elrcheck.proof.necessity import needs
+from elrcheck.proof.obligations import TYPES, Discharge, Prover
+from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.certify import certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import assumptions, coverage, skipped, widened

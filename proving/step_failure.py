@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.invariants.lemmas_losses import seen_after
-from elrcheck.invariants.modules import SEEN
-from elrcheck.invariants.proof.obligations import Discharge
-from elrcheck.invariants.proof.transition import SymbolicStep
+from elrcheck.lang.induction import RunHistory
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import type_of
+from elrcheck.proof.obligations import Discharge
+from elrcheck.proof.transition import SymbolicStep
 from elrcheck.results.prove_report import InductionFailure
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import arguments, changes, leaves, talk
@@ -35,7 +35,7 @@ def step_failure(
     action = next(a for a in model.actions if a.name == instance.action)
     with_arguments = arguments(action, instance.args)
     return InductionFailure(
-        before=dict(leaves(answer.before, ty)) | _history(goal, answer),
+        before=dict(leaves(answer.before, ty)) | _seen(_history(model, goal), answer),
         arguments=with_arguments,
         changes=changes(answer.before, after, ty),
         conjunct=_broken_part(model, config, goal, answer, after),
@@ -45,26 +45,24 @@ def step_failure(
     )
 
 
-def _about_history(goal: Fn | None) -> bool:
-    return goal is not None and any(name == SEEN for name, _ in goal.params)
+def _history(model: Model, goal: Fn | None) -> RunHistory | None:
+    """Return the history of the model if a goal is about it."""
+    history = model.induction.history
+    about = goal is not None and history is not None and any(ty.cls is history.record for _, ty in goal.params)
+    return history if about else None
 
 
-def _history(goal: Fn | None, answer: Discharge) -> dict[str, str]:
-    return (
-        {}
-        if goal is None
-        else {path: value for name, ty in goal.params if name == SEEN for path, value in leaves(answer.seen, ty, SEEN)}
-    )
+def _seen(history: RunHistory | None, answer: Discharge) -> dict[str, str]:
+    return {} if history is None else dict(leaves(answer.seen, type_of(history.record), "seen"))
 
 
 def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Discharge, after: Any) -> str | None:
     if goal is None:
         return f"outside its type: {', '.join(answer.broken)}" if answer.broken else None
     states = (answer.before, after) if goal.is_step else (after,)
-    if _about_history(goal):
-        plain_config: Any = config
-        history = model.fns[seen_after.__name__].source(plain_config, answer.before, after, answer.seen)
-        if goal.source(plain_config, after, history):
+    history = _history(model, goal)
+    if history is not None:
+        if goal.source(config, after, history.after(config, answer.before, after, answer.seen)):
             raise ReplayError(f"{goal.name} holds after the solver's counterexample")
         return None
     if PlainModel(model, config).holds(goal, *states):

@@ -180,7 +180,7 @@ def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> Muta
 def _controller(entry: BaselineEntry, workers: int | None, progress: Progress) -> ControllerReport | None:
     if not entry.controller:
         return None
-    from elrcheck.proving.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof.prove_controller import run_controller
 
     timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
     request = ControllerRequest(entry.selection, workers=workers, timeout=timeout)

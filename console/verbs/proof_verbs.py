@@ -54,7 +54,7 @@ def prove(
         from elrcheck.proving.prove import run_prove
 
         return shell.run(lambda progress: run_prove(request, progress), output)
-    from elrcheck.proving.prove_controller import run_controller
+    from elrcheck.kafka.controller_proof.prove_controller import run_controller
 
     if request.selection.source is not None:
         help = "leave out --model and --patch"

@@ -15,16 +15,16 @@ from typing import Any
 import z3
 
 from elrcheck.invariants.controller_events import AnyEvent, EventKind
-from elrcheck.invariants.proof.controller_small import wishes
-from elrcheck.invariants.proof.solver import ask, milliseconds, new_solver, preferred_model
-from elrcheck.invariants.proof.symbolic_values import arbitrary, constant, read
-from elrcheck.invariants.proof.z3_algebra import Z3Algebra, formula
+from elrcheck.kafka.controller_proof.controller_small import wishes
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import type_of
 from elrcheck.model.config import Config
 from elrcheck.model.replication_control import Controller
+from elrcheck.proof.solver import ask, milliseconds, new_solver, preferred_model
+from elrcheck.proof.symbolic_values import arbitrary, constant, read
+from elrcheck.proof.z3_algebra import Z3Algebra, formula
 from elrcheck.results.controller_report import StepVerdict
 
 OPEN = ("unclean_leader_election_enable", "bump_leader_epoch_on_isr_shrink", "recovery_state_supported")

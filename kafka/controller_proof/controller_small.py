@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from elrcheck.invariants.proof.symbolic_values import Scalar, Symbolic
 from elrcheck.model.config import Config
+from elrcheck.proof.symbolic_values import Scalar, Symbolic
 
 # Suffix of a path -> the least surprising values, best first.
 _USUAL: dict[str, tuple[Any, ...]] = {

@@ -20,7 +20,7 @@ from elrcheck.base.typed.configuration import config_values
 from elrcheck.declared.select import choose, resolve
 from elrcheck.invariants.controller_events import USED, AnyEvent, EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.invariants.proof.controller_obligations import OPEN, Answer, Counterexample, StepProver
+from elrcheck.kafka.controller_proof.controller_obligations import OPEN, Answer, Counterexample, StepProver
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import Conjunction

@@ -20,11 +20,11 @@ from elrcheck.explorer.kernel.word_layout import Successors
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.invariants.proof.transition import Transitions
-from elrcheck.invariants.proof.z3_algebra import variable
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
+from elrcheck.proof.transition import Transitions
+from elrcheck.proof.z3_algebra import variable
 from support.configurations import COMBINED, FEATURES, NEEDS, available, configuration
 from support.feature_samples import FeatureSample, samples
 from support.tlc_judge import assert_tlc_agrees

@@ -12,11 +12,11 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.invariants.modules import load_checked_model
-from elrcheck.invariants.proof.equivariance import renamed
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.config import Config
+from elrcheck.proof.equivariance import renamed
 from support.sampling import reachable
 
 

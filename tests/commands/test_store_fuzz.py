@@ -33,11 +33,11 @@ from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.kept_answers import KeptAnswer
 from elrcheck.checking.suite.suite import run_suite
+from elrcheck.declared.kept_model import kept_model
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.kept_program import KeptProgram
 from elrcheck.explorer.runs.kept_searches import KeptSearch
 from elrcheck.invariants import modules
-from elrcheck.invariants.kept_model import kept_model
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.kafka.risk.kept_risks import KeptRisk
 from elrcheck.kafka.risk.risk import run_risk

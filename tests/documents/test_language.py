@@ -21,8 +21,6 @@ import pytest
 import z3
 
 import elrcheck
-from elrcheck.invariants.proof.transition import Transitions
-from elrcheck.invariants.proof.z3_algebra import formula
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.ir import Fn, Ret
@@ -31,6 +29,8 @@ from elrcheck.lang.lowering.lowered import bounds
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import record_fields, type_of
+from elrcheck.proof.transition import Transitions
+from elrcheck.proof.z3_algebra import formula
 from elrcheck.tla_export.names import Names
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter

@@ -12,8 +12,7 @@ import z3
 from elrcheck.invariants.controller_events import AnyEvent, EventKind, after, possible
 from elrcheck.invariants.controller_legal import legal
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.invariants.proof.controller_obligations import StepProver
-from elrcheck.invariants.proof.symbolic_values import Symbolic, constant
+from elrcheck.kafka.controller_proof.controller_obligations import StepProver
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -27,6 +26,7 @@ from elrcheck.model.control_plane.controller_event import AlterPartitionEvent, M
 from elrcheck.model.replication_control import Controller
 from elrcheck.model.state import InfoStage, LogDir, LogInfo, Recovery, State
 from elrcheck.model.variants import VARIANTS
+from elrcheck.proof.symbolic_values import Symbolic, constant
 from support.controller_situations import event, situation
 from support.sampling import reachable
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.invariants.proof import transition
-from elrcheck.invariants.proof.equivariance import Equivariance, generators, orbit
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof import transition
+from elrcheck.proof.equivariance import Equivariance, generators, orbit
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.step_failure import step_failure
 from support.planted_rules import planted_rule
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from elrcheck.invariants import kept_model, modules
+from elrcheck.declared import kept_model
+from elrcheck.invariants import modules
 from elrcheck.lang.ir import LATER, Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.model.protocol import load_model

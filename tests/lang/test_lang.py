@@ -10,7 +10,6 @@ import z3
 
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import MEMO, Evaluator
 from elrcheck.lang.expr import Constant, WholeConfig
@@ -20,6 +19,7 @@ from elrcheck.lang.node import Expr
 from elrcheck.lang.source import ModelError
 from elrcheck.lang.tree import UnsupportedNode
 from elrcheck.lang.types import BOOL, CONFIG
+from elrcheck.proof.transition import Transitions
 from elrcheck.tla_export.spec import spec_text
 from support.edits import replaced
 from support.small_models import loaded, module

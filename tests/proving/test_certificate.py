@@ -18,7 +18,7 @@ from elrcheck.base.errors import EnvironmentFault, ExitCode, UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import Selection
-from elrcheck.invariants.proof import check_shape, second_solver
+from elrcheck.proof import check_shape, second_solver
 from elrcheck.proving import check_certificate
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.prove import run_prove

@@ -16,7 +16,8 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
-from elrcheck.invariants.proof.controller_obligations import Counterexample, StepProver
+from elrcheck.kafka.controller_proof.controller_obligations import Counterexample, StepProver
+from elrcheck.kafka.controller_proof.prove_controller import replayed, run_controller
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, LastKnownLeader, MinIsrChange, ReassignGate, Reregistration
 from elrcheck.model.config import Config
@@ -24,7 +25,6 @@ from elrcheck.model.min_isr import effective_min_isr
 from elrcheck.model.replication_control import active
 from elrcheck.model.state import configured_min_isr
 from elrcheck.model.variants import variant_named
-from elrcheck.proving.prove_controller import replayed, run_controller
 from elrcheck.report.json_report import to_json
 from elrcheck.results.controller_report import ControllerReport
 from support.places import SCHEMAS

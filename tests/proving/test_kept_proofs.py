@@ -11,15 +11,16 @@ import pytest
 from elrcheck.base.errors import EnvironmentFault
 from elrcheck.base.kept.store import FOLDER
 from elrcheck.base.progress import Silent
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.consecution import ProofTask, Work, discharge
-from elrcheck.invariants.proof.digests import Digests
-from elrcheck.invariants.proof.obligations import Discharge, Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof.consecution import ProofTask, Work, discharge
+from elrcheck.proof.digests import Digests
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import Discharge, Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.prove import InductionProof
 from elrcheck.results.prove_report import ProveReport

@@ -12,18 +12,18 @@ import z3
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.progress import Silent
-from elrcheck.invariants.modules import lemmas_of, load_proof_model, must_be_possible
-from elrcheck.invariants.proof import transition
-from elrcheck.invariants.proof.certificate import CertifiedGoal
-from elrcheck.invariants.proof.obligations import TYPES, Prover
-from elrcheck.invariants.proof.possible import STEPS
-from elrcheck.invariants.proof.second_solver import Z3
-from elrcheck.invariants.proof.smt_text import SmtText
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof import transition
+from elrcheck.proof.certificate import CertifiedGoal
+from elrcheck.proof.hypotheses import lemmas_of, must_be_possible
+from elrcheck.proof.obligations import TYPES, Prover
+from elrcheck.proof.second_solver import Z3
+from elrcheck.proof.smt_text import SmtText
+from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.prove import InductionProof
 from elrcheck.report.documents.proof_document import prove_blocks
@@ -170,7 +170,7 @@ def test_each_assumption_names_steps_that_it_allows(model: Model) -> None:
     transitions = Transitions(model, TINY, assumed=("complete-winners",))
     named = [(fn, assumption) for fn, assumption in must_be_possible(model, transitions.assumptions)]
     assert {fn.name for fn in transitions.assumptions} == {by.name for _, by in named if by is not None}
-    assert {fn.name for fn, _ in named if fn.is_step} == STEPS.keys()
+    assert {fn.name for fn, _ in named if fn.is_step} == {step.__name__ for step in model.induction.actions}
 
 
 def test_an_undecided_step_is_not_proved(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,7 @@ from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.explorer.search.reference import search
 from elrcheck.invariants.lemmas_losses import LEMMAS, seen_after, seen_at_first
-from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -24,6 +22,9 @@ from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStr
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS, Variant
+from elrcheck.proof.hypotheses import condition_of, lemmas_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.covered import coverage, skipped
 from elrcheck.proving.prove import InductionProof, run_prove
 from elrcheck.proving.step_failure import step_failure

@@ -16,15 +16,16 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.certificate import read_manifest
-from elrcheck.invariants.proof.obligations import TYPES, Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof.certificate import read_manifest
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import TYPES, Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import ASSUMED
 from elrcheck.proving.prove import run_prove

@@ -13,9 +13,7 @@ from elrcheck.invariants.lemmas_changes import (
     ReadBeforeGrant,
     SwitchedOnWithLeader,
 )
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -23,6 +21,9 @@ from elrcheck.model.choices import MinIsrChange, RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.controller_event import MinIsrLevel
 from elrcheck.model.state import Acks
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from support.planted_rules import planted_rule
 
 TWO = Config(broker_count=2, log_slots=1, records=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED, fences=2)

@@ -12,13 +12,14 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.explorer.search.reference import search
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import LostDirectory, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.prove import run_prove
 from support.planted_rules import planted_rule, refuted
 

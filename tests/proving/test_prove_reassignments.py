@@ -11,9 +11,7 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import ProveRequest
 from elrcheck.base.requests import Selection
 from elrcheck.invariants.acknowledgements import acked_now
-from elrcheck.invariants.modules import condition_of, lemmas_of, load_proof_model
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -21,6 +19,9 @@ from elrcheck.lang.runtime import put
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, State
+from elrcheck.proof.hypotheses import condition_of, lemmas_of
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.prove import run_prove
 from support.planted_rules import planted_rule, refuted
 

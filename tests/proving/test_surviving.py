@@ -10,14 +10,15 @@ from msgspec import structs
 
 from elrcheck.base.progress import Silent
 from elrcheck.catalogue.evidence.proved_variants import breaches, contradictions, packaged_proofs
-from elrcheck.invariants.modules import lemmas_of, load_proof_model
-from elrcheck.invariants.proof.largest_set import Survivors
-from elrcheck.invariants.proof.obligations import Prover
-from elrcheck.invariants.proof.transition import Transitions
+from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.largest_set import Survivors
+from elrcheck.proof.obligations import Prover
+from elrcheck.proof.transition import Transitions
 from elrcheck.proving.prove import InductionProof
 
 TINY = Config(

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 import z3
 
-from elrcheck.invariants.proof.transition import SymbolicStep, Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -26,6 +25,7 @@ from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.structure import Structure
 from elrcheck.model.config import Config
+from elrcheck.proof.transition import SymbolicStep, Transitions
 from support.configurations import ALTERNATIVES, COMBINED, FEATURES, configuration
 from support.sampling import perturbed, reachable
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from elrcheck.invariants.proof.certificate import IMPOSSIBLE, INITIATION, MANIFEST, PREMISES, digest
+from elrcheck.proof.certificate import IMPOSSIBLE, INITIATION, MANIFEST, PREMISES, digest
 
 Manifest = dict[str, Any]
 

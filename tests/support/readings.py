@@ -16,12 +16,12 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
 from elrcheck.explorer.search.vector import VectorSearch
-from elrcheck.invariants.proof.transition import Transitions
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.load import Model, initial_states, load
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
+from elrcheck.proof.transition import Transitions
 from support.tlc_judge import Steps, assert_tlc_judges
 
 IMPORTS = """

@@ -1,0 +1,44 @@
+"""What the proof of a model assumes, and what it must leave possible: its `Induction`, as functions of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
+
+
+def lemmas_of(model: Model) -> tuple[Fn, ...]:
+    """Return the lemmas about a state, then those about the history as well.
+
+    Of a model without a history, its lemmas and its properties of states, which are proved together.
+    """
+    history = model.induction.history
+    if history is None:
+        return (*model.lemmas, *(fn for fn in model.always if not fn.is_step))
+    return (*model.lemmas, *(model.fns[function.__name__] for function in history.lemmas))
+
+
+def condition_of(model: Model, fn: Fn, config: ModelConfig) -> Fn | None:
+    """Return what a property needs to hold in a configuration, if that is more than the rules."""
+    condition = model.induction.conditions(config).get(fn.ident)
+    return None if condition is None else model.fns[condition.__name__]
+
+
+def assumptions_of(model: Model, names: Iterable[str]) -> Iterator[Fn]:
+    """Yield the assumptions on steps that these names of `prove --assume` mean."""
+    yield from (model.fns[model.induction.named[name].__name__] for name in names)
+
+
+def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[Fn, Fn | None]]:
+    """Yield steps and states that no proof may exclude, and the assumption that has to allow each, if any."""
+    allowed = {fn.__name__: steps for fn, steps in model.induction.allowed.items()}
+    for assumption in assumptions:
+        yield from ((model.fns[step.__name__], assumption) for step in allowed[assumption.name])
+    yield from ((model.fns[fn.__name__], None) for fn in model.induction.possible)
+
+
+def steps_of(model: Model, fn: Fn) -> tuple[str, ...]:
+    """Return the actions among whose steps a step that must be possible is looked for."""
+    return next(actions for step, actions in model.induction.actions.items() if step.__name__ == fn.name)
