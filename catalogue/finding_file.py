@@ -5,6 +5,8 @@
     severity = "loss"                  # of records, or unavailable: no leader, or a broker that cannot start
     lost = "acknowledged records"
     versions = "4.0.0 to 4.4.0, ELR on"
+    happens = "..."                    # what has to happen, in one sentence
+    needs = { elr = true }             # settings without which it does not happen
     cause = "PartitionChangeBuilder.maybePopulateTargetElr does not restrict the ELR to the replicas"
     about = "..."
 
@@ -235,15 +237,31 @@ class Prevented:
 
 
 @dataclass(frozen=True)
+class Needs:
+    """Settings without which a finding does not happen; None for those that do not matter.
+
+    elr: eligible.leader.replicas.version is 1; unclean: unclean.leader.election.enable is true.
+    """
+
+    elr: bool | None = None
+    unclean: bool | None = None
+
+
+@dataclass(frozen=True)
 class Finding:
-    """A finding. lost: what users lose; meanwhile: what operators can do until it is fixed."""
+    """A finding. lost: what users lose; happens: what has to happen, in one sentence.
+
+    meanwhile: what operators can do until it is fixed.
+    """
 
     id: Prose
     title: Prose
     severity: Literal["loss", "unavailable"]
     lost: Prose
     versions: Prose
+    happens: Prose
     cause: Prose
+    needs: Needs = field(default_factory=Needs)
     issue: Prose = "none found"
     about: MaybeEmpty = ""
     meanwhile: MaybeEmpty = ""
