@@ -26,7 +26,7 @@ from elrcheck.console.verbs.model_verbs import models
 from elrcheck.console.verbs.proof_verbs import mutate, prove
 from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
 from elrcheck.console.verbs.replay_verbs import explain, replay
-from elrcheck.console.verbs.risk_verbs import risk
+from elrcheck.console.verbs.risk_verbs import assess, risk
 from elrcheck.console.verbs.run_verbs import runs
 from elrcheck.console.verbs.search_verbs import check, explore, simulate
 from elrcheck.console.verbs.suite_verbs import suite
@@ -47,6 +47,7 @@ cli = Commands(
 )
 click.version_option(__version__, "--version", message="elrcheck %(version)s")(cli)
 for command in (
+    assess,
     risk,
     check,
     simulate,

@@ -117,6 +117,49 @@ class RiskRequest:
 
 
 @dataclass(frozen=True)
+class AssessRequest:
+    """Say what is known to lose data with these settings, and what a log or a cluster shows."""
+
+    kafka: Annotated[
+        str | None,
+        Option(
+            "Release, such as 4.1.2, or a line, such as 4.1; a live cluster says it itself.",
+            metavar="VERSION",
+            group="Kafka",
+        ),
+    ] = None
+    replication_factor: Annotated[int, Option("Replicas of the topic.", least=1)] = 3
+    min_insync_replicas: Annotated[int, Option("min.insync.replicas of the topic.", least=1)] = 1
+    elr: Annotated[
+        bool | None, Option("eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.")
+    ] = None
+    unclean_leader_election_enable: Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")] = False
+    topics: Annotated[
+        Path | None, Option("Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both.", kind="file")
+    ] = None
+    logs: Annotated[
+        tuple[Path | str, ...],
+        Option(
+            "Metadata log to audit: a folder, segment, snapshot, or dump",
+            flags="--log",
+            metavar="PATH",
+            kind="location",
+        ),
+    ] = ()
+    bootstrap: Annotated[
+        str | None, Option("Audit a running cluster, which also says its release.", metavar="HOST:PORT[,...]")
+    ] = None
+    client_config: Annotated[
+        Path | None,
+        Option("With --bootstrap: a file of Kafka's client properties, for TLS and SASL.", kind="file", exists=True),
+    ] = None
+    fail_on: Annotated[
+        Literal["flag", "loss", "outage", "never"],
+        Option("Exit with 1 for a flag of the audit only, or also if a loss, or any outage, is known to happen."),
+    ] = "loss"
+
+
+@dataclass(frozen=True)
 class ReproduceRequest:
     """Show a finding on a real cluster."""
 

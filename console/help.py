@@ -30,6 +30,7 @@ SCHEMAS: Mapping[str, str] = {
     "suite": "suite",
     "replay": "replay",
     "explain": "explain",
+    "assess": "assess",
     "risk": "risk",
     "tlc": "tlc",
     "audit": "audit",
@@ -49,6 +50,11 @@ SCHEMAS: Mapping[str, str] = {
 """Command -> name of the JSON schema of its report, in docs/schemas."""
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
+    "assess": (
+        "elrcheck assess --kafka 4.1 --replication-factor 3 --min-insync-replicas 2",
+        "elrcheck assess --kafka 4.3 --log __cluster_metadata-0 --fail-on flag",
+        "elrcheck assess --bootstrap localhost:9092 --format github",
+    ),
     "risk": (
         "elrcheck risk --kafka 4.1 --replication-factor 3 --min-insync-replicas 2",
         "elrcheck risk --kafka 4.3 --min-insync-replicas 2 --event reassign --event stop -o risk.html",

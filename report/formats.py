@@ -24,13 +24,13 @@ FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
     "json": "One document (.json), schema in docs/schemas of the package; every command with a report.",
     "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
-    "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, audit,"
+    "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, assess, audit,"
     " reproduce, mutate.",
-    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, audit, reproduce, mutate.",
-    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, audit, reproduce, mutate.",
+    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, assess, audit, reproduce, mutate.",
+    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, assess, audit, reproduce, mutate.",
     "html": "One page (.html); risk, check, simulate, explore, sweep (a matrix), suite, gate, replay,"
-    " explain, prove, conform, audit, mutate.",
-    "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, audit.",
+    " explain, prove, conform, assess, audit, mutate.",
+    "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, assess, audit.",
     "csv": "One row per configuration (.csv); sweep.",
     "parquet": "The same as a Parquet file (.parquet); sweep -o.",
     "trace": "A stored trace, as check writes it (.trace.json); trace --as.",

@@ -22,6 +22,7 @@ MODULES: Mapping[str, str] = {
     "elrcheck.reproduce/1": "reproduction_document",
     "elrcheck.upstream/1": "reproduction_document",
     "elrcheck.risk/1": "risk_document",
+    "elrcheck.assess/1": "risk_document",
     "elrcheck.tlc/1": "tlc_document",
     "elrcheck.scenario/1": "scenario_document",
     "elrcheck.mutate/1": "mutation_document",

@@ -1,16 +1,29 @@
-"""The verb `risk`: can a topic lose data, in Kafka's words."""
+"""The verbs `assess` and `risk`: can a topic lose data, in Kafka's words."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.console.output import PAGE, Output
+from elrcheck.console.output import LOCATED_CASES, PAGE, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import reject_given, verb
 
 if TYPE_CHECKING:
-    from elrcheck.base.kafka_requests import Compare, Describe, RiskRequest
+    from elrcheck.base.kafka_requests import AssessRequest, Compare, Describe, RiskRequest
+
+
+@verb(requests="kafka_requests", formats=LOCATED_CASES)
+def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
+    """Say what is known to lose data with your release and topics.
+
+    Names the findings that were shown in this release and that the settings allow, those that lost
+    acknowledged records on brokers first: what has to happen, how far it was shown, and what to do.  A
+    metadata log or a running cluster is audited besides.  Nothing is searched: `risk` does that.
+    """
+    from elrcheck.kafka.assess.assess import run_assess
+
+    return shell.run(lambda progress: run_assess(request, progress), output)
 
 
 @verb(requests="kafka_requests", formats=PAGE)

@@ -11,6 +11,7 @@ from typing import Any
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.kafka.risk.describe_text import TopicSettings, read_description, settings_of
+from elrcheck.kafka.risk.settings_group import NO_WRITE
 
 ON_OFF = {"on": True, "off": False}
 TRUE_FALSE = {"true": True, "false": False}
@@ -67,7 +68,27 @@ def _value(name: str, value: str, text: str) -> Any:
 
 
 def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
-    """Return a request for each group of topics in a description, and the lines that were not understood."""
+    """Return a request for each group of topics to search, and what was not understood, or cannot be searched."""
+    settings, unread = topic_groups(request, file)
+    groups = [of_group(request, group) for group in settings]
+    possible = [group for group in groups if group.min_insync_replicas <= group.replication_factor]
+    unread += tuple(
+        f"{', '.join(group.topics)}: min.insync.replicas {group.min_insync_replicas} of {group.replication_factor}"
+        f" replicas: {NO_WRITE}"
+        for group in groups
+        if group not in possible
+    )
+    if not possible:
+        raise UsageFault("risk-describe", f"{file} has no topic to ask about: {unread[0]}")
+    if len(possible) > MOST_GROUPS:
+        left = sum(len(group.topics) for group in possible[MOST_GROUPS:])
+        unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
+        possible = possible[:MOST_GROUPS]
+    return [replace(group, seconds=request.seconds / len(possible)) for group in possible], unread
+
+
+def topic_groups(request: RiskRequest, file: Path) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics in a description, those at risk first, and what was not understood."""
     description = read_description(_text(file))
     groups, problems = settings_of(description, request.unclean_leader_election_enable)
     unread = (*description.unread, *problems)
@@ -78,13 +99,7 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
             f"{file} has no topic that can be read{first}",
             help="give it the output of kafka-topics.sh --describe",
         )
-    if len(groups) > MOST_GROUPS:
-        left = sum(len(group.names) for group in groups[MOST_GROUPS:])
-        unread = (*unread, f"{left} topics with further settings: describe fewer topics at a time")
-        groups = groups[:MOST_GROUPS]
-    ordered = sorted(groups, key=_at_risk)
-    seconds = request.seconds / len(ordered)
-    return [_of_group(request, group, seconds) for group in ordered], unread
+    return sorted(groups, key=_at_risk), unread
 
 
 def _text(file: Path) -> str:
@@ -103,7 +118,8 @@ def _at_risk(group: TopicSettings) -> tuple[bool, int]:
     return not group.unclean, min(group.min_insync_replicas, group.replication_factor)
 
 
-def _of_group(request: RiskRequest, group: TopicSettings, seconds: float) -> RiskRequest:
+def of_group(request: RiskRequest, group: TopicSettings) -> RiskRequest:
+    """Return the request with the settings of a group of topics."""
     return replace(
         request,
         replication_factor=group.replication_factor,
@@ -111,5 +127,4 @@ def _of_group(request: RiskRequest, group: TopicSettings, seconds: float) -> Ris
         unclean_leader_election_enable=group.unclean,
         first_partition=group.single,
         topics=group.names,
-        seconds=seconds,
     )

@@ -45,12 +45,13 @@ SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
 
 @dataclass
 class TopicDescription:
-    """A topic as it is described. factors: partition -> number of its replicas."""
+    """A topic as it is described. factors: partition -> number of its replicas. line: the first about it."""
 
     name: str
     replication_factor: int | None = None
     configs: dict[str, str] = field(default_factory=dict)
     factors: dict[int, int] = field(default_factory=dict)
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class TopicSettings:
     unclean: bool
     single: bool
     names: tuple[str, ...]
+    line: int = 0
+    """The first line about the first of them."""
 
 
 class NotUnderstood(ValueError):
@@ -88,6 +91,7 @@ def read_description(text: str) -> Described:
     reader = _Reader()
     unread = []
     for number, line in enumerate(text.splitlines(), 1):
+        reader.number = number
         try:
             reader.read(line.strip())
         except NotUnderstood as fault:
@@ -104,6 +108,7 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
     unclean: what applies to topics about which the description says nothing else.
     """
     groups: dict[tuple[int, int, bool, bool], list[str]] = {}
+    lines: dict[tuple[int, int, bool, bool], int] = {}
     problems = []
     for topic in described.topics:
         try:
@@ -121,7 +126,8 @@ def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSetting
             name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
             single = set(topic.factors) == {0}
             groups.setdefault((factor, min_isr, allowed, single), []).append(name)
-    return tuple(TopicSettings(*key, tuple(names)) for key, names in groups.items()), tuple(problems)
+            lines.setdefault((factor, min_isr, allowed, single), topic.line)
+    return tuple(TopicSettings(*key, tuple(names), lines[key]) for key, names in groups.items()), tuple(problems)
 
 
 def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
@@ -147,6 +153,7 @@ class _Reader:
         self.topics: dict[str, TopicDescription] = {}
         self.cluster: dict[str, str] = {}
         self._into: dict[str, str] | None = None
+        self.number = 0
 
     def read(self, line: str) -> None:
         """Take in a line, or raise NotUnderstood."""
@@ -170,7 +177,7 @@ class _Reader:
             raise NotUnderstood("not a line of kafka-topics or kafka-configs --describe")
 
     def _named(self, name: str) -> TopicDescription:
-        return self.topics.setdefault(name, TopicDescription(name))
+        return self.topics.setdefault(name, TopicDescription(name, line=self.number))
 
     def _topic(self, fields: Mapping[str, str]) -> None:
         name = fields["Topic"]

@@ -24,6 +24,7 @@ FIRST_WITH_FEATURE = (4, 0)
 """The first release in which users can switch ELR on."""
 FIRST_BY_DEFAULT = (4, 1)
 """The first release whose new clusters have ELR on (Feature.ELIGIBLE_LEADER_REPLICAS_VERSION)."""
+NO_WRITE = "no write with acks=all is accepted"
 REDUCED = {"skips_no_news": True, "forgets": True}
 """Reductions that no property of states depends on (docs/adr/0008, 0009)."""
 
@@ -117,19 +118,26 @@ def release_named(text: str) -> tuple[str, Variant]:
 
 
 def group_of(request: RiskRequest) -> SettingsGroup:
-    """Read the settings of a request; raise UsageFault for some that no cluster can have."""
-    release, variant = release_named(request.kafka)
-    factor = request.replication_factor
+    """Read the settings of a request; raise UsageFault for some that no cluster can have, or no write can meet."""
+    factor, least = request.replication_factor, request.min_insync_replicas
     if not 1 <= factor <= MOST_REPLICAS:
         raise UsageFault("risk-setting", f"--replication-factor {factor}: 1 to {MOST_REPLICAS} replicas are searched")
+    settings, notes = settings_named(request)
+    if least > factor and request.acks == "all":
+        message = f"min.insync.replicas {least} of {factor} replicas: {NO_WRITE}, so none can be lost"
+        raise UsageFault("risk-setting", message, help="lower it, or ask about --acks 1")
+    return SettingsGroup(settings, _kinds(request, settings), request.topics, notes)
+
+
+def settings_named(request: RiskRequest) -> tuple[RiskSettings, tuple[str, ...]]:
+    """Return the settings of a request with the defaults of its release, and what is to be said about them."""
+    release, variant = release_named(request.kafka)
+    factor = request.replication_factor
     if request.min_insync_replicas < 1:
         raise UsageFault("risk-setting", "--min-insync-replicas: at least 1")
     notes = []
     if request.min_insync_replicas > factor:
-        notes.append(
-            f"min.insync.replicas {request.min_insync_replicas} is more than there are replicas:"
-            " no write with acks=all is accepted"
-        )
+        notes.append(f"min.insync.replicas {request.min_insync_replicas} of {factor} replicas: {NO_WRITE}")
     version = release_numbers(release)
     by_default = version >= FIRST_BY_DEFAULT
     elr = by_default if request.elr is None else request.elr
@@ -156,7 +164,7 @@ def group_of(request: RiskRequest) -> SettingsGroup:
         unclean_leader_election_enable=request.unclean_leader_election_enable,
         first_partition=request.first_partition,
     )
-    return SettingsGroup(settings, _kinds(request, settings), request.topics, tuple(notes))
+    return settings, tuple(notes)
 
 
 def _kinds(request: RiskRequest, settings: RiskSettings) -> tuple[RiskEvent, ...]:

@@ -13,8 +13,23 @@ import textwrap
 from collections.abc import Iterator
 
 from elrcheck.base.kept.age import KeptOrigin
-from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
+from elrcheck.report.document import (
+    Block,
+    Case,
+    CaseLevel,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sheet,
+    Suite,
+    Table,
+)
 from elrcheck.report.plain_words import from_store
+from elrcheck.results.audit_report import AuditFlag
+from elrcheck.results.finding_table import Level
+from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
@@ -23,6 +38,13 @@ WORDS: dict[RiskOutcome, str] = {
     "lost": "an acknowledged record can be lost",
     "unavailable": "the partition can stay without a leader",
 }
+SEEN: dict[Level, str] = {
+    "brokers": "on brokers of this release",
+    "classes": "in the classes of this release, not on its brokers",
+    "model": "in the model of this release only",
+}
+MOST_FLAGS = 5
+"""Flags of an audit that the text of an assessment shows."""
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
@@ -169,4 +191,103 @@ def risk_sheet(report: RiskReport) -> Sheet:
     return Sheet(verdict_in_words(report), notes=tuple(f"Not read: {line}" for line in report.unread), judges=False)
 
 
-KINDS: ReportKinds = {RiskReport: ReportKind("risk", risk_blocks, risk_sheet)}
+def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
+    """Yield the findings of each group, then the audit. detail: below 0 only the verdict, above 0 the evidence."""
+    for number, group in enumerate(report.groups):
+        if number:
+            yield Line()
+        yield from _assessed_group(group, detail)
+    if report.looked_at and detail >= 0:
+        yield Line()
+        yield from _wrapped("audited", f"{', '.join(report.looked_at)}: {len(report.flags)} flags")
+        for flag in report.flags[:MOST_FLAGS]:
+            yield from _wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
+            yield from _wrapped("  now", flag.remedy)
+        if len(report.flags) > MOST_FLAGS:
+            yield from _wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
+        if report.no_sign:
+            yield from _wrapped("not visible", f"{', '.join(report.no_sign)} leave no sign in what was audited")
+    for line in report.unread:
+        yield Labelled("unread", line, indent=0)
+    if detail >= 0:
+        yield Line()
+        yield from _wrapped(
+            "searched", "nothing: this is what is on record; `elrcheck risk` searches with these settings"
+        )
+    yield Headline(report.verdict, f"{assessment_in_words(report)}, {report.seconds:.1f} s")
+
+
+def assessment_in_words(report: AssessReport) -> str:
+    """Return in a line what is known to happen."""
+    findings = {finding.finding: finding for group in report.groups for finding in group.findings}
+    losses = [one for one in findings.values() if one.severity == "loss"]
+    on_brokers = sum(one.level == "brokers" for one in losses)
+    losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
+    outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
+    flags = f"; the audit has {len(report.flags)} flags" if report.looked_at else ""
+    return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
+
+
+def _assessed_group(group: AssessedGroup, detail: int) -> Iterator[Block]:
+    yield Line(settings_in_words(group.settings), style="bold")
+    if detail < 0:
+        return
+    yield from _wrapped("topics", ", ".join(group.topics))
+    for note in group.notes:
+        yield from _wrapped("note", note)
+    for finding in group.findings:
+        label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
+        yield from _wrapped(label, f"{finding.finding}: {finding.title}")
+        yield from _wrapped("  happens", finding.happens)
+        yield from _wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
+        yield from _wrapped("  do", finding.remedy)
+
+
+def assess_sheet(report: AssessReport) -> Sheet:
+    """Return a case for each finding of each group, and each flag of the audit."""
+    suites = [
+        Suite(settings_in_words(group.settings), tuple(_assessed_case(finding, group) for finding in group.findings))
+        for group in report.groups
+    ]
+    if report.flags:
+        suites.append(Suite("audit", tuple(_flag_case(number, flag) for number, flag in enumerate(report.flags, 1))))
+    notes = tuple(f"Not read: {line}" for line in report.unread)
+    return Sheet(assessment_in_words(report), tuple(suites), notes)
+
+
+def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:
+    level: CaseLevel = "error" if finding.severity == "loss" and finding.level == "brokers" else "warning"
+    topics = f" ({', '.join(group.topics)})" if group.topics else ""
+    return Case(
+        finding.finding,
+        finding.title,
+        "failed",
+        finding.severity,
+        f"{finding.title}{topics}",
+        f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
+        place=group.place,
+        level=level,
+        help=finding.remedy,
+    )
+
+
+def _flag_case(number: int, flag: AuditFlag) -> Case:
+    about = f"{flag.topic}-{flag.partition}"
+    ident = f"{flag.rule} {about} {number}"
+    message = f"{about}: {flag.message}"
+    return Case(
+        ident,
+        ident,
+        "failed",
+        flag.severity,
+        message,
+        f"{message}\nnow: {flag.remedy}\n",
+        rule=flag.rule,
+        place=flag.path,
+    )
+
+
+KINDS: ReportKinds = {
+    RiskReport: ReportKind("risk", risk_blocks, risk_sheet),
+    AssessReport: ReportKind("assess", assess_blocks, assess_sheet),
+}

@@ -105,6 +105,7 @@ title = "A title"
 severity = "loss"
 lost = "nothing"
 versions = "none"
+happens = "Nothing."
 cause = "no cause"
 [[evidence]]
 level = "model"

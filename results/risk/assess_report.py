@@ -1,0 +1,81 @@
+"""The report of `elrcheck assess`: findings that apply to settings, and what a log or a cluster shows."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from elrcheck.base.errors import ExitCode
+from elrcheck.base.roundtrip import Record
+from elrcheck.results.any_report import Report
+from elrcheck.results.audit_report import AuditFlag
+from elrcheck.results.finding_table import Level
+from elrcheck.results.risk.risk_report import RiskSettings
+
+FailOn: TypeAlias = Literal["flag", "loss", "outage", "never"]
+FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
+
+
+class AssessedFinding(Record, frozen=True):
+    """A finding that was shown in the release, and that the settings allow."""
+
+    finding: str
+    title: str
+    severity: FindingSeverity
+    lost: str
+    happens: str
+    """What has to happen, in one sentence."""
+    level: Level
+    """The strongest level at which it was shown in this release."""
+    evidence: str
+    """What was seen at each level."""
+    remedy: str
+    """What operators can do; empty if nothing is on record."""
+
+
+class AssessedGroup(Record, frozen=True):
+    """Settings, and what is known to happen with them."""
+
+    settings: RiskSettings
+    findings: tuple[AssessedFinding, ...]
+    """The worst first: losses before outages, brokers before classes before the model."""
+    topics: tuple[str, ...] = ()
+    """Topics that have these settings, if a description was read."""
+    notes: tuple[str, ...] = ()
+    place: str | None = None
+    """``file:line`` of the first of these topics in a description."""
+
+
+class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
+    """The result of `elrcheck assess`. Nothing was searched: it says what is on record."""
+
+    groups: tuple[AssessedGroup, ...]
+    flags: tuple[AuditFlag, ...]
+    """Flags of the audit of the logs or of the cluster."""
+    looked_at: tuple[str, ...]
+    """The logs, or the cluster, that were audited; none if none was given."""
+    records: int
+    """Records of the logs."""
+    no_sign: tuple[str, ...]
+    """Findings that apply and leave no sign in what was audited."""
+    incomplete: bool
+    """A part of the logs or of the cluster could not be read."""
+    unread: tuple[str, ...]
+    """Lines of a description that were not understood."""
+    fail_on: FailOn
+    seconds: float
+
+    @property
+    def verdict(self) -> str:
+        """Return the worst that is known to happen: lost, unavailable, or not_known."""
+        severities = {finding.severity for group in self.groups for finding in group.findings}
+        if "loss" in severities:
+            return "lost"
+        return "unavailable" if severities else "not_known"
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """1 if the audit has a flag, or `fail_on` names what is known to happen; 3 if a part could not be read."""
+        failing = {"flag": (), "never": (), "loss": ("lost",), "outage": ("lost", "unavailable")}[self.fail_on]
+        if self.verdict in failing or (self.flags and self.fail_on != "never"):
+            return ExitCode.FINDING
+        return ExitCode.INCONCLUSIVE if self.incomplete or self.unread else ExitCode.HOLDS

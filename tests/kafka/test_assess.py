@@ -1,0 +1,121 @@
+"""`assess`: the findings of a release that settings allow, of topics, and beside an audit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.kafka_requests import AssessRequest
+from elrcheck.base.progress import Silent
+from elrcheck.catalogue.evidence.by_version import finding_table
+from elrcheck.kafka.assess.assess import run_assess
+from elrcheck.results.risk.assess_report import AssessReport
+from support.places import ROOT
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+TOPICS = """\
+Topic: orders  TopicId: x  PartitionCount: 1  ReplicationFactor: 3  Configs: min.insync.replicas=2
+    Topic: orders  Partition: 0  Leader: 1  Replicas: 1,2,3  Isr: 1,2,3
+Topic: audit  TopicId: y  PartitionCount: 1  ReplicationFactor: 3  Configs: unclean.leader.election.enable=true
+    Topic: audit  Partition: 0  Leader: 1  Replicas: 1,2,3  Isr: 1,2,3
+"""
+
+
+def assess(kafka: str, **settings: object) -> AssessReport:
+    return run_assess(AssessRequest(kafka, **settings), Silent())  # type: ignore[arg-type]
+
+
+def names(report: AssessReport, group: int = 0) -> list[str]:
+    return [finding.finding for finding in report.groups[group].findings]
+
+
+@pytest.mark.parametrize(
+    ("kafka", "elr", "known", "unknown"),
+    [
+        ("3.9", None, {"F-2", "F-51", "F-58", "F-61", "F-63"}, {"F-20", "F-64", "F-60", "F-26"}),
+        ("4.1", None, {"F-20", "F-51", "F-64", "F-25"}, {"F-2", "F-60", "F-62", "F-1", "F-55", "F-19"}),
+        ("4.1", False, {"F-51", "F-58", "F-63", "F-26"}, {"F-20", "F-24", "F-53", "F-64"}),
+        ("4.3", None, {"F-20", "F-60", "F-52"}, {"F-23", "F-1"}),
+    ],
+)
+def test_what_applies_to_a_release(kafka: str, elr: bool | None, known: set[str], unknown: set[str]) -> None:
+    report = assess(kafka, elr=elr)
+    applying = set(names(report))
+    assert known <= applying and not unknown & applying
+    assert report.verdict == "lost" and report.exit_code == 1 and not report.looked_at
+
+
+def test_losses_on_brokers_come_first_and_each_has_its_evidence() -> None:
+    (group,) = assess("4.3.1").groups
+    ranks = [(one.severity != "loss", ("brokers", "classes", "model").index(one.level)) for one in group.findings]
+    assert ranks == sorted(ranks) and ranks[0] == (False, 0) and ranks[-1][0]
+    shown = {
+        (row.finding, cell.level)
+        for row in finding_table().rows
+        for cell in row.cells
+        if cell.kafka == "4.3.1" and cell.state == "shown"
+    }
+    assert {(one.finding, one.level) for one in group.findings} <= shown
+    assert all(one.happens and one.remedy for one in group.findings)
+
+
+def test_an_unclean_election_brings_more() -> None:
+    more = set(names(assess("4.3", unclean_leader_election_enable=True))) - set(names(assess("4.3")))
+    assert more == {"F-62"}
+
+
+def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "topics.txt"
+    file.write_text(TOPICS)
+    report = assess("4.3", topics=file)
+    assert [(group.topics, group.place) for group in report.groups] == [
+        (("audit",), f"{file}:3"),
+        (("orders",), f"{file}:1"),
+    ]
+    assert "F-62" in names(report) and "F-62" not in names(report, 1)
+    code, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file), "--format", "github")
+    assert code == 1 and "line=3" in out and "F-62" in out
+    file.write_text(TOPICS + "nonsense\n")
+    assert assess("4.3", topics=file, fail_on="never").exit_code == 3
+
+
+def test_a_thousand_topics_are_read(tmp_path: Path) -> None:
+    lines = [
+        f"Topic: t{n}\tPartitionCount: 1\tReplicationFactor: 3\tConfigs: min.insync.replicas={1 + n % 2}"
+        for n in range(1000)
+    ]
+    file = tmp_path / "topics.txt"
+    file.write_text("\n".join(lines))
+    assert [len(group.topics) for group in assess("4.1", topics=file).groups] == [500, 500]
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("loss", 1), ("outage", 1), ("flag", 0), ("never", 0)])
+def test_what_fails(fail_on: str, code: int, invoke: Invoke) -> None:
+    assert invoke("assess", "--kafka", "4.1", "--fail-on", fail_on)[0] == code
+
+
+def test_beside_a_log_it_says_what_an_audit_cannot_see(invoke: Invoke) -> None:
+    for name, code, flags in (("lost-4.1.1", 1, 2), ("control-4.1.1", 0, 0)):
+        log = str(ROOT / "tests" / "data" / "metadata_log" / name)
+        ended, out, _ = invoke("assess", "--kafka", "4.1", "--log", log, "--fail-on", "flag", "--format", "json")
+        report = json.loads(out)
+        assert (ended, len(report["flags"])) == (code, flags) and len(report["looked_at"]) == 1
+        assert {"F-51", "F-58", "F-63"} <= set(report["no_sign"])
+    lines = invoke("assess", "--kafka", "4.1", "--log", log)[1].splitlines()
+    assert "F-51" in next(line for line in lines if line.startswith("not visible"))
+
+
+def test_without_a_release_it_asks_for_one(invoke: Invoke) -> None:
+    code, _, err = invoke("assess")
+    assert code == 2 and "--kafka 4.1" in err
+
+
+def test_more_in_sync_replicas_than_replicas_is_answered_at_once(invoke: Invoke) -> None:
+    question = ("--kafka", "4.1", "--replication-factor", "3", "--min-insync-replicas", "5")
+    code, _, err = invoke("risk", *question)
+    assert code == 2 and "min.insync.replicas 5 of 3 replicas: no write with acks=all is accepted" in err
+    assert "no write with acks=all is accepted" in invoke("assess", *question)[1]
