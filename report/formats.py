@@ -26,8 +26,10 @@ FORMATS: Mapping[str, str] = {
     "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
     "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, assess, audit,"
     " reproduce, mutate.",
-    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, assess, audit, reproduce, mutate.",
-    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, assess, audit, reproduce, mutate.",
+    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, assess, audit,"
+    " reproduce, mutate.",
+    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, assess, audit,"
+    " reproduce, mutate.",
     "html": "One page (.html); risk, check, simulate, explore, sweep (a matrix), suite, gate, replay,"
     " explain, prove, conform, assess, audit, mutate.",
     "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, assess, audit.",
