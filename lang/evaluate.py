@@ -17,21 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from elrcheck.lang import expr
 from elrcheck.lang.algebra import Algebra
-from elrcheck.lang.expr import Comprehension, Expression, Field, StateVariable, Variable
+from elrcheck.lang.comprehensions import MEMO, Comprehensions, Env
+from elrcheck.lang.expr import Expression, Field, StateVariable, Variable
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
 from elrcheck.lang.node import SetExpr, TruthExpr
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.structure import Structure
-from elrcheck.lang.tree import Collecting, SetNode, TruthNode, UnsupportedNode, children, unsupported
+from elrcheck.lang.tree import SetNode, TruthNode, UnsupportedNode, unsupported
 from elrcheck.lang.types import Ty
 
-Env: TypeAlias = dict[str, Any]
-"""Local names with their values; the states and the memo are under names that no local can have."""
-MEMO = "$memo"
 STATES = "$states"
 
 
@@ -43,10 +41,8 @@ class ActionOutcome:
     fields: Mapping[str, Any]
 
 
-class Evaluator:
+class Evaluator(Comprehensions):
     """Evaluates functions of one model under one configuration and one algebra."""
-
-    backend = "evaluator"
 
     def __init__(self, fns: Mapping[str, Fn], config: ModelConfig, algebra: Algebra[Any, Any]) -> None:
         self.fns, self.config, self.alg = fns, config, algebra
@@ -120,10 +116,6 @@ class Evaluator:
             entry = memo[id(e)] = (self._value(e, env), e)
         return entry[0]
 
-    @staticmethod
-    def bind(env: Env, name: str, value: Any) -> Env:
-        return {**env, name: value, MEMO: {}}
-
     def _value(self, e: Expression, env: Env) -> Any:
         """Evaluate an expression. The most frequent nodes come first, because a `match` asks from the top."""
         match e:
@@ -149,7 +141,7 @@ class Evaluator:
             case expr.Length():
                 return self.ev(e.sequence, env)[0]
             case expr.Quantifier():
-                return self._quantifier(e, env)
+                return self.quantifier(e, env)
             case expr.Update():
                 changed = {f: self.ev(v, env) for f, v in zip(e.names, e.values, strict=True)}
                 return {**self.ev(e.record, env), **changed}
@@ -179,7 +171,7 @@ class Evaluator:
             case expr.Prefix() | expr.Suffix() | expr.AppendExpr() | expr.Concatenation():
                 return self._sequence(e, env)
             case expr.Binder():
-                return self._comprehension(e, env)
+                return self.collected(e, env)
             case Variable() | StateVariable() | Field():
                 return self.ev(e, env)
             case expr.WholeConfig():
@@ -306,104 +298,3 @@ class Evaluator:
                     longer = structure.append(joined, value, elem)
                     joined = structure.ite(self.alg.cmp("lt", k, length), longer, joined, e.ty)
                 return joined
-
-    # ------------------------------------------------------------------------- binders
-
-    def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
-        """Yield (in the domain and the condition holds, value, environment) for each possible element."""
-        alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
-        items: Iterator[tuple[Any, Any]]
-        if e.over == "set":
-            items = ((alg.s_mem(value, i), x) for i, x in enumerate(self.structure.members(e.variable.ty)))
-        elif e.over == "seq":
-            items = ((alg.cmp("lt", i, value[0]), x) for i, x in enumerate(value[1]))
-        else:
-            most = value if isinstance(value, int) else self.most(e.domain)
-            items = ((alg.cmp("lt", i, value), i) for i in range(most))
-        for inside, element in items:
-            if inside is False:
-                continue
-            inner = self.bind(env, name, element)
-            holds = inside if e.condition is None else alg.and_([inside, self.ev(e.condition, inner)])
-            if holds is not False:
-                yield holds, element, inner
-
-    def setting(self, name: str, ty: Ty) -> Any:
-        """Return the value of a field of the configuration."""
-        return self.structure.lift(getattr(self.config, name), ty)
-
-    def most(self, e: Expression) -> int:
-        """Return an upper bound of a number, from its type or its parts; a loop is unrolled that far."""
-        match e:
-            case expr.Constant():
-                return int(e.value)
-            case expr.Arithmetic(op="add"):
-                return self.most(e.left) + self.most(e.right)
-            case expr.Arithmetic(op="sub"):
-                return self.most(e.left)
-            case expr.Arithmetic(op="div"):
-                return self.most(e.left)
-            case expr.Arithmetic(op="mod"):
-                return self.most(e.right)
-            case expr.Arithmetic(op="min"):
-                bounded = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
-                return min(self.most(a) for a in bounded)
-            case expr.IfElse():
-                return max(self.most(e.then), self.most(e.orelse))
-            case _:
-                return self.structure.limit(e.ty.hi)
-
-    def _quantifier(self, e: expr.Quantifier, env: Env) -> Any:
-        alg, parts = self.alg, []
-        if e.op == "all":
-            for holds, _, inner in self.over(e, env):
-                parts.append(alg.or_([alg.not_(holds), self.ev(e.body, inner)]))
-                if parts[-1] is False:
-                    break
-            return alg.and_(parts)
-        for holds, _, inner in self.over(e, env):
-            parts.append(alg.and_([holds, self.ev(e.body, inner)]))
-            if parts[-1] is True:
-                break
-        return alg.or_(parts)
-
-    def _comprehension(self, e: Collecting, env: Env) -> Any:
-        alg, structure = self.alg, self.structure
-        match e:
-            case expr.Count():
-                total: Any = 0
-                for holds, _, _ in self.over(e, env):
-                    total = alg.add(total, alg.ite(holds, 1, 0))
-                return total
-            case expr.Filter():
-                flags: list[Any] = [False] * structure.count(e.ty.elem)
-                for holds, value, _ in self.over(e, env):
-                    flags[structure.position(value, e.ty.elem) or 0] = holds
-                return alg.s_from(flags)
-            case expr.Image():
-                images = [(holds, self.ev(e.body, inner)) for holds, _, inner in self.over(e, env)]
-                return structure.set_of(images, e.ty.elem)
-            case expr.SequenceFilter():
-                chosen = structure.blank(e.ty)
-                for holds, value, _ in self.over(e, env):
-                    longer = structure.append(chosen, value, e.ty.elem)
-                    chosen = structure.ite(holds, longer, chosen, e.ty)
-                return chosen
-            case expr.First():
-                result: Any = -1
-                for holds, value, _ in reversed(list(self.over(e, env))):
-                    result = alg.ite(holds, value, result)
-                return result
-            case expr.Extreme():
-                return self._extreme(e, env)
-
-    def _extreme(self, e: expr.Extreme, env: Env) -> Any:
-        alg, order = self.alg, "lt" if e.op == "min" else "gt"
-        some: Any = False
-        best = self.ev(e.default, env)
-        for holds, _, inner in self.over(e, env):
-            value = self.ev(e.body, inner)
-            better = alg.or_([alg.not_(some), alg.cmp(order, value, best)])
-            best = alg.ite(alg.and_([holds, better]), value, best)
-            some = alg.or_([some, holds])
-        return best

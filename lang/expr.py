@@ -18,7 +18,7 @@ Order: TypeAlias = Literal["lt", "le", "gt", "ge"]
 Operator: TypeAlias = Literal["add", "sub", "div", "mod", "min", "max"]
 SetOperator: TypeAlias = Literal["union", "inter", "diff"]
 Domain: TypeAlias = Literal["set", "seq", "range"]
-"""The domain of a binder: a set, the elements of a sequence, or the numbers 0..n-1."""
+"""The domain of a binder: a set, the elements of a sequence, or the numbers below a bound, from 0 or `begin`."""
 
 
 # ---------------------------------------------------------------------------- constants and names
@@ -277,12 +277,16 @@ class Concatenation(Expr):
 
 
 class Binder(Expr):
-    """A variable that ranges over a domain; condition: an optional filter on its elements."""
+    """A variable that ranges over a domain; condition: an optional filter on its elements.
+
+    begin: the first number of a range that does not begin at 0.
+    """
 
     variable: Variable
     over: Domain
     domain: Expression
     condition: Expression | None
+    begin: Expression | None = field(default=None, kw_only=True)
 
 
 class Quantifier(Binder):
@@ -297,6 +301,12 @@ class Count(Binder):
     """`sum(1 for ..)`."""
 
 
+class Total(Binder):
+    """`sum(body for ..)`."""
+
+    body: Expression
+
+
 class Filter(Binder):
     """`frozenset(x for x in set if condition)`."""
 
@@ -307,12 +317,18 @@ class Image(Binder):
     body: Expression
 
 
+class Union(Binder):
+    """`frozenset(x for y in set if condition for x in ..)`: the union of the sets that the body is."""
+
+    body: Expression
+
+
 class SequenceFilter(Binder):
     """`tuple(x for x in sequence if condition)`."""
 
 
 class First(Binder):
-    """`next((x for x in sequence if condition), None)`."""
+    """`next((x for x in sequence if condition), None)`, also over a range or all members of a sort, in their order."""
 
 
 class Extreme(Binder):
@@ -323,7 +339,7 @@ class Extreme(Binder):
     default: Expression
 
 
-Comprehension: TypeAlias = Quantifier | Count | Filter | Image | SequenceFilter | First | Extreme
+Comprehension: TypeAlias = Quantifier | Count | Total | Filter | Image | Union | SequenceFilter | First | Extreme
 Expression: TypeAlias = (
     Constant
     | ConfigField

@@ -17,19 +17,10 @@ from typing import Any, NoReturn
 from elrcheck.lang.algebra import ConcreteAlgebra
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.scope import Env, Value
-from elrcheck.lang.evaluate import MEMO, STATES, Evaluator
-from elrcheck.lang.evaluate import Env as Values
-from elrcheck.lang.expr import (
-    Constant,
-    Count,
-    Expression,
-    Extreme,
-    Get,
-    Quantifier,
-    SequenceGet,
-    VectorGet,
-    WholeConfig,
-)
+from elrcheck.lang.comprehensions import MEMO
+from elrcheck.lang.comprehensions import Env as Values
+from elrcheck.lang.evaluate import STATES, Evaluator
+from elrcheck.lang.expr import Binder, Constant, Expression, Get, SequenceGet, VectorGet, WholeConfig
 from elrcheck.lang.ir import Fn, StateView, state_view
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -167,7 +158,7 @@ class _QueryReader(Expressions):
             raise
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, AssertionError):
             self.source.error(node, "this is not written as the modelling language wants it")
-        if isinstance(value, Quantifier | Count | Extreme) and value.over == "range":
+        if isinstance(value, Binder) and value.over == "range":
             numbers = (e.value for e in walk(value.domain) if isinstance(e, Constant))
             if any(int(number) > WIDEST for number in numbers):
                 self.source.error(node, f"a range of more than {WIDEST} numbers")

@@ -12,10 +12,11 @@ import re
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NoReturn, get_args, get_type_hints
+from typing import Any, NoReturn, TypeVar, get_args, get_type_hints
 
 from elrcheck.lang.runtime import Role
 
+Node = TypeVar("Node", bound=ast.AST)
 FEW = 16
 
 
@@ -114,6 +115,14 @@ def recompiled(function: Callable[..., Any], tree: ast.FunctionDef) -> Callable[
     compiled.__elr_role__ = function.__elr_role__  # type: ignore[attr-defined]
     compiled.__elr_tree__ = tree  # type: ignore[attr-defined]
     return compiled
+
+
+def placed(node: Node, origin: ast.AST) -> Node:
+    """Give nodes that the source does not have the place of what they stand for."""
+    for part in ast.walk(node):
+        if not hasattr(part, "lineno"):
+            ast.copy_location(part, origin)
+    return node
 
 
 def line_of_function(function: Callable[..., object]) -> int:

@@ -25,7 +25,7 @@ class Structure:
     def limit(self, bound: int | str | None) -> int:
         """Return a bound as a number: itself, or the configuration field that it names."""
         if bound is None:
-            raise TypeError("a loop over an unbounded number cannot be unrolled")
+            raise TypeError("a number has no limit, and a range cannot be unrolled")
         return int(getattr(self.config, bound)) if isinstance(bound, str) else bound
 
     # ------------------------------------------------------------------------- finite types
@@ -92,8 +92,10 @@ class Structure:
     # ------------------------------------------------------------------------- values
 
     def blank(self, ty: Ty) -> Any:
-        """Return the canonical filler of a type: 0, false, None, empty, the first enum member."""
+        """Return the canonical filler of a type: 0 or the nearest to it, false, None, empty, the first enum member."""
         match ty.kind:
+            case "nat" if ty.lo > 0 or (ty.lo < 0 and ty.hi is not None):
+                return max(ty.lo, 0 if ty.hi is None else min(0, self.limit(ty.hi)))
             case "bool":
                 return False
             case "set":

@@ -28,7 +28,9 @@ TruthNode: TypeAlias = (
     | expr.Subset
 )
 SetNode: TypeAlias = expr.SetOperation | expr.Elements | expr.SetLiteral | expr.WholeSort | expr.Cardinality
-Collecting: TypeAlias = expr.Count | expr.Filter | expr.Image | expr.SequenceFilter | expr.First | expr.Extreme
+Collecting: TypeAlias = (
+    expr.Count | expr.Total | expr.Filter | expr.Image | expr.Union | expr.SequenceFilter | expr.First | expr.Extreme
+)
 """Nodes by their value: a truth; a set, or its size; what a domain is collected into."""
 
 

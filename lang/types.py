@@ -139,9 +139,12 @@ def set_of(elem: Ty) -> Ty:
     return Ty("set", arg=elem)
 
 
-def nat(name: str, *, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
-    """Metadata for a natural number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`."""
-    return Ty("nat", name, lo=0, hi=hi, cap=cap)
+def nat(name: str, *, lo: int = 0, hi: int | str | None = None, cap: int | str | None = None) -> Ty:
+    """Metadata for a natural number: `Epoch = Annotated[int, nat("Epoch", cap="max_epoch")]`.
+
+    lo: the least number, if it is not 0; it may be negative.
+    """
+    return Ty("nat", name, lo=lo, hi=hi, cap=cap)
 
 
 def up_to(last: enum.Enum) -> Ty:
@@ -329,9 +332,9 @@ def check_limits(ty: Ty, config: Any) -> None:
     names = [field.name for field in fields(config)]
     names += [name for name, value in vars(config).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
-        if part.kind == "opt" and part.elem.kind not in ("member", "nat", "enum"):
+        if part.kind == "opt" and (part.elem.kind not in ("member", "nat", "enum") or part.elem.lo < 0):
             message = f"not a type of the modelling language: {part}"
-            help = "None stands beside a number, an enum or a member of a sort; a field of a record can be None"
+            help = "None stands beside numbers from 0, enums and members of a sort; a field of a record can be None"
             raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
         for limit in (part.hi, part.cap, part.size):
             if isinstance(limit, str) and limit not in names:

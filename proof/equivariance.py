@@ -31,6 +31,7 @@ from elrcheck.lang.expr import (
     Constant,
     Equal,
     Expression,
+    Extreme,
     First,
     SequenceFilter,
     SortList,
@@ -156,6 +157,8 @@ def looks_at_numbers(node: Expression) -> bool:
             return not _is_broker(node.index.ty)
         case First() | SequenceFilter():
             return node.over != "seq"
+        case Extreme():
+            return _is_broker(node.ty)
     return False
 
 

@@ -14,9 +14,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 from elrcheck.lang import expr
-from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.tree import UnsupportedNode, unsupported
+from elrcheck.tla_export.binder_printer import BinderPrinter
 from elrcheck.tla_export.names import Names, camel, local_name
 from elrcheck.tla_export.pretty import (
     Bracketed,
@@ -54,7 +55,7 @@ from elrcheck.tla_export.type_sets import size_text
 WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-class ExpressionPrinter:
+class ExpressionPrinter(BinderPrinter):
     """Prints the expressions in the functions of one model."""
 
     backend = "TLA+"
@@ -190,19 +191,25 @@ class ExpressionPrinter:
             case expr.Concatenation():
                 return self._infix("\\o", SUM, (e.left, e.right), scope)
             case expr.SequenceFilter():
-                return self._selecting("SelectSeq", e, scope)
+                return self.selecting("SelectSeq", e, scope)
+            case expr.First(over="seq"):
+                return self.selecting("First", e, scope)
             case expr.First():
-                return self._selecting("First", e, scope)
+                return Printed(Items("MinOf(", [self.chosen(e, scope)[2], PlainText("None")], ")"), APPLY)
             case expr.Quantifier():
-                return self._quantified(e, scope)
+                return self.quantified(e, scope)
             case expr.Filter():
-                return Printed(self._chosen(e, scope)[2])
+                return Printed(self.chosen(e, scope)[2])
             case expr.Image():
-                return Printed(self._image(e, e.body, scope))
+                return Printed(self.image(e, e.body, scope))
+            case expr.Total():
+                return self.total(e, scope)
+            case expr.Union():
+                return Printed(Bracketed("UNION ", self.image(e, e.body, scope), ""), NOT)
             case expr.Count():
-                return Printed(Bracketed("Cardinality(", self._chosen(e, scope)[2], ")"), APPLY)
+                return Printed(Bracketed("Cardinality(", self.chosen(e, scope)[2], ")"), APPLY)
             case expr.Extreme():
-                return self._extreme(e, scope)
+                return self.extreme(e, scope)
             case expr.LetIn():
                 name = self.fresh(e.name, scope)
                 body = self.doc(e.body, scope.bind(e.name, name))
@@ -310,67 +317,6 @@ class ExpressionPrinter:
                 return str(value + 1)
             case _:
                 return f"{self.text(index, scope, SUM)} + 1"
-
-    def _selecting(self, operator: str, e: expr.SequenceFilter | expr.First, scope: PrintScope) -> Printed:
-        name = self.fresh(e.variable.name, scope)
-        inner = scope.bind(e.variable.name, name)
-        condition = PlainText("TRUE") if e.condition is None else self.doc(e.condition, inner)
-        return Printed(
-            Items(f"{operator}(", [self.doc(e.domain, scope), Headed(f"LAMBDA {name} :", condition)], ")"), APPLY
-        )
-
-    # ------------------------------------------------------------------------- binders
-
-    def _domain(self, e: Comprehension, scope: PrintScope) -> tuple[str, str, PrintScope]:
-        """Return (bound name, set it ranges over, scope of the body)."""
-        variable = e.variable.name
-        name = self.fresh(variable, scope)
-        domain = self.text(e.domain, scope, SETS)
-        if e.over == "set":
-            return name, domain, scope.bind(variable, name)
-        if e.over == "range":
-            return name, f"0..({self.text(e.domain, scope, SUM)} - 1)", scope.bind(variable, name)
-        sequence = self.text(e.domain, scope, APPLY)
-        return name, f"DOMAIN {sequence}", scope.bind(variable, f"{sequence}[{name}]")
-
-    def _quantified(self, e: expr.Quantifier, scope: PrintScope) -> Printed:
-        r"""Merge quantifiers of one kind over the same set: `\A a, b \in S : p`."""
-        quantifier = "\\A" if e.op == "all" else "\\E"
-        name, domain, inner = self._domain(e, scope)
-        names = [name]
-        while e.condition is None and e.over == "set":
-            body = e.body
-            if not isinstance(body, expr.Quantifier) or body.op != e.op or body.over != e.over:
-                break
-            name, again, inside = self._domain(body, inner)
-            if again != domain:
-                break
-            names, inner, e = [*names, name], inside, body
-        head = f"{quantifier} {', '.join(names)} \\in {domain} :"
-        if e.condition is None:
-            return Printed(Headed(head, self.doc(e.body, inner)), LOOSE)
-        if e.op == "all":
-            joined: Doc = Chain("=>", [self.doc(e.condition, inner, OR), self.doc(e.body, inner, OR)])
-        else:
-            joined = Bullets("/\\", [ListItem(self.doc(x, inner, NOT)) for x in (e.condition, e.body)])
-        return Printed(Headed(head, joined), LOOSE)
-
-    def _chosen(self, e: Comprehension, scope: PrintScope) -> tuple[str, PrintScope, Doc]:
-        """Print the set of bound values that satisfy the condition."""
-        name, domain, inner = self._domain(e, scope)
-        if e.condition is None:
-            return name, inner, PlainText(domain)
-        return name, inner, Bracketed("{", Headed(f"{name} \\in {domain} :", self.doc(e.condition, inner)), "}")
-
-    def _extreme(self, e: expr.Extreme, scope: PrintScope) -> Printed:
-        operator = "MinOf(" if e.op == "min" else "MaxOf("
-        image, default = self._image(e, e.body, scope), self.doc(e.default, scope)
-        return Printed(Items(operator, [image, default], ")"), APPLY)
-
-    def _image(self, e: Comprehension, body: Expression, scope: PrintScope) -> Doc:
-        """Print the set of the values of an expression for all bound values that satisfy the condition."""
-        name, inner, chosen = self._chosen(e, scope)
-        return Bracketed("{", Chain(":", [self.doc(body, inner), Headed(f"{name} \\in", chosen)]), "}")
 
     # ------------------------------------------------------------------------- calls
 

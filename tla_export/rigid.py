@@ -28,6 +28,7 @@ from elrcheck.lang.expr import (
     Quantifier,
     SequenceFilter,
     StateVariable,
+    Total,
     Variable,
 )
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
@@ -103,7 +104,7 @@ def _loose_elements(fn: Fn) -> set[str]:
     names = set()
     for node in fn_nodes(fn):
         match node:
-            case First() | SequenceFilter() | Count(over="seq"):
+            case First() | SequenceFilter() | Total() | Count(over="seq"):
                 names.add(node.variable.name)
     return names
 

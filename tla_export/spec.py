@@ -56,6 +56,13 @@ HELPERS = {
         "\\* The greatest member of S, or `default` if S is empty.",
         "MaxOf(S, default) == IF S = {} THEN default ELSE CHOOSE x \\in S : \\A y \\in S : x >= y",
     ],
+    "SumOf": [
+        "\\* The sum of Value(x) over all x in S.",
+        "SumOf(S, Value(_)) ==",
+        "    LET sum[T \\in SUBSET S] ==",
+        "            IF T = {} THEN 0 ELSE LET x == CHOOSE x \\in T : TRUE IN Value(x) + sum[T \\ {x}]",
+        "    IN  sum[S]",
+    ],
     "Elements": ["\\* The set of elements of a sequence.", "Elements(s) == {s[i] : i \\in DOMAIN s}"],
     "Prefix": [
         "\\* The first n elements of a sequence, or all of them if there are fewer.",

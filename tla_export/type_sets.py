@@ -23,7 +23,9 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
         case "bool":
             return "BOOLEAN"
         case "nat":
-            return f"{ty.lo}..{_limit(ty, constants)}" if ty.hi is not None else "Nat"
+            if ty.hi is not None:
+                return f"{ty.lo}..{_limit(ty, constants)}"
+            return f"{{n \\in Int : n >= {ty.lo}}}" if ty.lo else "Nat"
         case "member":
             return ty.every
         case "set":

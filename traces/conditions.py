@@ -18,7 +18,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from elrcheck.lang.evaluate import Env
+from elrcheck.lang.comprehensions import Env
 from elrcheck.lang.expr import (
     Call,
     ConfigField,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import MEMO, STATES, Env, Evaluator
+from elrcheck.lang.comprehensions import MEMO, Env
+from elrcheck.lang.evaluate import STATES, Evaluator
 from elrcheck.lang.expr import Call, Expression
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model

@@ -10,25 +10,22 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from elrcheck.lang.evaluate import Env, Evaluator
+from elrcheck.lang.comprehensions import Env
+from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import (
     Arithmetic,
+    Binder,
     Compare,
     ConfigField,
     Constant,
-    Count,
     Elements,
     EmptySequence,
     EnumMember,
     Equal,
     Expression,
-    Extreme,
     Field,
-    Filter,
-    First,
     Get,
     IfElse,
-    Image,
     IsNone,
     Junction,
     Length,
@@ -36,8 +33,6 @@ from elrcheck.lang.expr import (
     NoneLiteral,
     Operator,
     Order,
-    Quantifier,
-    SequenceFilter,
     SequenceGet,
     SetOperation,
     SetOperator,
@@ -163,8 +158,8 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
 def _outside(e: Expression) -> tuple[Expression, ...]:
     """Yield the parts with a value outside the expression: those without a variable that it binds."""
     match e:
-        case Quantifier() | Count() | Filter() | Image() | SequenceFilter() | First() | Extreme():
-            return (e.domain,)
+        case Binder():
+            return (e.domain,) if e.begin is None else (e.begin, e.domain)
         case VectorOf():
             return ()
         case _:

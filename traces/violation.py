@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from elrcheck.lang.evaluate import Env
+from elrcheck.lang.comprehensions import Env
 from elrcheck.lang.expr import (
     Arithmetic,
     Call,

@@ -8,61 +8,35 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from elrcheck.lang.compiler.scope import Env, Scope, Value
+from elrcheck.lang.compiler.binders import BINDERS, Binders, plain_generator
+from elrcheck.lang.compiler.scope import Env, Value
 from elrcheck.lang.expr import (
     Arithmetic,
     Call,
     Cardinality,
     Compare,
     ConfigField,
-    Count,
-    Domain,
     Elements,
     Expression,
-    Extreme,
     Field,
-    Filter,
-    First,
-    Image,
     Implies,
-    Junction,
     Length,
     NamedConjunction,
-    Quantifier,
     RecordExpr,
-    SequenceFilter,
     SetLiteral,
     SortList,
     Update,
-    Variable,
-    VectorOf,
     VectorPut,
-    WholeSort,
 )
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import dispatch_of, error_in_field, near
-from elrcheck.lang.tree import same
-from elrcheck.lang.types import Ty, is_finite, opt, set_of, sorts_in, type_of
-
-BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
-
+from elrcheck.lang.types import Ty, is_finite, set_of, type_of
 
 Builtin: TypeAlias = Callable[["Calls", ast.Call, Env], Value]
 
 
-def _nested(name: str, generator: ast.GeneratorExp) -> ast.GeneratorExp:
-    """Return the comprehension over the first 'for', whose element is all or any over the others."""
-    first, *others = generator.generators
-    rest = ast.GeneratorExp(generator.elt, others)
-    element = ast.Call(ast.Name(name, ast.Load()), [rest], [])
-    nested = ast.copy_location(ast.GeneratorExp(element, [first]), generator)
-    for node in (rest, element, element.func):
-        ast.copy_location(node, generator)
-    return nested
-
-
-class Calls(Scope):
+class Calls(Binders):
     """Everything written as NAME(...)."""
 
     def call(self, node: ast.Call, env: Env) -> Value:
@@ -74,7 +48,7 @@ class Calls(Scope):
             )
         name = node.func.id
         if name in BINDERS and node.args and isinstance(node.args[0], ast.GeneratorExp):
-            return self._binder(name, node, node.args[0], env)
+            return self.binder(name, node, node.args[0], env)
         if name in self.built_in:
             return self.built_in[name](self, node, env)
         target = self.globals.get(name)
@@ -113,10 +87,14 @@ class Calls(Scope):
         self.source.error(node, f"len() of {arg.ty}")
 
     def _extreme(self, op: Literal["min", "max"], node: ast.Call, env: Env) -> Expression:
-        if len(node.args) != 2 or node.keywords:
-            self.source.error(node, f"{op}() takes two numbers, or a comprehension with default=")
-        left, right = node.args
-        return Arithmetic(op, self.number(left, env), self.number(right, env))
+        if len(node.args) == 1 and node.keywords:
+            return self.binder(op, node, plain_generator(node.args[0]), env)
+        if len(node.args) < 2 or node.keywords:
+            self.source.error(node, f"{op}() takes numbers, or a set, a sequence or a comprehension with default=")
+        first, *others = (self.number(number, env) for number in node.args)
+        for other in others:
+            first = Arithmetic(op, first, other)
+        return first
 
     def _min(self, node: ast.Call, env: Env) -> Expression:
         return self._extreme("min", node, env)
@@ -153,7 +131,7 @@ class Calls(Scope):
         if not node.args and not node.keywords:
             return SetLiteral(self.set_of_what(), ())
         written = self._taken(node, 1, "frozenset({x}), frozenset(range(c.nodes)), or of a set or a sequence")[0]
-        whole = self._whole_sort(written, env)
+        whole = self.whole_sort(written, env)
         if whole is not None:
             return whole
         arg = self.part(written, env)
@@ -164,7 +142,7 @@ class Calls(Scope):
         self.source.error(node, f"frozenset() of {arg.ty}")
 
     def _tuple(self, node: ast.Call, env: Env) -> Expression:
-        whole = self._whole_sort(node.args[0], env) if len(node.args) == 1 else None
+        whole = self.whole_sort(node.args[0], env) if len(node.args) == 1 else None
         if whole is None:
             self.source.error(node, "tuple(range(c.nodes)) is the list of all members of a sort in order")
         return SortList(Ty("seq", "Seq", whole.ty.elem, hi=whole.ty.elem.size))
@@ -279,114 +257,3 @@ class Calls(Scope):
         "put": _put,
         "replace": _replace,
     }
-
-    # ------------------------------------------------------------------------- comprehensions
-
-    def _binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> Expression:
-        """Compile all/any/sum/min/max/tuple/frozenset/next over one 'for'; all and any over several, nested."""
-        loop = generator.generators[0]
-        if not isinstance(loop.target, ast.Name):
-            self.source.error(generator, "each 'for' binds one simple name")
-        if len(generator.generators) > 1:
-            if name not in ("all", "any"):
-                self.source.error(generator, f"{name}() takes one 'for'; only all() and any() take several")
-            generator = _nested(name, generator)
-        self._only(name, node)
-        variable, domain, kind, inner = self._domain(loop.target.id, loop.iter, env)
-        condition: Expression | None = None
-        for test in loop.ifs:
-            filter_ = self.boolean(test, inner)
-            condition = filter_ if condition is None else Junction("and", (condition, filter_))
-        element = generator.elt
-        if name in ("all", "any"):
-            body = self.boolean(element, inner)
-            return Quantifier(variable, kind, domain, condition, "all" if name == "all" else "any", body)
-        if name == "sum":
-            if not (isinstance(element, ast.Constant) and element.value == 1):
-                self.source.error(element, "sum() only counts: sum(1 for ... if ...)")
-            ty = Ty("nat", "int", hi=domain.ty.hi if kind == "seq" else None)
-            return Count(ty, variable, kind, domain, condition)
-        if name in ("min", "max"):
-            default = next((k.value for k in node.keywords if k.arg == "default"), None)
-            if default is None:
-                self.source.error(node, f"{name}() over a comprehension needs default=")
-            body = self.number(element, inner)
-            otherwise = self.number(default, env)
-            op: Literal["min", "max"] = "min" if name == "min" else "max"
-            return Extreme(body.ty, variable, kind, domain, condition, op, body, otherwise)
-        if name == "tuple":
-            return self._from_tuple(node, element, domain, kind, condition, variable, inner)
-        collected = self.part(element, inner)
-        if name == "frozenset":
-            if same(collected, variable) and kind == "set":
-                return Filter(domain.ty, variable, kind, domain, condition)
-            if not is_finite(collected.ty):
-                self.source.error(element, f"a set of {collected.ty}: only types with finitely many values have sets")
-            return Image(set_of(collected.ty), variable, kind, domain, condition, collected)
-        if not same(collected, variable):
-            self.source.error(element, f"{name}() only filters: {name}(x for x in X if condition)")
-        if kind != "seq" or domain.ty.elem.kind != "member" or len(node.args) != 2 or not _is_none(node.args[1]):
-            self.source.error(node, "next((x for x in SEQUENCE if condition), None) over members of a sort")
-        return First(opt(domain.ty.elem), variable, kind, domain, condition)
-
-    def _only(self, name: str, node: ast.Call) -> None:
-        """Refuse arguments beside the comprehension that the function does not take."""
-        more = [ast.unparse(a) for a in node.args[2 if name == "next" else 1 :]]
-        more += [f"{k.arg}=" for k in node.keywords if k.arg != "default" or name not in ("min", "max")]
-        if more:
-            self.source.error(node, f"{name}() takes a comprehension here and no {', '.join(more)}")
-
-    def _from_tuple(
-        self,
-        node: ast.Call,
-        element: ast.expr,
-        domain: Expression,
-        kind: Domain,
-        condition: Expression | None,
-        variable: Variable,
-        inner: Env,
-    ) -> Expression:
-        body = self.part(element, inner)
-        if kind == "seq" and same(body, variable):
-            return SequenceFilter(domain.ty, variable, kind, domain, condition)
-        if not isinstance(domain, WholeSort) or condition is not None:
-            self.source.error(node, "tuple() builds a vector, tuple(.. for n in range(c.nodes)), or filters a sequence")
-        return VectorOf(Ty("vec", "vector", body.ty, index=domain.ty.elem), variable, body)
-
-    def _whole_sort(self, node: ast.expr, env: Env) -> WholeSort | None:
-        """Compile `range(c.nodes)`, if `nodes` is the size of a sort, or a property that is all members of one."""
-        match node:
-            case ast.Call(func=ast.Name(id="range"), args=[ast.Attribute() as size]):
-                number = self.part(size, env)
-                sorts = [*self.functions.sorts.values(), *sorts_in(*self.types).values()]
-                sized = [ty for ty in sorts if isinstance(number, ConfigField) and ty.size == number.name]
-                return WholeSort(set_of(sized[0])) if sized else None
-            case ast.Attribute():
-                whole = self.part(node, env)
-                return whole if isinstance(whole, WholeSort) else None
-        return None
-
-    def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Env]:
-        kind: Domain
-        local = self.fresh(name)
-        whole = self._whole_sort(node, env)
-        if whole is not None:
-            domain: Expression = whole
-            kind, ty = "set", whole.ty.elem
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range":
-            domain = self.number(self._taken(node, 1, "range(n): from 0 to n - 1")[0], env)
-            kind, ty = "range", Ty("nat", "int", hi=domain.ty.hi)
-        else:
-            domain = self.part(node, env)
-            if domain.ty.kind == "set":
-                kind, ty = "set", domain.ty.elem
-            elif domain.ty.kind == "seq":
-                kind, ty = "seq", domain.ty.elem
-            else:
-                self.source.error(node, f"iterate over a set, a sequence or range(n), not over {domain.ty}")
-        variable = Variable(ty, local)
-        return variable, domain, kind, {**env, name: variable}
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None

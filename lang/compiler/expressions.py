@@ -247,7 +247,9 @@ class Expressions(Calls):
         if left.ty.kind == "opt" or right.ty.kind == "opt":
             ty = left.ty if left.ty.kind == "opt" else right.ty
             return Equal(self.coerce(left, ty, node), self.coerce(right, ty, node))
-        if (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
+        if left.ty.kind == right.ty.kind == "set":
+            left, right = self.alike(left, right, node)
+        elif (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
             right = self.coerce(right, left.ty, node)
         elif isinstance(left, SetLiteral) or (isinstance(left, Constant) and right.ty.kind == "member"):
             left = self.coerce(left, right.ty, node)

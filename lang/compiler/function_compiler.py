@@ -13,10 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import get_type_hints
 
 from elrcheck.lang.compiler.expressions import Expressions
+from elrcheck.lang.compiler.match_statements import Matching
 from elrcheck.lang.compiler.scope import Env, FunctionSource, Value
-from elrcheck.lang.expr import Expression, LetIn, Moment, Variable, WholeConfig
+from elrcheck.lang.expr import Expression, Image, LetIn, Moment, Union, Variable, WholeConfig
 from elrcheck.lang.guards import label
-from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, state_view
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes, state_view
 from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo
 from elrcheck.lang.source import ModelError, Source
@@ -119,6 +120,10 @@ class FunctionCompiler(Expressions):
         """Fill in the body of a function whose signature is known."""
         self.used = {name for name, _ in fn.params}
         fn.body = self._block(self._statements(), self.env, fn)
+        for e in fn_nodes(fn):
+            if isinstance(e, Image | Union) and not is_finite(e.ty) and e.node is not None:
+                message = f"a set of {e.ty.elem}: only types with finitely many values have sets"
+                self.source.error(e.node, message, "give it a name with a type: xs: frozenset[Round] = frozenset(..)")
 
     def _statements(self) -> list[ast.stmt]:
         """Return the statements of the body, without the docstring."""
@@ -212,6 +217,8 @@ class FunctionCompiler(Expressions):
                 return self._assign(name_, coerced, env, lambda e: self._block(rest, e, fn))
             case ast.If():
                 return self._if(first, rest, env, fn)
+            case ast.Match():
+                return self._block([*self._matched(first, env), *rest], env, fn)
             case ast.Assign():
                 self.source.error(first, "only 'name = expression': values are immutable, use replace() or put()")
             case ast.Expr():
@@ -221,7 +228,7 @@ class FunctionCompiler(Expressions):
                 name, help = STATEMENTS.get(type(first).__name__, (type(first).__name__, ""))
                 self.source.error(
                     first,
-                    f"{name} is not in the modelling language: write assignments, if/elif/else, require() and return",
+                    f"{name} is not in the modelling language: write assignments, if, match, require() and return",
                     help,
                 )
 
@@ -271,6 +278,10 @@ class FunctionCompiler(Expressions):
 
         return join(0, env)
 
+    def _matched(self, node: ast.Match, env: Env) -> list[ast.stmt]:
+        """Return the statements that a match stands for."""
+        return Matching(self.globals, lambda e: self.part(e, env).ty, self.source.error).as_if(node)
+
     def _straight(self, body: list[ast.stmt], env: Env) -> list[str]:
         """Return the names that a branch assigns which falls through; their values are left in env."""
         names: list[str] = []
@@ -286,6 +297,10 @@ class FunctionCompiler(Expressions):
                     local = self.fresh(name)
                     binds.append((local, compiled))
                     env[name] = Variable(compiled.ty, local)
+                case ast.If():
+                    names += self._joined(statement, env)
+                case ast.Match():
+                    names += self._straight(self._matched(statement, env), env)
                 case _:
                     self.source.error(statement, "a branch that falls through may only assign names")
         for name in set(names):
@@ -299,6 +314,15 @@ class FunctionCompiler(Expressions):
                     value_ = LetIn(value_.ty, local, compiled, value_)
             env[name] = value_
         return names
+
+    def _joined(self, node: ast.If, env: Env) -> list[str]:
+        """Return the names that both branches of an `if` inside a branch assign; their values are left in env."""
+        condition, then, orelse = self.boolean(node.test, env), dict(env), dict(env)
+        names = dict.fromkeys(self._straight(node.body, then) + self._straight(node.orelse, orelse))
+        both = [name for name in names if name in then and name in orelse]
+        for name in both:
+            env[name] = self.either(condition, then[name], orelse[name], node)
+        return both
 
     def _assign(self, name: str, value: Value, env: Env, then: Callable[[Env], Block]) -> Block:
         env = dict(env)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import enum
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 from elrcheck.lang.expr import (
@@ -18,14 +19,16 @@ from elrcheck.lang.expr import (
     Expression,
     Get,
     IfElse,
+    Image,
     NoneLiteral,
     SetLiteral,
     Some,
+    Union,
     VectorOf,
 )
 from elrcheck.lang.ir import Fn, StateView
 from elrcheck.lang.tree import same
-from elrcheck.lang.types import BOOL, INT, NONE, Ty, is_number, opt, set_of, type_of
+from elrcheck.lang.types import BOOL, INT, NONE, Ty, is_finite, is_number, opt, set_of, type_of
 
 Value: TypeAlias = Expression | StateView
 """What an expression of the source stands for: a value, or a whole state."""
@@ -112,12 +115,16 @@ class Scope:
                 return Some(ty, self.coerce(value, ty.elem, node), line=value.line)
         if value.ty.kind == "opt" and fits(value.ty.elem, ty):
             return Get(ty, value, line=value.line)
-        if ty.kind == "member" and isinstance(value, Constant) and value.ty.kind == "nat":
+        if isinstance(value, Constant) and (value.ty.kind, ty.kind) in (("nat", "member"), ("member", "nat")):
             return Constant(ty, value.value)
         if ty.kind == "seq" and isinstance(value, EmptySequence):
             return EmptySequence(ty)
         if ty.kind == "set" and isinstance(value, SetLiteral) and not fits(value.ty, ty):
             return SetLiteral(ty, tuple(self.coerce(e, ty.elem, node) for e in value.elements), line=value.line)
+        if isinstance(value, Image) and ty.kind == "set" and not is_finite(value.ty):
+            return replace(value, ty=ty, body=self.coerce(value.body, ty.elem, node))
+        if isinstance(value, Union) and ty.kind == "set" and not is_finite(value.ty):
+            return replace(value, ty=ty, body=self.coerce(value.body, ty, node))
         if isinstance(value, VectorOf) and ty.kind == "vec" and value.ty.keys == ty.keys:
             return VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
         if isinstance(value, IfElse) and not fits(value.ty, ty):
@@ -172,8 +179,8 @@ class Scope:
         return set_of(sorts[0] if len(sorts) == 1 else NONE)
 
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
-        """Give a set that is written out, such as EMPTY, the type of the one it stands beside."""
-        if isinstance(left, SetLiteral):
+        """Give a set whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
+        if isinstance(left, SetLiteral) or not is_finite(left.ty):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
 
@@ -184,5 +191,14 @@ def fits(own: Ty, target: Ty) -> bool:
         return is_number(own) if target.ordered else target.kind == "opt"
     if own.kind != target.kind or own.cls is not target.cls or (own.kind == "member" and own.name != target.name):
         return own.ordered and target.kind == "nat"
+    if own.kind == "set" and not _same_positions(own.elem, target.elem):
+        return False
     parts = ((own.arg, target.arg), (own.index, target.index))
     return all(a is None or b is None or fits(a, b) for a, b in parts)
+
+
+def _same_positions(own: Ty, target: Ty) -> bool:
+    """Return whether two types of members number them alike; numbers with other limits do not."""
+    if own.kind == target.kind == "opt":
+        return _same_positions(own.elem, target.elem)
+    return own.kind == target.kind and (own.kind != "nat" or (own.lo, own.hi) == (target.lo, target.hi))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.lang.evaluate import MEMO, Env
+from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.remember import RememberingEvaluator

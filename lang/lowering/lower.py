@@ -22,7 +22,8 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from elrcheck.lang.evaluate import MEMO, STATES, Env
+from elrcheck.lang.comprehensions import MEMO, Env
+from elrcheck.lang.evaluate import STATES
 from elrcheck.lang.expr import Junction, NamedConjunction
 from elrcheck.lang.ir import Fn, Ret
 from elrcheck.lang.load import Model, instances

@@ -11,7 +11,8 @@ import z3
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.reference import search
 from elrcheck.lang.algebra import ConcreteAlgebra
-from elrcheck.lang.evaluate import MEMO, Evaluator
+from elrcheck.lang.comprehensions import MEMO
+from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import Constant, WholeConfig
 from elrcheck.lang.load import instances, load
 from elrcheck.lang.lowering.lower import lower
@@ -40,7 +41,7 @@ REFUSED = {
     "mutable set": ("return len({0} | s.group) == 1", "mutable set"),
     "no return": ("x = s.item.n", "without return"),
     "arity": ("return helper(c)", "takes 2 positional arguments"),
-    "wrong sum": ("return sum(b for b in s.group) == 1", "only counts"),
+    "wrong sum": ("return sum(b for b in s.group) == 1", "a number is expected, this is Replica"),
     "half a record": ("return Item(n=1) == s.item", "missing: who"),
     "while": ("while True:\n        pass", "a step that is possible again"),
     "augmented": ("n = 1\n    n += 1\n    return True", "more = n + 1"),
@@ -54,9 +55,9 @@ REFUSED = {
     "no field": ("return c.twice == 6", "is no field, and no set of all members of a sort"),
     "guard": ("require(True, 'x')\n    return True", "require() is for actions and @init, and this is @op"),
     "whole state": ("return s == s", "name a part of it, such as s.partition"),
-    "range from": ("return all(s.order[k] == 1 for k in range(1, 2))", "range(n): from 0 to n - 1"),
+    "range by steps": ("return all(s.order[k] == 1 for k in range(1, 2, 1))", "range(m, n), from m to n - 1"),
     "a second argument": ("return sum((1 for b in s.group), 2) == 5", "a comprehension here and no 2"),
-    "two loops": ("return sum(1 for a in s.group for b in s.group) == 1", "sum() takes one 'for'"),
+    "two loops": ("return tuple(1 for a in s.group for b in s.group) == 1", "tuple() takes one 'for'"),
     "two names": ("return all(a == 1 for a, b in s.group)", "binds one simple name"),
     "one of several kinds": ("return s.mode in (Mode.ON, 1)", "can never be equal"),
     "key": ("return min((b for b in s.order), default=0, key=len) == 0", "no key="),

@@ -41,6 +41,69 @@ def case(text: str, *expressions: str) -> tuple[str, tuple[str, ...]]:
     return text, expressions
 
 
+NUMBERS = """
+Offset = Annotated[int, nat("Offset", lo=-2, hi=3)]
+Year = Annotated[int, nat("Year", lo=4, hi="last")]
+Debt = Annotated[int, nat("Debt", lo=-9, cap=9)]
+Node = Annotated[int, sort("Node", "nodes")]
+class Mode(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+    DONE = 3
+@config
+class C:
+    nodes: int = 2
+    last: int = 5
+@record
+class Bid:
+    who: Node
+    offset: Offset
+@state
+class S:
+    offset: Offset
+    debt: Debt
+    years: frozenset[Year]
+    bids: frozenset[Bid]
+    log: Annotated[tuple[Year, ...], SeqMark(2)]
+    mode: Annotated[tuple[Mode, ...], Per(Node)]
+@init
+def Init(c: C) -> S:
+    return S(offset=-1, debt=0, years=EMPTY, bids=EMPTY, log=(), mode=tuple(Mode.IDLE for n in range(c.nodes)))
+@op
+def weight(mode: Mode, year: Year | None) -> int:
+    match mode:
+        case Mode.IDLE | Mode.BUSY if year is None:
+            return -1
+        case Mode.IDLE:
+            return 0
+        case Mode.BUSY:
+            weighed = 2
+        case _:
+            weighed = 3
+    return weighed
+@op
+def next_years(years: frozenset[Year]) -> frozenset[Year]:
+    return frozenset(y + 1 for y in years if y < 5)
+@op
+def value(b: Bid) -> int:
+    match b:
+        case Bid(who=0, offset=-2 | -1 as low):
+            return low
+        case Bid(who=0):
+            return 10
+        case Bid(offset=other):
+            return other + 20
+@action
+def Move(c: C, s: S, by: Offset, n: Node) -> S:
+    require(by in (-2, 3) and -2 <= s.offset + by <= 3, "inside")
+    require(len(s.bids) < 3, "few bids")
+    bid = Bid(who=n, offset=by)
+    return replace(s, offset=s.offset + by, debt=s.debt - by, bids=s.bids | {bid}, mode=put(s.mode, n, Mode.BUSY))
+@action
+def Mark(c: C, s: S, y: Year) -> S:
+    require(len(s.log) < 2 and s.offset < 0, "there is room")
+    return replace(s, years=s.years | {y}, log=(*s.log, y), mode=put(s.mode, 0, Mode.DONE))
+"""
 CASES = {
     "division": case(
         RING,
@@ -53,9 +116,46 @@ CASES = {
         "any(k > 1 for k in range(s.head // 2))",
         "any(s.head == k for k in range(s.written % 5))",
         "(s.written % 16) // 8 == 1 and s.written // 1 % 1 == 0",
-    )
+    ),
+    "numbers": case(
+        NUMBERS,
+        "s.offset < 0 and -s.offset > 1",
+        "4 in s.years and 5 not in s.years",
+        "any(k == s.offset for k in range(-2, 0))",
+        "all(k + s.debt + s.offset < 0 for k in range(s.offset - 1, s.offset + 1))",
+        "sum(b.offset for b in s.bids) > 0",
+        "sum(2 for y in s.log) == 4",
+        "sum(b.offset - k for b in s.bids for k in range(s.offset) if k != b.offset) == 5",
+        "sum(1 for b in s.bids for y in s.years if b.who == 0) == 1",
+        "max((b.offset for b in s.bids for y in s.years if y > 4), default=-7) == 3",
+        "min(s.years, default=9) + max(s.log, default=0) == 9",
+        "min(s.offset, s.debt, 0) == -2",
+        "next_years(s.years) == frozenset({5})",
+        "s.years <= frozenset(k for k in range(4, s.offset + 6))",
+        "len(frozenset(b.who for b in s.bids for y in s.years if y == 4)) == 1",
+        "min((n for n in range(c.nodes) if s.mode[n] == Mode.BUSY), default=None) == 1",
+        "max((b.who for b in s.bids), default=None) is None",
+        "next((n for n in range(c.nodes) if s.mode[n] != Mode.IDLE), None) == 1",
+        "next((k for k in range(4) if k not in s.years and s.offset < k), None) == 2",
+        "min((y for y in s.years if y > 4), default=None) is None",
+    ),
+    "match": case(
+        NUMBERS,
+        "weight(s.mode[0], None) == -1",
+        "weight(s.mode[0], None) == 3",
+        "weight(s.mode[1], min(s.years, default=None)) == 2",
+        "sum(value(b) for b in s.bids) > 18",
+        "any(value(b) == -2 for b in s.bids)",
+        "any(value(b) == 23 for b in s.bids)",
+    ),
 }
 REFUSED = {
+    "a set of any numbers": (NUMBERS, "len(frozenset(y + 1 for y in s.years)) == 1", "finitely many values have sets"),
+    "two kinds of numbers": (NUMBERS, "s.years == frozenset(b.offset for b in s.bids)", "expected frozenset[Year]"),
+    "an endless range": (NUMBERS, "all(k > 0 for k in range(s.debt, s.debt, 2))", "from m to n - 1"),
+    "next of a set": (NUMBERS, "next((y for y in s.years), None) is None", "default=None) is the least"),
+    "nothing beside a debt": (NUMBERS, "min((s.debt for y in s.years), default=None) is None", "never negative"),
+    "min without default": (NUMBERS, "min(y for y in s.years) == 4", "needs default="),
     "by a variable": (RING, "s.head % s.written == 0", "a divisor is a positive number"),
     "by zero": (RING, "s.head // 0 == 0", "a divisor is a positive number"),
     "by a negative number": (RING, "s.head % (0 - 2) == 0", "a divisor is a positive number"),

@@ -1,0 +1,126 @@
+"""`match` as the `if`, `elif` and `else` that it stands for.
+
+A pattern becomes the conditions under which it matches, and the names that it gives to parts of the subject. The
+subject is written out in each of them: an expression has no side effects, and back ends evaluate equal ones once.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NoReturn
+
+from elrcheck.lang.source import placed
+from elrcheck.lang.types import Ty
+
+Refuse = Callable[[ast.AST, str, str], NoReturn]
+TypeOf = Callable[[ast.expr], Ty]
+
+
+@dataclass(frozen=True)
+class Matched:
+    """What a pattern demands, and the names that it binds, each with the part of the subject that it names."""
+
+    tests: tuple[ast.expr, ...] = ()
+    names: tuple[tuple[str, ast.expr], ...] = ()
+
+    def and_also(self, other: Matched) -> Matched:
+        return Matched(self.tests + other.tests, self.names + other.names)
+
+
+class Matching:
+    """Rewrites the match statements of one function. type_of: of an expression; refuse: reports a mistake."""
+
+    def __init__(self, globals_: dict[str, object], type_of: TypeOf, refuse: Refuse) -> None:
+        self.globals, self.type_of, self.refuse = globals_, type_of, refuse
+
+    def as_if(self, node: ast.Match) -> list[ast.stmt]:
+        """Return the statements that a match stands for: an `if`, or the body of a case that always matches."""
+        exhausts = self._exhausts(node)
+        result: list[ast.stmt] = []
+        for number, case in reversed(list(enumerate(node.cases, start=1))):
+            matched = self._pattern(case.pattern, node.subject)
+            tests = list(matched.tests) if number < len(node.cases) or not exhausts else []
+            if case.guard is not None:
+                tests.append(_Named(dict(matched.names)).visit(copy.deepcopy(case.guard)))
+            named = [ast.Assign([ast.Name(name, ast.Store())], value) for name, value in matched.names]
+            body = [*named, *case.body]
+            result = [ast.If(_all(tests), body, result)] if tests else body
+        for statement in result:
+            placed(statement, node)
+        return result
+
+    def _exhausts(self, node: ast.Match) -> bool:
+        """Return whether the cases name every member of an enum, or both truths, so that the last needs no test."""
+        ty = self.type_of(node.subject)
+        if ty.kind not in ("enum", "bool") or node.cases[-1].guard is not None:
+            return False
+        every = set(ty.members) if ty.kind == "enum" else {"True", "False"}
+        return every <= {name for case in node.cases if case.guard is None for name in _values(case.pattern)}
+
+    def _pattern(self, pattern: ast.pattern, subject: ast.expr) -> Matched:
+        match pattern:
+            case ast.MatchValue(value=value):
+                return Matched((ast.Compare(subject, [ast.Eq()], [value]),))
+            case ast.MatchSingleton(value=None):
+                return Matched((ast.Compare(subject, [ast.Is()], [ast.Constant(None)]),))
+            case ast.MatchSingleton(value=truth):
+                return Matched((subject if truth else ast.UnaryOp(ast.Not(), subject),))
+            case ast.MatchAs(pattern=inner, name=name):
+                matched = Matched() if inner is None else self._pattern(inner, subject)
+                return matched if name is None else matched.and_also(Matched((), ((name, subject),)))
+            case ast.MatchOr(patterns=patterns):
+                ways = [self._pattern(inner, subject) for inner in patterns]
+                if any(way.names for way in ways):
+                    self.refuse(pattern, "alternatives of a pattern give no names", "write a case for each")
+                if not all(way.tests for way in ways):
+                    return Matched()
+                return Matched((ast.BoolOp(ast.Or(), [_all(list(way.tests)) for way in ways]),))
+            case ast.MatchClass():
+                return self._record(pattern, subject)
+            case _:
+                help = "a case is an enum member, a number, None, a record with its fields by name, a name or _"
+                self.refuse(pattern, "this pattern is not in the modelling language", help)
+
+    def _record(self, pattern: ast.MatchClass, subject: ast.expr) -> Matched:
+        ty = self.type_of(subject)
+        cls = self.globals.get(pattern.cls.id) if isinstance(pattern.cls, ast.Name) else None
+        if ty.present.cls is not cls or ty.present.kind != "record":
+            self.refuse(pattern, f"the subject is {ty}, and never {ast.unparse(pattern.cls)}", "")
+        if pattern.patterns:
+            self.refuse(pattern, "a pattern names the fields of a record", f"write {ty.present}(field=..)")
+        present = ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)])
+        matched = Matched((present,)) if ty.kind == "opt" else Matched()
+        for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
+            field = ast.Attribute(subject, name, ast.Load())
+            matched = matched.and_also(self._pattern(inner, placed(field, pattern)))
+        return matched
+
+
+def _values(pattern: ast.pattern) -> set[str]:
+    """Return the enum members and truths that a pattern is."""
+    match pattern:
+        case ast.MatchValue(value=ast.Attribute(attr=name)):
+            return {name}
+        case ast.MatchSingleton(value=value):
+            return {str(value)}
+        case ast.MatchOr(patterns=patterns):
+            return {name for inner in patterns for name in _values(inner)}
+        case _:
+            return set()
+
+
+def _all(tests: list[ast.expr]) -> ast.expr:
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)
+
+
+class _Named(ast.NodeTransformer):
+    """Writes out the names that a pattern gives."""
+
+    def __init__(self, names: dict[str, ast.expr]) -> None:
+        self.names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.names.get(node.id, node)

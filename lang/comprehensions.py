@@ -1,0 +1,190 @@
+"""Quantifiers and comprehensions over a scalar algebra: each is unrolled over the possible elements of its domain.
+
+A part of the structural evaluator (`elrcheck.lang.evaluate`), which computes the expressions inside.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+from elrcheck.lang import expr
+from elrcheck.lang.algebra import Algebra
+from elrcheck.lang.expr import Comprehension, Expression
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.source import ModelError
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.tree import Collecting, children
+from elrcheck.lang.types import INT, Ty
+
+Env: TypeAlias = dict[str, Any]
+"""Local names with their values; the states and the memo are under names that no local can have."""
+MEMO = "$memo"
+
+
+class Comprehensions(ABC):
+    """What an evaluator does with binders, under one configuration and one algebra."""
+
+    backend = "evaluator"
+    config: ModelConfig
+    alg: Algebra[Any, Any]
+    structure: Structure
+
+    @abstractmethod
+    def ev(self, e: Expression, env: Env) -> Any:
+        """Return the value of an expression."""
+
+    @staticmethod
+    def bind(env: Env, name: str, value: Any) -> Env:
+        return {**env, name: value, MEMO: {}}
+
+    def over(self, e: Comprehension, env: Env) -> Iterator[tuple[Any, Any, Env]]:
+        """Yield (in the domain and the condition holds, value, environment) for each possible element."""
+        alg, value, name = self.alg, self.ev(e.domain, env), e.variable.name
+        items: Iterator[tuple[Any, Any]]
+        if e.over == "set":
+            items = ((alg.s_mem(value, i), x) for i, x in enumerate(self.structure.members(e.variable.ty)))
+        elif e.over == "seq":
+            items = ((alg.cmp("lt", i, value[0]), x) for i, x in enumerate(value[1]))
+        else:
+            items = self._numbers(e, value, env)
+        for inside, element in items:
+            if inside is False:
+                continue
+            inner = self.bind(env, name, element)
+            holds = inside if e.condition is None else alg.and_([inside, self.ev(e.condition, inner)])
+            if holds is not False:
+                yield holds, element, inner
+
+    def _numbers(self, e: Comprehension, end: Any, env: Env) -> Iterator[tuple[Any, Any]]:
+        """Yield (is in the range, number) for each number that may be in a range."""
+        begin: Any = 0 if e.begin is None else self.ev(e.begin, env)
+        try:
+            least = begin if e.begin is None or isinstance(begin, int) else self.least(e.begin)
+            most = end if isinstance(end, int) else self.most(e.domain)
+        except TypeError as fault:
+            help = "a number with hi=, the length of a sequence, or the min() of it and one that has a limit"
+            raise ModelError(f"line {e.line}: {fault}", help=help) from None
+        alg = self.alg
+        return ((alg.and_([alg.cmp("le", begin, i), alg.cmp("lt", i, end)]), i) for i in range(least, most))
+
+    def setting(self, name: str, ty: Ty) -> Any:
+        """Return the value of a field of the configuration."""
+        return self.structure.lift(getattr(self.config, name), ty)
+
+    def most(self, e: Expression) -> int:
+        """Return an upper bound of a number, from its type or its parts; a loop is unrolled that far."""
+        match e:
+            case expr.Constant():
+                return int(e.value)
+            case expr.Arithmetic(op="add"):
+                return self.most(e.left) + self.most(e.right)
+            case expr.Arithmetic(op="sub"):
+                return self.most(e.left) - min(0, self.least(e.right))
+            case expr.Arithmetic(op="div"):
+                return max(0, self.most(e.left))
+            case expr.Arithmetic(op="mod"):
+                return self.most(e.right)
+            case expr.Arithmetic(op="min"):
+                bounded = [a for a in children(e) if not isinstance(a, expr.Field) or a.ty.hi is not None]
+                return min(self.most(a) for a in bounded)
+            case expr.IfElse():
+                return max(self.most(e.then), self.most(e.orelse))
+            case expr.Extreme():
+                return max(self.most(e.body), self.most(e.default))
+            case _:
+                return self.structure.limit(e.ty.hi)
+
+    def least(self, e: Expression) -> int:
+        """Return a lower bound of a number, from its type or its parts."""
+        match e:
+            case expr.Constant():
+                return int(e.value)
+            case expr.Arithmetic(op="sub"):
+                return self.least(e.left) - self.most(e.right)
+            case expr.Arithmetic(op="mod"):
+                return 0
+            case expr.Arithmetic(op="div"):
+                return min(0, self.least(e.left))
+            case expr.Arithmetic(op="max"):
+                return max(self.least(e.left), self.least(e.right))
+            case expr.Arithmetic(op="min"):
+                return min(self.least(e.left), self.least(e.right))
+            case expr.Arithmetic():
+                return self.least(e.left) + self.least(e.right)
+            case expr.IfElse():
+                return min(self.least(e.then), self.least(e.orelse))
+            case expr.Extreme():
+                return min(self.least(e.body), self.least(e.default))
+            case expr.Count() | expr.Cardinality():
+                return 0
+            case _ if e.ty == INT:
+                raise TypeError("a number that may be negative has no limit, and a range cannot be unrolled")
+            case _:
+                return e.ty.lo
+
+    def quantifier(self, e: expr.Quantifier, env: Env) -> Any:
+        alg, parts = self.alg, []
+        if e.op == "all":
+            for holds, _, inner in self.over(e, env):
+                parts.append(alg.or_([alg.not_(holds), self.ev(e.body, inner)]))
+                if parts[-1] is False:
+                    break
+            return alg.and_(parts)
+        for holds, _, inner in self.over(e, env):
+            parts.append(alg.and_([holds, self.ev(e.body, inner)]))
+            if parts[-1] is True:
+                break
+        return alg.or_(parts)
+
+    def collected(self, e: Collecting, env: Env) -> Any:
+        alg, structure = self.alg, self.structure
+        match e:
+            case expr.Count():
+                total: Any = 0
+                for holds, _, _ in self.over(e, env):
+                    total = alg.add(total, alg.ite(holds, 1, 0))
+                return total
+            case expr.Total():
+                sum_: Any = 0
+                for holds, _, inner in self.over(e, env):
+                    sum_ = alg.add(sum_, alg.ite(holds, self.ev(e.body, inner), 0))
+                return sum_
+            case expr.Union():
+                joined = structure.blank(e.ty)
+                for holds, _, inner in self.over(e, env):
+                    joined = alg.s_union(joined, alg.s_ite(holds, self.ev(e.body, inner), structure.blank(e.ty)))
+                return joined
+            case expr.Filter():
+                flags: list[Any] = [False] * structure.count(e.ty.elem)
+                for holds, value, _ in self.over(e, env):
+                    flags[structure.position(value, e.ty.elem) or 0] = holds
+                return alg.s_from(flags)
+            case expr.Image():
+                images = [(holds, self.ev(e.body, inner)) for holds, _, inner in self.over(e, env)]
+                return structure.set_of(images, e.ty.elem)
+            case expr.SequenceFilter():
+                chosen = structure.blank(e.ty)
+                for holds, value, _ in self.over(e, env):
+                    longer = structure.append(chosen, value, e.ty.elem)
+                    chosen = structure.ite(holds, longer, chosen, e.ty)
+                return chosen
+            case expr.First():
+                result: Any = -1
+                for holds, value, _ in reversed(list(self.over(e, env))):
+                    result = structure.ite(holds, value, result, e.ty)
+                return result
+            case expr.Extreme():
+                return self._extreme(e, env)
+
+    def _extreme(self, e: expr.Extreme, env: Env) -> Any:
+        alg, order = self.alg, "lt" if e.op == "min" else "gt"
+        some: Any = False
+        best = self.ev(e.default, env)
+        for holds, _, inner in self.over(e, env):
+            value = self.ev(e.body, inner)
+            better = alg.or_([alg.not_(some), alg.cmp(order, value, best)])
+            best = alg.ite(alg.and_([holds, better]), value, best)
+            some = alg.or_([some, holds])
+        return best
