@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kept import named_digests as digests
+from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.declared.declared_model import DeclaredModel, NamedSettings
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lowered import Slot
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
 from elrcheck.results.check_report import Extent, FindingOutside
+from elrcheck.results.prove_report import Coverage
 
 SCOPES = files("elrcheck.catalogue") / "scopes"
 SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
@@ -67,6 +70,18 @@ class PartitionModel(DeclaredModel):
 
     def digest(self) -> str:
         return digests.rules()
+
+    def widened(self, config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Config:
+        from elrcheck.catalogue.proof_settings import widened
+
+        return widened(config, overrides, assumed)
+
+    def covered(
+        self, coverage: Coverage, config: Config, variant: str, slots: Sequence[Slot], any_order: bool
+    ) -> Coverage:
+        from elrcheck.catalogue.proof_settings import covered
+
+        return covered(coverage, config, variant, slots, any_order)
 
     def bounds(self) -> Collection[str]:
         return SIZES | {budget.name for budget in fields(Spent)}

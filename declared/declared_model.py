@@ -25,9 +25,12 @@ from elrcheck.lang.domains import size_of
 from elrcheck.lang.load import DEFAULT, Model, Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
+    from elrcheck.base.requests import ProofAssumption
+    from elrcheck.lang.lowering.lowered import Slot
     from elrcheck.results.check_report import Extent
+    from elrcheck.results.prove_report import Coverage
 
 DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
 """The module that declares, as `MODEL`, the model of a command that names no file (docs/adr/0035)."""
@@ -89,6 +92,16 @@ class DeclaredModel(ABC):
     @abstractmethod
     def source_texts(self) -> dict[str, str]:
         """Return the files of the model by path, separated by `/`, as a model of the user has them."""
+
+    def widened(self, config: Any, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Any:
+        """Return the configuration of a proof, which may allow more than a search where no override says otherwise."""
+        return config
+
+    def covered(
+        self, coverage: Coverage, config: Any, variant: str, slots: Sequence[Slot], any_order: bool
+    ) -> Coverage:
+        """Return the claim of a proof in the words of the model. any_order: constant lists may have any order."""
+        return coverage
 
     # What a search says beside its verdict: nothing, unless the model knows more.
 

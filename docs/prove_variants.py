@@ -27,13 +27,14 @@ from elrcheck.catalogue.evidence.proved_variants import (
     ProvedVariants,
     packaged_proofs,
 )
+from elrcheck.catalogue.proof_settings import widened
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.model.choices import LostDirectory
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
-from elrcheck.proving.covered import coverage, skipped, widened
+from elrcheck.proving.covered import coverage, skipped
 from elrcheck.proving.prove import DEFAULT_TIMEOUT, InductionProof
 
 FILE = Path(__file__).resolve().parents[1] / "catalogue" / "evidence" / NAME
@@ -60,7 +61,7 @@ def proved(name: str) -> ProvedVariant:
     proof = InductionProof(model, config, model.always, DEFAULT_TIMEOUT, Silent())
     proof.keep(fresh=False)
     left = proof.surviving()
-    covered = coverage(model, proof.transitions, len(left.properties), name)
+    covered = coverage(model, proof.transitions, len(left.properties))
     broken, walked = _walked(name)
     own = config_values(build_config(Config, find_variant(name).knobs))
     return ProvedVariant(

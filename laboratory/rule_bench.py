@@ -18,6 +18,7 @@ from functools import cache, cached_property
 from msgspec import structs
 
 from elrcheck.base.requests import Limits
+from elrcheck.catalogue.proof_settings import outside
 from elrcheck.catalogue.suite_counts import CaseCounts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
@@ -41,7 +42,6 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
 from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
 from elrcheck.mutation.rule_proof import ProofBench
-from elrcheck.proving.covered import outside
 from elrcheck.results.mutation_report import MutantVerdict
 from elrcheck.traces.replay import replay_finding
 

@@ -13,12 +13,12 @@ from typing import Any
 
 from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.hazard import Hazard
+from elrcheck.catalogue.proof_settings import ALWAYS_NAMED, outside, widened
 from elrcheck.declared.select import resolve
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.mutation.mutation_run import dropped
 from elrcheck.mutation.rule_proof import SIZES, ByProof, ProofBench, Side
-from elrcheck.proving.covered import ALWAYS_NAMED, outside, widened
 
 RECOVERY: ProofAssumption = "complete-winners"
 ORDER = ("outside", "proved", "undefined", "undecided", "refuted")

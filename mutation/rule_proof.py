@@ -15,6 +15,7 @@ from typing import Any
 import z3
 
 from elrcheck.base.requests import Selection
+from elrcheck.catalogue.proof_settings import widened
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
@@ -26,7 +27,6 @@ from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
-from elrcheck.proving.covered import widened
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.results.mutation_report import ProofAnswer
 from elrcheck.traces.replay import ReplayError

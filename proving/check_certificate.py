@@ -48,7 +48,7 @@ from elrcheck.proof.second_solver import TimedAnswer, open_solver, solver_versio
 from elrcheck.proof.smt_text import SmtText
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.certificate_parts import CertificatePart, choices, parts
-from elrcheck.proving.covered import coverage
+from elrcheck.proving.covered import claimed, coverage
 from elrcheck.results.prove_report import (
     CertificateReport,
     Coverage,
@@ -153,8 +153,8 @@ def _compared(folder: Path, manifest: Manifest) -> ComparedTexts:
     fits = tuple(_fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts)
     subjects = {script.subject for script in manifest.scripts}
     new = tuple(part for subject, part in every.items() if subject not in subjects)
-    covered = coverage(model, transitions, len(chosen), manifest.variant)
-    return ComparedTexts(tuple(shared), fits, new, covered)
+    claim = claimed(declared(None), transitions, coverage(model, transitions, len(chosen)), manifest.variant)
+    return ComparedTexts(tuple(shared), fits, new, claim)
 
 
 def _fit(script: Script, part: CertificatePart | None, prover: Prover, moved: set[str], manifest: Manifest) -> Fit:

@@ -34,7 +34,7 @@ from elrcheck.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.certify import certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
-from elrcheck.proving.covered import assumptions, coverage, skipped, widened
+from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
@@ -71,15 +71,16 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     chosen = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
     if not chosen:
         raise NothingChecked("no-property", "only `always` properties can be proved, and none is selected")
-    config = selected.config
-    if selected.file is None:
-        config = widened(config, selected.overrides, request.assumed)
+    config = selected.declared.widened(selected.config, selected.overrides, request.assumed)
     if request.certificate is not None:
         demand_room(request.certificate)
     proof = InductionProof(model, config, chosen, request.timeout or DEFAULT_TIMEOUT, progress, request.assumed)
     proof.keep(request.fresh)
     workers = useful_workers(request.workers, len(proof.transitions.instances)) if selected.file is None else 1
     report = proof.run(selected.variant, workers)
+    if report.coverage is not None:
+        claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
+        report = structs.replace(report, coverage=claim)
     if request.surviving:
         report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
@@ -169,9 +170,7 @@ class InductionProof:
             cells=tuple(cells),
             implication=tuple(implication),
             skipped=skipped(self.model, self.transitions, self.chosen, self.silent),
-            coverage=coverage(
-                self.model, self.transitions, len(self.state_properties) + len(self.step_properties), variant
-            ),
+            coverage=coverage(self.model, self.transitions, len(self.state_properties) + len(self.step_properties)),
             assumptions=assumptions(self.model, self.assumed),
             kept=None if self.kept is None else KeptOrigin.oldest(self.kept.used),
             possible=possible,

@@ -12,6 +12,7 @@ from dataclasses import replace
 from elrcheck.base.requests import Limits
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
+from elrcheck.catalogue.proof_settings import outside
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
@@ -19,7 +20,6 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.proving.covered import outside
 
 NO_LIMIT = Limits()
 

@@ -8,12 +8,12 @@ import pytest
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Limits
+from elrcheck.catalogue.proof_settings import outside
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.laboratory.evidence.lemma_search import lemma_cases, search_lemmas, with_lemmas
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import CleanCheck, RecoveryStrategy
 from elrcheck.model.config import Config
-from elrcheck.proving.covered import outside
 from elrcheck.proving.prove import InductionProof
 
 ONE = Config(broker_count=1, min_isr=1, log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)

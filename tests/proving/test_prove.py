@@ -263,7 +263,7 @@ def test_every_step_is_covered_or_left_out_by_name(model: Model, knobs: dict[str
     config = replace(TINY, **knobs)
     transitions = Transitions(model, config)
     rows = skipped(model, transitions, ())
-    claimed = coverage(model, transitions, 0, "kip_full")
+    claimed = coverage(model, transitions, 0)
     assert claimed.choices + len(transitions.excluded) == claimed.all_choices
     inside = {instance.action for instance in transitions.instances}
     assert {row.name for row in rows if row.id == "action"} == {fn.name for fn in model.actions} - inside

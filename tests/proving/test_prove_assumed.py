@@ -15,6 +15,7 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.requests import ProofAssumption, Selection
+from elrcheck.catalogue.proof_settings import ASSUMED
 from elrcheck.invariants.lemmas_recovery import ASSUMPTIONS
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
@@ -27,7 +28,6 @@ from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import TYPES, Prover
 from elrcheck.proof.transition import Transitions
 from elrcheck.proving.check_certificate import run_check_certificate
-from elrcheck.proving.covered import ASSUMED
 from elrcheck.proving.prove import run_prove
 from elrcheck.report.documents.proof_document import prove_sheet
 from elrcheck.report.formats import blocks

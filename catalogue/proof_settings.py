@@ -1,0 +1,115 @@
+"""The settings that a proof of Kafka's partition covers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import fields, replace
+from enum import Enum
+from typing import Any
+
+from msgspec import structs
+
+from elrcheck.base.requests import ProofAssumption
+from elrcheck.base.typed.configuration import build_config, config_values
+from elrcheck.catalogue.configured import find_variant
+from elrcheck.catalogue.evidence.proved_variants import ALWAYS_ENABLED, ASSUMED_OF
+from elrcheck.catalogue.evidence.searched import BUDGETS
+from elrcheck.lang.lowering.lowered import Slot
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.model.knobs import knobs
+from elrcheck.results.prove_report import Coverage, SettingCovered
+
+COVERED: dict[str, Any] = {
+    "unclean_recovery_strategy": RecoveryStrategy.DISABLED,
+    "response_loss": True,
+    "fetch_loss": True,
+    "kills": 1,
+    "shutdowns": 1,
+    "shutdown_timeouts": 1,
+    "unregistrations": 1,
+    "directory_changes": 1,
+    "directory_failures": 1,
+    "directory_losses": 1,
+    "elections": 1,
+    "acks_zero": 1,
+    "feature_changes": 1,
+    "min_isr_changes": 1,
+    "late_answers": 1,
+}
+"""Settings of a proof: a budget above 0 enables its action, without any limit.
+
+Only a variant that starts with ELR on has changes of the feature and of min ISR (`ASSUMED_OF`). Those of min
+ISR are left out where the controller's index of ELR members goes stale, which only a budget bounds.
+"""
+ASSUMED: dict[ProofAssumption, dict[str, Any]] = {
+    "complete-winners": {
+        "unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE,
+        "unclean_elections": 1,
+        "failovers": 1,
+        "min_isr_changes": 0,
+        "late_answers": 0,
+        "directory_failures": 0,
+        "directory_losses": 0,
+    }
+}
+"""Settings of a proof under an assumption, beside or instead of COVERED."""
+PROOF_LOG_SLOTS = 2
+"""Log slots of a proof, unless `--set log_slots` overrides it; scopes keep logs short for searching."""
+ANY = frozenset(("broker_count", "min_isr", "log_slots", "skips_no_news", "forgets"))
+"""Sizes, and knobs about how a search represents states."""
+ALWAYS_NAMED = ("unclean_recovery_strategy", "metadata")
+"""Knobs whose values are protocols of their own: the report always says which one is covered."""
+
+
+def widened(config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption] = ()) -> Config:
+    """Return the configuration of a proof: the selected one, with the settings above that are not overridden."""
+    wide = {"log_slots": max(config.log_slots, PROOF_LOG_SLOTS), **COVERED}
+    if not config.elr_enabled:
+        wide = {name: to for name, to in wide.items() if name not in ASSUMED_OF}
+    elif config.elr_index_goes_stale:  # how stale is a number that each change of min ISR makes greater
+        wide.pop("min_isr_changes")
+    for name in assumed:
+        wide |= ASSUMED[name]
+    return replace(config, **{name: to for name, to in wide.items() if name not in overrides})
+
+
+def outside(config: Config, variant: str = "kip_full") -> tuple[str, ...]:
+    """Return the settings of a search that no proof of the variant covers; sizes do not count."""
+    own = config_values(build_config(Config, find_variant(variant).knobs))
+    used = config_values(config)
+    changed = {name for name, value in used.items() if value != own[name]}
+    changed -= COVERED.keys() | ALWAYS_ENABLED | ANY
+    return tuple(sorted(name for name in changed if used[name] or name not in BUDGETS))
+
+
+def covered(coverage: Coverage, config: Config, variant: str, slots: Sequence[Slot], any_order: bool) -> Coverage:
+    """Return the claim of a proof with the sizes and settings of the partition.
+
+    slots: the scalars of a state. any_order: whether the replica list has any order.
+    """
+    listed = [slot for slot in slots if slot.path.startswith("partition.replicas")]
+    fixed = all(slot.index is None for slot in listed)
+    return structs.replace(
+        coverage,
+        sizes=(),
+        brokers=config.broker_count,
+        any_order=any_order,
+        replicas=tuple(slot.initial for slot in listed[1 : 1 + listed[0].initial]) if fixed else None,
+        min_isr=config.min_isr,
+        log_slots=config.log_slots,
+        settings=tuple(_settings(config, variant)),
+    )
+
+
+def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
+    """The knobs of SHOWN, and every other that differs from the variant. Budgets only exclude actions."""
+    own = config_values(build_config(Config, find_variant(variant).knobs))
+    used = config_values(config)
+    rules = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
+    for part in fields(Config):
+        name = part.name
+        if name in ALWAYS_NAMED or (name in rules and own[name] != used[name]):
+            kind = type(part.default)
+            values = tuple(member.name for member in kind) if issubclass(kind, Enum) else ()
+            yield SettingCovered(name, used[name], own[name], values)
