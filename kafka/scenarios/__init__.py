@@ -1,0 +1,1 @@
+"""Scenarios of the catalogue, played by the plain model."""
