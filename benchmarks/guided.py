@@ -28,9 +28,9 @@ from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.guided import Guided
 from elrcheck.explorer.search.walk import Walks
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.hazard_run import sides
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
-from elrcheck.mutation.hazard_run import sides
 from elrcheck.mutation.mutation_run import dropped
 
 DEEP = ("F-8a", "F-8b", "F-9", "F-17", "F-51", "F-55")

@@ -37,7 +37,7 @@ then its own. Its verdict is exactly one of
 `disputed` records a claim of the source that does not hold: a property and why it is not violated.
 `reaches` names witnesses the run reaches. `pending` says what the model lacks for a scenario or a run.
 
-This module checks the file's structure. `elrcheck.checking.scenario` checks actions, paths
+This module checks the file's structure. `elrcheck.kafka.scenarios.scenario` checks actions, paths
 and values, which need a loaded model.
 """
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
-from elrcheck.mutation.hazard_run import run_hazards
+from elrcheck.kafka.mutation.hazard_run import run_hazards
 from elrcheck.results.mutation_report import MutateReport
 
 

@@ -28,6 +28,8 @@ from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.rule_mutants import ChangedModel, RuleMutants
+from elrcheck.kafka.mutation.rule_proof import ProofBench
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.laboratory.rule_scenarios import ScenarioBench
@@ -40,8 +42,6 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.relower import relower
-from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
-from elrcheck.mutation.rule_proof import ProofBench
 from elrcheck.results.mutation_report import MutantVerdict
 from elrcheck.traces.replay import replay_finding
 

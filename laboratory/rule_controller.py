@@ -15,10 +15,10 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.kafka.controller_proof.controller_obligations import StepProver
 from elrcheck.kafka.controller_proof.prove_controller import replayed
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
-from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proof.z3_algebra import formula
 
 SECONDS = 20.0

@@ -30,10 +30,10 @@ from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.suite import run_suite, selected_cases
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.laboratory.rule_bench import judge
 from elrcheck.laboratory.rule_task import MutantAnswer, MutantTask
 from elrcheck.lang.load import Model
-from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 

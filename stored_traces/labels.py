@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.scenario_values import Unreadable, read_call
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
+from elrcheck.stored_traces.written_values import Unreadable, read_call
 from elrcheck.tla_export.reading.parse import ValueSyntaxError, parse
 from elrcheck.tla_export.reading.values import ValueMismatch, read
 from elrcheck.traces.behaviour import RecordedStep

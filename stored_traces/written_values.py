@@ -1,26 +1,37 @@
-"""The notation of scenario files for actions, places in a state and values.
+"""How users write actions, places in a state and values.
 
 Fetch(f=1, leader=0)              an action as reports write it; a bool left out is false
 broker.1.high_watermark           a place in the state: fields and broker numbers
-"r1@1 r2@2(1)"                    a log: record id @ leader epoch, (1) for acks=1
-[0, 2]   "RECOVERING"   "none"    a set or list of brokers, an enum member, an absent optional
+[0, 2]   "RECOVERING"   "none"    a set or list of members, an enum member, an absent optional
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.lang.domains import size_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
-from elrcheck.model.state import Acks, Entry
 
 NONE = "none"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a model writes a sequence as one text. words: what to write, for an error."""
+
+    read: Callable[[str], tuple[Any, ...]]
+    words: str
+
+
+Notations: TypeAlias = Mapping[str, Notation]
+"""Notations by the name of what the sequence consists of."""
 
 
 class Unreadable(ValueError):
@@ -128,7 +139,7 @@ def format_place(keys: Sequence[str | int]) -> str:
 # ------------------------------------------------------------------------------------- values
 
 
-def read_value(ty: Ty, raw: Any, config: Any) -> Any:
+def read_value(ty: Ty, raw: Any, config: Any, notations: Notations = MappingProxyType({})) -> Any:
     """Convert a TOML value to a model value of this type."""
     match ty.kind:
         case "bool" if isinstance(raw, bool):
@@ -145,38 +156,26 @@ def read_value(ty: Ty, raw: Any, config: Any) -> Any:
                     return value
             raise Unreadable(f"{ty.name} has no member `{raw}`", did_you_mean(raw, ty.members))
         case "set" if isinstance(raw, list):
-            members = [read_value(ty.elem, one, config) for one in raw]
+            members = [read_value(ty.elem, one, config, notations) for one in raw]
             if len(set(members)) < len(members):
                 raise Unreadable("a member is listed twice")
             return frozenset(members)
         case "opt":
-            return None if raw == NONE else read_value(ty.elem, raw, config)
-        case "seq" if isinstance(raw, str) and ty.elem.name == "Entry":
-            return read_log(raw)
+            return None if raw == NONE else read_value(ty.elem, raw, config, notations)
+        case "seq" if isinstance(raw, str) and ty.elem.name in notations:
+            return notations[ty.elem.name].read(raw)
         case "seq" | "vec" if isinstance(raw, list):
             if ty.kind == "vec" and len(raw) != size_of(ty.keys, config):
                 raise Unreadable(f"expected {size_of(ty.keys, config)} values, one per {ty.keys.word}, not {len(raw)}")
-            return tuple(read_value(ty.elem, one, config) for one in raw)
-    raise Unreadable(f"expected {_expected_text(ty)}, not {raw!r}")
-
-
-def read_log(text: str) -> tuple[Entry, ...]:
-    """Parse records in order of offset: "r1@1 r2@2(1)"."""
-    entries = []
-    for word in text.split():
-        match = re.fullmatch(r"r([1-9]\d*)@([1-9]\d*)(?:\((all|1)\))?", word)
-        if match is None:
-            raise Unreadable(f"`{word}` is not a record", "write r2@1 or r2@1(1): id, leader epoch, acks")
-        acks = Acks.ONE if match[3] == "1" else Acks.ALL
-        entries.append(Entry(id=int(match[1]), epoch=int(match[2]), acks=acks))
-    return tuple(entries)
+            return tuple(read_value(ty.elem, one, config, notations) for one in raw)
+    raise Unreadable(f"expected {_expected_text(ty, notations)}, not {raw!r}")
 
 
 def _is_number(raw: object) -> bool:
     return isinstance(raw, int) and not isinstance(raw, bool) and raw >= 0
 
 
-def _expected_text(ty: Ty) -> str:
+def _expected_text(ty: Ty, notations: Notations = MappingProxyType({})) -> str:
     match ty.kind:
         case "bool":
             return "true or false"
@@ -189,7 +188,7 @@ def _expected_text(ty: Ty) -> str:
         case "enum":
             return "one of " + ", ".join(ty.members)
         case "opt":
-            return f"{_expected_text(ty.elem)}, or none"
-        case "seq" if ty.elem.name == "Entry":
-            return "a log, as in r1@1 r2@1(1)"
+            return f"{_expected_text(ty.elem, notations)}, or none"
+        case "seq" if ty.elem.name in notations:
+            return notations[ty.elem.name].words
     return f"a {ty}"

@@ -163,7 +163,7 @@ def _prove(entry: BaselineEntry, workers: int | None, progress: Progress) -> Pro
 def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
-    from elrcheck.mutation.hazard_run import run_hazards
+    from elrcheck.kafka.mutation.hazard_run import run_hazards
 
     request = MutateRequest(
         hazards=None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.invariants.modules import load_whole_model
+from elrcheck.declared.declared_model import declared
 from elrcheck.lang.fairness import fair_actions
 from elrcheck.lang.guards import guards_of_state
 from elrcheck.lang.ir import Fn, guard_names
@@ -52,7 +52,7 @@ def with_liveness(subject: Replayed, words: Sequence[str]) -> Replayed:
     """Return the subject with the V-* among its properties; raise UsageFault if it is not a lasso."""
     named = [word for word in words if word.upper().startswith("V-")]
     if subject.loop is not None:
-        return subject if subject.model.leads_to else replace(subject, model=load_whole_model())
+        return subject if subject.model.leads_to else replace(subject, model=declared(None).whole())
     if named:
         raise UsageFault(
             "explain-liveness",

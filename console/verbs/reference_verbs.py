@@ -106,7 +106,7 @@ def show(
     source = Selection(model=model, patch=patch).source
     entry = find(name, kind, source) if not name.endswith(".toml") else {"list": "scenarios", "source": name}
     if entry.get("list") == "scenarios":
-        from elrcheck.commands.show_scenario import run_scenario
+        from elrcheck.kafka.scenarios.show_scenario import run_scenario
 
         return shell.deliver(run_scenario(entry["source"], run_dir), Output(form))
     if run_dir is not None:

@@ -15,10 +15,10 @@ from elrcheck.base.requests import ProofAssumption, Selection
 from elrcheck.catalogue.hazard import Hazard
 from elrcheck.catalogue.proof_settings import ALWAYS_NAMED, outside, widened
 from elrcheck.declared.select import resolve
+from elrcheck.kafka.mutation.rule_proof import SIZES, ByProof, ProofBench, Side
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
 from elrcheck.mutation.mutation_run import dropped
-from elrcheck.mutation.rule_proof import SIZES, ByProof, ProofBench, Side
 
 RECOVERY: ProofAssumption = "complete-winners"
 ORDER = ("outside", "proved", "undefined", "undecided", "refuted")

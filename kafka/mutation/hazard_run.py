@@ -249,7 +249,7 @@ def _detected(
 
 def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progress: Progress) -> Iterator[HazardReport]:
     """Yield the reports, with what the proof makes of each hazard that breaks safety."""
-    from elrcheck.mutation.hazard_proof import HazardProofs
+    from elrcheck.kafka.mutation.hazard_proof import HazardProofs
 
     proofs = HazardProofs()
     for hazard, report in zip(hazards, reports, strict=True):

@@ -18,12 +18,12 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.proof_settings import widened
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
-from elrcheck.mutation.rule_mutants import RuleMutants
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.obligations import FRAME, TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions

@@ -16,7 +16,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.scenario_file import Claim, Run, Scenario, StoryStep
-from elrcheck.catalogue.scenario_values import Unreadable, format_place, get, place, put_at, read_call, read_value
+from elrcheck.kafka.scenarios.log_notation import LOGS
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
@@ -34,6 +34,7 @@ from elrcheck.results.scenario_report import (
     ScenarioVerdict,
     StoryReport,
 )
+from elrcheck.stored_traces.written_values import Unreadable, format_place, get, place, put_at, read_call, read_value
 from elrcheck.traces.describe import text
 from elrcheck.traces.violation import explain
 
@@ -181,7 +182,7 @@ def _place(model: Model, claim: Claim, config: Config) -> tuple[Ty, tuple[str | 
 
 def _value(ty: Ty, claim: Claim, config: Config) -> Any:
     try:
-        return read_value(ty, claim.value, config)
+        return read_value(ty, claim.value, config, LOGS)
     except Unreadable as fault:
         raise _fault(f"`{claim.path}`: {fault}", claim.where, fault.help) from fault
 

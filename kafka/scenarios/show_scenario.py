@@ -11,9 +11,9 @@ from msgspec import structs
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
-from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.scenarios.scenario import Played, first_hits, replay
 from elrcheck.lang.load import Model
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import write_trace

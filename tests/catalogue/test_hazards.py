@@ -20,11 +20,11 @@ from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.hazard_run import demand_known, run_hazard, select_hazards, sides
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config
-from elrcheck.mutation.hazard_run import demand_known, run_hazard, select_hazards, sides
 from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of
 
 # Section F of the semantics notes: these numbers have a hazard. 49, 50 and 54 are no change of one rule.

@@ -8,12 +8,13 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import read_scenario, scenario_files
-from elrcheck.catalogue.scenario_values import Unreadable, format_place, place, read_call, read_log, read_value
-from elrcheck.checking.scenario import replay
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.scenarios.log_notation import LOGS, read_log
+from elrcheck.kafka.scenarios.scenario import replay
 from elrcheck.lang.plain import Label
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks, Entry, Recovery
+from elrcheck.stored_traces.written_values import Unreadable, format_place, place, read_call, read_value
 from support.edits import replaced
 
 GOOD = """\
@@ -148,14 +149,14 @@ def test_values_and_places() -> None:
         Entry(id=4, epoch=2, acks=Acks.ALL),
     )
     fields = state.fields["partition"].fields
-    assert read_value(fields["leader"], "none", Config()) is None
-    assert read_value(fields["recovery"], "recovering", Config()) is Recovery.RECOVERING
-    assert read_value(fields["replicas"], [2, 0], Config()) == (2, 0)
+    assert read_value(fields["leader"], "none", Config(), LOGS) is None
+    assert read_value(fields["recovery"], "recovering", Config(), LOGS) is Recovery.RECOVERING
+    assert read_value(fields["replicas"], [2, 0], Config(), LOGS) == (2, 0)
     for raw in (True, -1, "1", None):
         with pytest.raises(Unreadable):
-            read_value(fields["leader_epoch"], raw, Config())
+            read_value(fields["leader_epoch"], raw, Config(), LOGS)
     with pytest.raises(Unreadable, match="listed twice"):
-        read_value(fields["isr"], [1, 1], Config())
+        read_value(fields["isr"], [1, 1], Config(), LOGS)
 
 
 def test_every_packaged_file_is_named_after_its_scenario() -> None:

@@ -18,7 +18,7 @@ from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.explorer.runs import kept_searches
 from elrcheck.explorer.runs.kept_searches import KeptSearch
-from elrcheck.mutation.hazard_run import run_hazards
+from elrcheck.kafka.mutation.hazard_run import run_hazards
 from elrcheck.results.check_report import CheckReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

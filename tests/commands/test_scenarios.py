@@ -15,9 +15,9 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Limits
 from elrcheck.catalogue.scenario_file import Scenario, read_scenario, scenario_files
 from elrcheck.checking.engines import SearchSubject, explore
-from elrcheck.checking.scenario import Played, first_hits, replay
 from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.scenarios.scenario import Played, first_hits, replay
 from elrcheck.model.variants import variant_names
 from elrcheck.results.scenario_report import RunReport, ScenarioReport
 from elrcheck.stored_traces.tracefile import load_trace

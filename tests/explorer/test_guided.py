@@ -19,11 +19,11 @@ from elrcheck.explorer.search import guided as guided_module
 from elrcheck.explorer.search.guided import Guided
 from elrcheck.explorer.search.walk import WalkResult, Walks
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.hazard_run import sides
 from elrcheck.lang.lowering.dag import evaluate_all
 from elrcheck.lang.lowering.falsity import falsities
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
-from elrcheck.mutation.hazard_run import sides
 from elrcheck.stored_traces.tracefile import load_trace
 from support.small_programs import counter, grid, naive_search, programs, sliding_puzzle, tokens, wide
 

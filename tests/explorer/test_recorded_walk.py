@@ -12,10 +12,10 @@ from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.mutation.rule_mutants import RuleMutants
 
 SMALL = Selection("kip_full", "two-brokers-quiet", ("fences=1", "clean_stops=1"))
 

@@ -9,12 +9,12 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.lowering.program_digest import numbered_digest, program_digest
 from elrcheck.lang.lowering.relower import relower
-from elrcheck.mutation.rule_mutants import RuleMutants
 
 
 def program(first: str = "x", *, step: int = 1, limit: int = 4, top: int = 7) -> Program:

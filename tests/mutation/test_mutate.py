@@ -21,10 +21,10 @@ from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.mutation import hazard_run
+from elrcheck.kafka.mutation.hazard_run import run_hazard, run_hazards
 from elrcheck.lang.load import Model
-from elrcheck.mutation import hazard_run
 from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
-from elrcheck.mutation.hazard_run import run_hazard, run_hazards
 from elrcheck.mutation.mutation_run import Searches
 from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from elrcheck.catalogue.hazard import Hazard
+from elrcheck.kafka.mutation.hazard_proof import HazardProofs
+from elrcheck.kafka.mutation.hazard_run import select_hazards, sides
+from elrcheck.kafka.mutation.rule_proof import ProofBench
 from elrcheck.laboratory.rule_bench import RuleBench
 from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.model.choices import CleanCheck
-from elrcheck.mutation.hazard_proof import HazardProofs
-from elrcheck.mutation.hazard_run import select_hazards, sides
-from elrcheck.mutation.rule_proof import ProofBench
 
 TINY = (("broker_count=2", "log_slots=1"),)
 

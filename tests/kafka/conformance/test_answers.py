@@ -13,8 +13,8 @@ import pytest
 
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
+from elrcheck.kafka.mutation.rule_mutants import RuleMutants
 from elrcheck.laboratory.rule_answers import AnswerBench
-from elrcheck.mutation.rule_mutants import RuleMutants
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 FOLDER = Path(str(files("elrcheck.catalogue") / "answers"))
