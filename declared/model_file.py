@@ -17,7 +17,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes
 from elrcheck.lang.load import Model, ProtocolModel, demand_listed
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.types import Ty, sorts_in, type_of
+from elrcheck.lang.types import Ty, check_limits, demand_end, sorts_in, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
@@ -49,6 +49,8 @@ def sorts_of(file: Path) -> dict[str, Ty]:
     """Return the sorts in the state of a model file by name; raise UsageFault with the place of a mistake."""
     declared = read_model(file)
     try:
+        demand_end(declared.state)
+        check_limits(type_of(declared.state), declared.config)
         return sorts_in(type_of(declared.state))
     except ModelError as fault:
         raise _refused(file, fault) from fault
@@ -76,11 +78,14 @@ def _stamps(file: Path) -> Stamps:
 @functools.cache
 def _declared(file: Path, stamps: Stamps) -> ProtocolModel:
     module = _run(file)
-    declared = {id(value): value for value in vars(module).values() if isinstance(value, ProtocolModel)}
-    if len(declared) != 1:
-        count = "no" if not declared else "more than one"
+    named = {name: value for name, value in vars(module).items() if isinstance(value, ProtocolModel)}
+    declared = {id(value): value for value in named.values()}
+    if not declared:
         help = "MODEL = ProtocolModel(State, Config), from elrcheck.lang.load"
-        raise UsageFault(CODE, f"the file declares {count} ProtocolModel", where=str(file), help=help)
+        raise UsageFault(CODE, "the file declares no ProtocolModel", where=str(file), help=help)
+    if len(declared) > 1:
+        help = f"keep one of {', '.join(named)}, or give each a file"
+        raise UsageFault(CODE, "the file declares more than one ProtocolModel", where=str(file), help=help)
     return next(iter(declared.values()))
 
 
@@ -119,7 +124,9 @@ def _run(file: Path) -> ModuleType:
     except ModelError as fault:
         raise _refused(file, fault) from fault
     except SyntaxError as fault:
-        raise UsageFault(CODE, f"no Python: {fault.msg}", where=f"{fault.filename}:{fault.lineno}") from fault
+        where = f"{fault.filename or source}:{fault.lineno}" if fault.lineno else str(source)
+        excerpt = (fault.text or "").strip() or None
+        raise UsageFault(CODE, f"not valid Python: {fault.msg}", where=where, excerpt=excerpt) from fault
     except (Exception, SystemExit) as fault:
         frames = traceback.extract_tb(fault.__traceback__)
         own = [frame for frame in frames if Path(frame.filename).is_relative_to(source.parent)]

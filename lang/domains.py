@@ -41,6 +41,7 @@ def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:
             return [ty.cls(*values) for values in itertools.product(*parts)]
         case "nat" if ty.hi is not None:
             top = getattr(config, ty.hi) if isinstance(ty.hi, str) else ty.hi
+            _demand_few(ty, int(top) - ty.lo + 1)
             return range(ty.lo, int(top) + 1)
     raise ModelError(f"a parameter of type {ty} has no finite domain")
 

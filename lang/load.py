@@ -10,22 +10,23 @@ from __future__ import annotations
 import contextlib
 import inspect
 import itertools
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeAlias
 
 from elrcheck.lang.compiler.frontend import Frontend
-from elrcheck.lang.domains import domain
+from elrcheck.lang.domains import MOST, domain
 from elrcheck.lang.expr import Arithmetic, ConfigField
 from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
-from elrcheck.lang.source import ModelError, dispatch_of, error_at, near
+from elrcheck.lang.source import ModelError, dispatch_of, error_at, error_in_field, near
 from elrcheck.lang.types import BOOL, Ty, record_fields, sorts_in, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
@@ -122,7 +123,10 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
     for kind in ("init", "bound"):
         if len(by_kind.get(kind, [])) != 1:
             message = f"a model has exactly one @{kind} function, not {len(by_kind.get(kind, []))}"
-            raise ModelError(message, help="@init def Init(c: Config) -> State" if kind == "init" else "")
+            if by_kind.get(kind):
+                first, second, *_ = by_kind[kind]
+                raise _error(second, message, f"{first.name} at {first.place} is another")
+            raise ModelError(message, help="@init def Init(c: Config) -> State")
     _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in by_kind.get(kind, [])])
     return Model(
         state=state,
@@ -268,19 +272,30 @@ class ProtocolModel:
         for role in ("state", "config"):
             kind = getattr(self, role)
             if getattr(kind, "__elr_role__", None) != role:
-                raise ModelError(f"`{getattr(kind, '__name__', kind)}` has no decorator @{role}")
-        names = [part.name for part in fields(self.config)]
+                message = f"`{getattr(kind, '__name__', kind)}` has no decorator @{role}"
+                raise ModelError(message, help="ProtocolModel(State, Config): first the class with @state")
+        defaults = {part.name: part.default for part in fields(self.config)}
+        for name, default in defaults.items():
+            if default is MISSING:
+                raise error_in_field(self.config, name, "a field of the configuration has a default", "such as = 2")
         scopes = {} if isinstance(self.scopes, Path) else self.scopes
         for what, named in (("variant", self.variants), ("scope", scopes)):
+            if not isinstance(named, Mapping) or not all(isinstance(settings, Mapping) for settings in named.values()):
+                raise ModelError(f"{what}s have names: {what}s={{'name': {{'field': value}}}}")
             for name, settings in named.items():
-                for key in settings:
-                    if key not in names:
+                for key, value in settings.items():
+                    if key not in defaults:
                         message = f"{what} `{name}`: {self.config.__name__} has no field `{key}`"
-                        raise ModelError(message, help=near(key, names))
+                        raise ModelError(message, help=near(key, defaults))
+                    if type(value) is not type(defaults[key]):
+                        kind = type(defaults[key]).__name__
+                        raise ModelError(f"{what} `{name}`: `{key}` is of the type {kind}, not {value!r}")
 
     def load(self) -> Model:
         """Compile the model; ModelError names the place of a mistake."""
         model = load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],))
+        if not model.actions:
+            raise ModelError("the model has no @action, so nothing happens", help="@action def Step(c, s) -> State")
         return replace(in_order(model), induction=self.induction)
 
 
@@ -299,5 +314,13 @@ def initial_states(model: Model, config: ModelConfig) -> tuple[Any, ...]:
 
 
 def instances(fn: Fn, config: ModelConfig) -> Iterator[tuple[object, ...]]:
-    """Every choice of the parameters of an action or a property, in lexicographic order."""
-    return itertools.product(*(domain(ty, config) for _, ty in fn.params))
+    """Every choice of the parameters of an action or a property, in lexicographic order; ModelError for too many."""
+    try:
+        domains = [domain(ty, config) for _, ty in fn.params]
+    except ModelError as fault:
+        raise _error(fn, fault.message, fault.help) from fault
+    count = math.prod(map(len, domains))
+    if count > MOST:
+        message = f"{fn.name} has {count} choices of its parameters under this configuration, more than {MOST}"
+        raise _error(fn, message, "fewer parameters, types with fewer values, or a smaller configuration")
+    return itertools.product(*domains)

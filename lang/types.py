@@ -21,6 +21,7 @@ Two kinds of limit exist, and they must not be confused:
 from __future__ import annotations
 
 import enum
+import re
 import types as pytypes
 import typing
 from collections.abc import Iterator
@@ -156,11 +157,15 @@ def opt(arg: Ty) -> Ty:
     return Ty("opt", f"{arg} | None", arg)
 
 
+_SHORT = re.compile(r"\b(?:\w+\.)+(?=\w)")
+"""The modules before the names in an annotation."""
+
+
 class ModelTypeError(TypeError):
     """An annotation that is not in the language. help: what to write instead."""
 
     def __init__(self, hint: object, help: str = "") -> None:
-        name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else hint
+        name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else _SHORT.sub("", str(hint))
         super().__init__(f"not a type of the modelling language: {name}")
         self.help = help or _instead(get_origin(hint) or hint)
 
@@ -229,7 +234,8 @@ def _set_type(hint: object) -> Ty:
     elem = type_of(get_args(hint)[0])
     if is_finite(elem):
         return set_of(elem)
-    raise ModelTypeError(hint, f"the members of a set are of a type with finitely many values, and {elem} has no end")
+    help = f"the members of a set are of a type with finitely many values, and {elem} has no end"
+    raise ModelTypeError(hint, f'{help}: a number has a limit as Annotated[int, nat("Name", hi=3)]')
 
 
 def record_fields(cls: Any) -> dict[str, Ty]:
@@ -241,9 +247,29 @@ def record_fields(cls: Any) -> dict[str, Ty]:
         except NameError as fault:
             own = [f.name for f in fields(cls) if fault.name and fault.name in str(f.type)]
             raise error_in_field(cls, own[0] if own else "", f"{fault}: import it") from None
-        types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
+        try:
+            types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
+        except RecursionError:  # a set of itself, whose members are asked for before the fields are known
+            name = next((f.name for f in fields(cls) if cls.__name__ in str(f.type)), "")
+            raise _endless(cls, name) from None
         cls.__elr_fields__ = types
     return typing.cast("dict[str, Ty]", types)
+
+
+def _endless(cls: Any, name: str) -> ModelError:
+    help = "refer to another record by a member of a sort, and keep the records in a vector per member"
+    return error_in_field(cls, name, f"a {cls.__name__} would contain another one, without end", help)
+
+
+def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:
+    """Require that no record contains one of its own class; ModelError names the field."""
+    for name, part in record_fields(cls).items():
+        while part.arg is not None:
+            part = part.arg
+        if part.kind == "record":
+            if part.cls in (*inside, cls):
+                raise _endless(cls, name)
+            demand_end(part.cls, (*inside, cls))
 
 
 @cache
@@ -310,6 +336,15 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
                 yield from visit(part, ty.cls, field)
 
     return visit(ty, ty.cls, "")
+
+
+def demand_room(ty: Ty) -> None:
+    """Require a limit of every number in a state; ModelError names the field."""
+    for part, cls, field in types_inside(ty):
+        if part.kind == "nat" and part.hi is None and part.cap is None:
+            name = field.title().replace("_", "")
+            help = f'Annotated[int, nat("{name}", hi=3)] limits it in the protocol, cap=7 in a search only'
+            raise error_in_field(cls, field, "a search has to reserve room for a number", help)
 
 
 def limits_of(ty: Ty) -> set[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at, line_of_function
-from elrcheck.lang.types import check_limits, record_fields, sorts_in, type_of
+from elrcheck.lang.types import check_limits, demand_end, demand_room, record_fields, sorts_in, type_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.compiler.function_compiler import FunctionCompiler
@@ -30,7 +30,9 @@ class Frontend:
         self.state, self.config, self.lazily = state, config, lazily
         self.state_fields = record_fields(state)
         record_fields(config)
+        demand_end(state)
         check_limits(type_of(state), config)
+        demand_room(type_of(state))
         self.sorts = sorts_in(type_of(state))
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., object]] = {}

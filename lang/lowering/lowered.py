@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
@@ -14,6 +15,7 @@ from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.parameters import Parameter
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.source import error_at
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty, limits_of
 
@@ -170,7 +172,13 @@ def slots_at(structure: Structure, start: Sequence[tuple[str, Ty, Scalar]], vary
 
 
 def initial_scalars(model: Model, config: ModelConfig) -> list[list[tuple[str, Ty, Scalar]]]:
-    """The scalars of each initial state."""
+    """The scalars of each initial state; ModelError for one outside its type."""
     plain = Structure(config, ConcreteAlgebra())
     states = (plain.lift(state, model.state_ty) for state in initial_states(model, config))
-    return [list(plain.leaves(state, model.state_ty)) for state in states]
+    scalars = [list(plain.leaves(state, model.state_ty)) for state in states]
+    for path, ty, scalar in itertools.chain(*scalars):
+        (lo, hi), number = bounds(plain, ty), encoded(scalar)
+        if not lo <= number <= hi:
+            message = f"{path} is {number} in an initial state, and its type has {lo} to {hi}"
+            raise error_at(model.init.file, model.init.line, message, "begin with another value, or change the type")
+    return scalars

@@ -154,8 +154,8 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Labelled("violated", ", ".join(violated))
     yield Labelled("unreached", ", ".join(unreached))
     for overflow in search.overflows:
-        where = f"in {grouped(overflow.count)} steps"
-        yield Labelled("overflow", f"{overflow.leaf} exceeded its bit width {where}")
+        steps = f"{overflow.leaf} exceeded its bit width in {grouped(overflow.count)} steps"
+        yield Labelled("overflow", f"{steps}: it needs a guard, or its type more room")
     if report.extent is not None:
         yield from _extent(report.extent)
     if detail >= 0:

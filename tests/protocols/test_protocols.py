@@ -59,7 +59,7 @@ ABORT = "    return replace(s, rm=put(s.rm, r, Status.ABORTED))"
 GUARD = f'    require(s.rm[r] == Status.WORKING, "r is working")\n{ABORT}'
 NO_MODELS = (
     ("import nothing_of_this_name", "ModuleNotFoundError"),
-    ("def f(:", "no Python: invalid syntax"),
+    ("def f(:", "not valid Python: invalid syntax"),
     ("x = 1", "the file declares no ProtocolModel"),
     ("raise SystemExit(3)", "SystemExit: 3"),
 )
@@ -191,7 +191,7 @@ def test_a_file_that_is_no_model_is_a_clear_error(text: str, says: str, invoke: 
     ("old", "new", "says"),
     [
         ("tuple[Status, ...]", "tuple[float, ...]", "not a type of the modelling language: float"),
-        ("    decision: Decision\n", "    decision: int\n", "expected int, this is Decision"),
+        ("    decision: Decision\n", "    decision: bool\n", "expected bool, this is Decision"),
         ("@init", "", "a model has exactly one @init function"),
         ('@always("P-1")', "@always", "@always takes the id of the property"),
         ('@always("P-1")', '@always("P1")', "'P1' is no id of a property"),
