@@ -171,9 +171,10 @@ class Comprehensions(ABC):
                     chosen = structure.ite(holds, longer, chosen, e.ty)
                 return chosen
             case expr.First():
-                result: Any = -1
+                result = structure.blank(e.ty)
                 for holds, value, _ in reversed(list(self.over(e, env))):
-                    result = structure.ite(holds, value, result, e.ty)
+                    some = value if e.variable.ty.kind == "opt" else structure.some(value, e.ty)
+                    result = structure.ite(holds, some, result, e.ty)
                 return result
             case expr.Extreme():
                 return self._extreme(e, env)

@@ -146,7 +146,7 @@ class Evaluator(Comprehensions):
                 changed = {f: self.ev(v, env) for f, v in zip(e.names, e.values, strict=True)}
                 return {**self.ev(e.record, env), **changed}
             case expr.Some():
-                return self.ev(e.value, env)
+                return self.structure.some(self.ev(e.value, env), e.ty)
             case expr.Get():
                 return self.element(e, env)
             case expr.SequenceGet():
@@ -160,7 +160,7 @@ class Evaluator(Comprehensions):
             case expr.LetIn():
                 return self.ev(e.body, self.bind(env, e.name, self.ev(e.value, env)))
             case expr.NoneLiteral():
-                return -1
+                return self.structure.blank(e.ty) if e.ty.kind == "opt" else -1
             case expr.SortList():
                 return self.structure.lift(self.structure.members(e.ty.elem), e.ty)
             case expr.EmptySequence():
@@ -201,7 +201,7 @@ class Evaluator(Comprehensions):
                     return True
                 return alg.or_([alg.not_(premise), self.ev(e.conclusion, env)])
             case expr.IsNone():
-                return alg.cmp("eq", self.ev(e.value, env), -1)
+                return self.structure.is_none(self.ev(e.value, env), e.value.ty)
             case expr.Subset():
                 return alg.s_subset(self.ev(e.small, env), self.ev(e.large, env))
             case _:
@@ -215,8 +215,8 @@ class Evaluator(Comprehensions):
                 return
 
     def element(self, e: expr.Get, env: Env) -> Any:
-        """Return an optional as its element: the same number."""
-        return self.ev(e.value, env)
+        """Return an optional as its element."""
+        return self.structure.held(self.ev(e.value, env), e.value.ty)
 
     def _call(self, e: expr.Call, env: Env) -> Any:
         fn = self.fns[e.function]

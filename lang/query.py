@@ -216,10 +216,9 @@ class _CarefulEvaluator(Evaluator):
             self.depth -= 1
 
     def element(self, e: Get, env: Values) -> Any:
-        value = self.ev(e.value, env)
-        if not self.depth and value == -1:
+        if not self.depth and self.structure.is_none(self.ev(e.value, env), e.value.ty):
             raise NoValue(f"{_text(e.value)} is none")
-        return value
+        return super().element(e, env)
 
     def vector_entry(self, e: VectorGet, env: Values) -> Any:
         index = self.ev(e.index, env)

@@ -47,6 +47,14 @@ class Structure:
         match ty.kind:
             case "member" | "enum" | "bool" | "nat":
                 at = int(value) - ty.lo if isinstance(value, int) else -1
+            case "opt" if ty.flagged:
+                present, held = value
+                if not isinstance(present, bool):
+                    return None
+                inner = self.position(held, ty.elem) if present else -1
+                if inner is None:
+                    return None
+                at = inner + 1
             case "opt":
                 inner = -1 if value == -1 and isinstance(value, int) else self.position(value, ty.elem)
                 at = -1 if inner is None else inner + 1
@@ -82,6 +90,8 @@ class Structure:
     def _constant(self, value: Any, ty: Ty) -> bool:
         """Return whether a value is the same in every state."""
         match ty.kind:
+            case "opt" if ty.flagged:
+                return isinstance(value[0], bool) and self._constant(value[1], ty.elem)
             case "record":
                 return all(self._constant(value[name], part) for name, part in ty.fields.items())
             case "set":
@@ -101,7 +111,7 @@ class Structure:
             case "set":
                 return self.alg.s_const((), self.count(ty.elem))
             case "opt":
-                return -1
+                return (False, self.blank(ty.elem)) if ty.flagged else -1
             case "seq":
                 return (0, [self.blank(ty.elem) for _ in range(self.limit(ty.hi))])
             case "vec":
@@ -118,7 +128,7 @@ class Structure:
                 positions = (self.position(self.lift(x, ty.elem), ty.elem) for x in value)
                 return self.alg.s_const([at for at in positions if at is not None], self.count(ty.elem))
             case "opt":
-                return -1 if value is None else self.lift(value, ty.elem)
+                return self.blank(ty) if value is None else self.some(self.lift(value, ty.elem), ty)
             case "enum":
                 return ty.members.index(value.name)
             case "seq":
@@ -140,7 +150,8 @@ class Structure:
                 members = enumerate(self.members(ty.elem))
                 return frozenset(self.lower(x, ty.elem) for i, x in members if self.alg.s_mem(value, i))
             case "opt":
-                return None if value == -1 else self.lower(value, ty.elem)
+                nothing = not value[0] if ty.flagged else value == -1
+                return None if nothing else self.lower(self.held(value, ty), ty.elem)
             case "enum":
                 return ty.cls[ty.members[value]]
             case "seq":
@@ -151,6 +162,19 @@ class Structure:
                 return ty.cls(**{f: self.lower(value[f], t) for f, t in ty.fields.items()})
             case _:
                 return int(value)
+
+    # ------------------------------------------------------------------------- optionals
+
+    def some(self, value: Any, ty: Ty) -> Any:
+        """Return a value as one of an optional type; where there is none, the value beside the truth is blank."""
+        return (True, value) if ty.flagged else value
+
+    def held(self, value: Any, ty: Ty) -> Any:
+        """Return the value in an optional; blank, or the number of None, where there is none."""
+        return value[1] if ty.flagged else value
+
+    def is_none(self, value: Any, ty: Ty) -> Any:
+        return self.alg.not_(value[0]) if ty.flagged else self.alg.cmp("eq", value, -1)
 
     # ------------------------------------------------------------------------- leaves
 
@@ -165,6 +189,9 @@ class Structure:
                 yield f"{path}.length", Ty("nat", "length", hi=ty.hi), value[0]
                 for k, x in enumerate(value[1]):
                     yield from self.leaves(x, ty.elem, f"{path}[{k}]")
+            case "opt" if ty.flagged:
+                yield f"{path}.present", BOOL, value[0]
+                yield from self.leaves(value[1], ty.elem, path)
             case "vec":
                 for i, x in enumerate(value):
                     yield from self.leaves(x, ty.elem, f"{path}[{i}]")
@@ -183,6 +210,8 @@ class Structure:
             case "seq":
                 length = next(scalars)
                 return (length, [self.rebuild(scalars, ty.elem) for _ in range(self.limit(ty.hi))])
+            case "opt" if ty.flagged:
+                return (next(scalars), self.rebuild(scalars, ty.elem))
             case "vec":
                 return [self.rebuild(scalars, ty.elem) for _ in self.members(ty.keys)]
             case "set" if self.count(ty.elem) > PACKED:
@@ -205,6 +234,8 @@ class Structure:
             case "seq":
                 slots = [self.ite(c, x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
                 return (self.alg.ite(c, a[0], b[0]), slots)
+            case "opt" if ty.flagged:
+                return (self.alg.ite(c, a[0], b[0]), self.ite(c, a[1], b[1], ty.elem))
             case "vec":
                 return [self.ite(c, x, y, ty.elem) for x, y in zip(a, b, strict=True)]
             case "record" | "state":
@@ -224,6 +255,8 @@ class Structure:
             case "seq":
                 slots = [self.eq(x, y, ty.elem) for x, y in zip(a[1], b[1], strict=True)]
                 return alg.and_([alg.cmp("eq", a[0], b[0]), *slots])
+            case "opt" if ty.flagged:
+                return alg.and_([alg.iff(a[0], b[0]), self.eq(a[1], b[1], ty.elem)])
             case "vec":
                 return alg.and_([self.eq(x, y, ty.elem) for x, y in zip(a, b, strict=True)])
             case "record" | "state":

@@ -87,6 +87,11 @@ class Ty:
         return self.elem if self.kind == "opt" else self
 
     @property
+    def flagged(self) -> bool:
+        """Whether an optional is stored as a truth and a value; else None is the number -1."""
+        return self.kind == "opt" and (self.elem.kind not in ("member", "nat", "enum") or self.elem.lo < 0)
+
+    @property
     def keys(self) -> Ty:
         """Type of the indices of a vector."""
         if self.index is None:
@@ -367,9 +372,9 @@ def check_limits(ty: Ty, config: Any) -> None:
     names = [field.name for field in fields(config)]
     names += [name for name, value in vars(config).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
-        if part.kind == "opt" and (part.elem.kind not in ("member", "nat", "enum") or part.elem.lo < 0):
+        if part.kind == "opt" and part.elem.kind in ("opt", "seq", "vec"):
             message = f"not a type of the modelling language: {part}"
-            help = "None stands beside numbers from 0, enums and members of a sort; a field of a record can be None"
+            help = "None stands beside any type but sequences and vectors; a record that has one can be None"
             raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
         for limit in (part.hi, part.cap, part.size):
             if isinstance(limit, str) and limit not in names:

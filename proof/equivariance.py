@@ -115,6 +115,10 @@ class Equivariance:
                 return self._moved(value, to)
             case "opt" if ty.elem.kind == "member":
                 return self._moved(value, to)
+            case "opt" if ty.flagged:
+                present, held = value
+                moved_part = self.renamed(held, ty.elem, to)
+                return present, self.structure.ite(present, moved_part, held, ty.elem)
             case "set":
                 return [value[to.index(b)] for b in range(len(to))]
             case "seq":

@@ -46,16 +46,33 @@ def arbitrary(structure: Structure, ty: Ty, name: str) -> Symbolic:
     )
     value = structure.rebuild(iter([s.term for s in scalars]), ty)
     parts = [part for s in scalars for part in within_type(structure, s.ty, s.term)]
-    parts += list(_blank_tails(structure, value, ty))
+    parts += [part for _, part in blank_parts(structure, value, ty)]
     return Symbolic(ty, value, scalars, z3.And(*parts))
 
 
-def _blank_tails(structure: Structure, value: Any, ty: Ty) -> Iterator[Any]:
-    """Require blank slots after the end of a sequence, so that equal values are equal slot by slot."""
-    for _, length, slots in sequences(value, ty):
-        for k, (slot, elem) in enumerate(slots):
-            blank = structure.eq(slot, structure.blank(elem), elem)
-            yield formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+def blank_parts(structure: Structure, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield (path, formula): what stands behind the end of a sequence, or in an optional that is None, is blank.
+
+    So equal values are equal part by part.
+    """
+    match ty.kind:
+        case "seq":
+            length, slots = value
+            for k, slot in enumerate(slots):
+                blank = structure.eq(slot, structure.blank(ty.elem), ty.elem)
+                yield f"{path}[{k}]", formula(structure.alg.or_([structure.alg.cmp("lt", k, length), blank]))
+                yield from blank_parts(structure, slot, ty.elem, f"{path}[{k}]")
+        case "opt" if ty.flagged:
+            present, held = value
+            blank = structure.eq(held, structure.blank(ty.elem), ty.elem)
+            yield path, formula(structure.alg.or_([present, blank]))
+            yield from blank_parts(structure, held, ty.elem, path)
+        case "vec":
+            for i, entry in enumerate(value):
+                yield from blank_parts(structure, entry, ty.elem, f"{path}[{i}]")
+        case "record" | "state":
+            for name, part in ty.fields.items():
+                yield from blank_parts(structure, value[name], part, f"{path}.{name}" if path else name)
 
 
 def sequences(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Any, list[tuple[Any, Ty]]]]:

@@ -28,7 +28,7 @@ from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import type_of
 from elrcheck.proof.equivariance import Equivariance, alike_sort, generators, orbit
 from elrcheck.proof.hypotheses import assumptions_of
-from elrcheck.proof.symbolic_values import arbitrary, sequences
+from elrcheck.proof.symbolic_values import arbitrary, blank_parts, sequences
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.z3_algebra import Z3Algebra, formula, variable, within_type
 
@@ -183,11 +183,7 @@ class Transitions:
             if slot.index is not None:
                 for part in within_type(self.structure, slot.ty, scalar):
                     yield slot.path, formula(part)
-        for path, length, slots in sequences(state, self.model.state_ty):
-            for k, (value, ty) in enumerate(slots):
-                beyond = self.alg.cmp("le", length, k)
-                blank = self.structure.eq(value, self.structure.blank(ty), ty)
-                yield f"{path}[{k}]", formula(self.alg.or_([self.alg.not_(beyond), blank]))
+        yield from blank_parts(self.structure, state, self.model.state_ty)
 
     def _add(self, fn: Fn) -> None:
         """Add the steps of an action, one for all choices of its arguments that it treats alike."""

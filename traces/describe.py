@@ -20,6 +20,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
     """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]."""
     if value is None:
         return "none"
+    ty = None if ty is None else ty.present
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, enum.Enum):

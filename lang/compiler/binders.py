@@ -116,14 +116,13 @@ class Binders(Scope):
         if not same(self.part(element, inner), variable):
             self.source.error(element, "next() only filters: next((x for x in X if condition), None)")
         ordered = kind == "seq" or isinstance(domain, WholeSort) or (kind == "range" and bounds["begin"] is None)
-        scalar = variable.ty.kind in ("member", "enum") or (variable.ty.kind == "nat" and variable.ty.lo >= 0)
-        if not ordered or not scalar or len(node.args) != 2 or not _is_none(node.args[1]):
+        if not ordered or len(node.args) != 2 or not _is_none(node.args[1]):
             self.source.error(
                 node,
                 "next((x for x in X if condition), None) takes the first of a sequence, a range or range(c.nodes)",
                 "of a set, min((x for x in X if condition), default=None) is the least",
             )
-        return First(opt(variable.ty), **bounds)
+        return First(variable.ty if variable.ty.kind == "opt" else opt(variable.ty), **bounds)
 
     def _from_tuple(self, node: ast.Call, element: ast.expr, bounds: Bounds, inner: Env) -> Expression:
         body, domain = self.part(element, inner), bounds["domain"]
@@ -170,7 +169,7 @@ class Binders(Scope):
                 begin = None
             ty = Ty("nat", "int", hi=domain.ty.hi) if begin is None else INT
             return Variable(ty, local), domain, "range", begin
-        domain = self.part(node, env)
+        domain = self.held(node, env)
         if domain.ty.kind == "set":
             return Variable(domain.ty.elem, local), domain, "set", None
         if domain.ty.kind == "seq":

@@ -79,7 +79,7 @@ class Calls(Binders):
     # ------------------------------------------------------------------------- builtins
 
     def _len(self, node: ast.Call, env: Env) -> Expression:
-        arg = self.part(self._taken(node, 1, "len(set or sequence)")[0], env)
+        arg = self.held(self._taken(node, 1, "len(set or sequence)")[0], env)
         if arg.ty.kind == "set":
             return Cardinality(arg)
         if arg.ty.kind == "seq":
@@ -159,6 +159,8 @@ class Calls(Binders):
         if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
             self.source.error(node, "write replace(record, field=value, ...)")
         base = self.ex(node.args[0], env)
+        if not isinstance(base, StateView):
+            base = self.held(node.args[0], env)
         if isinstance(base, StateView):
             fields = dict(base.fields)
             for keyword in node.keywords:

@@ -211,24 +211,26 @@ class Expressions(Calls):
                 equal = tuple(self._equality(left, self.part(each, env), node) for each in rn.elts)
                 one_of = equal[0] if len(equal) == 1 else Junction("or", equal)
                 return one_of if operator == "In" else Not(one_of)
-            left, right = self.part(ln, env), self.part(rn, env)
+            left, right = self.part(ln, env), self.held(rn, env)
             if right.ty.kind == "seq" and is_finite(right.ty.elem):
                 right = Elements(set_of(right.ty.elem), right)
             if right.ty.kind != "set":
                 self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}")
             own = left.ty if right.ty.elem.kind == "opt" else left.ty.present
-            if isinstance(left, Constant):
+            if isinstance(left, Constant) or right.ty.elem.kind == "opt":
                 left = self.coerce(left, right.ty.elem, node)
             elif isinstance(right, SetLiteral):
                 right = self.coerce(right, set_of(own), node)
             elif not fits(own, right.ty.elem):
                 self.source.error(node, f"a {right.ty} has no {left.ty}")
-            member = MemberExpr(left, right)
+            member: Expression = MemberExpr(left, right)
+            if left.ty.flagged and right.ty.elem.kind != "opt":
+                member = Junction("and", (Not(IsNone(left)), MemberExpr(Get(own, left), right)))
             return member if operator == "In" else Not(member)
         if operator in ("Is", "IsNot", "Eq", "NotEq"):
             equality = self._equality(self.part(ln, env), self.part(rn, env), node)
             return equality if operator in ("Is", "Eq") else Not(equality)
-        left, right = self.part(ln, env), self.part(rn, env)
+        left, right = self.held(ln, env), self.held(rn, env)
         if left.ty.kind == "set" and right.ty.kind == "set" and operator in ("LtE", "GtE"):
             left, right = self.alike(left, right, node)
             return Subset(left, right) if operator == "LtE" else Subset(right, left)
@@ -263,7 +265,7 @@ class Expressions(Calls):
         return AppendExpr(sequence.ty, sequence, self.coerce(self.ex(element, env), sequence.ty.elem, element))
 
     def _binary(self, node: ast.BinOp, env: Env) -> Expression:
-        left = self.part(node.left, env)
+        left = self.held(node.left, env)
         operator = type(node.op).__name__
         if left.ty.kind == "seq" and operator == "Add":
             if not isinstance(node.right, ast.Tuple):
@@ -272,7 +274,7 @@ class Expressions(Calls):
             if len(node.right.elts) != 1:
                 self.source.error(node.right, "append exactly one element: log + (entry,)")
             return self._append(left, node.right.elts[0], env, node)
-        right = self.part(node.right, env)
+        right = self.held(node.right, env)
         if left.ty.kind == "set" and right.ty.kind == "set":
             if isinstance(node.left, ast.Set):
                 self.source.error(node.left, "write frozenset({x}): a plain set on the left gives a mutable set")

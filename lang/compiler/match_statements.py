@@ -41,7 +41,8 @@ class Matching:
         exhausts = self._exhausts(node)
         result: list[ast.stmt] = []
         for number, case in reversed(list(enumerate(node.cases, start=1))):
-            matched = self._pattern(case.pattern, node.subject)
+            earlier = [other.pattern for other in node.cases[: number - 1] if other.guard is None]
+            matched = self._pattern(case.pattern, node.subject, any("None" in _values(other) for other in earlier))
             tests = list(matched.tests) if number < len(node.cases) or not exhausts else []
             if case.guard is not None:
                 tests.append(_Named(dict(matched.names)).visit(copy.deepcopy(case.guard)))
@@ -60,7 +61,8 @@ class Matching:
         every = set(ty.members) if ty.kind == "enum" else {"True", "False"}
         return every <= {name for case in node.cases if case.guard is None for name in _values(case.pattern)}
 
-    def _pattern(self, pattern: ast.pattern, subject: ast.expr) -> Matched:
+    def _pattern(self, pattern: ast.pattern, subject: ast.expr, present: bool = False) -> Matched:
+        """Return what a pattern demands. present: the subject is known not to be None."""
         match pattern:
             case ast.MatchValue(value=value):
                 return Matched((ast.Compare(subject, [ast.Eq()], [value]),))
@@ -69,30 +71,30 @@ class Matching:
             case ast.MatchSingleton(value=truth):
                 return Matched((subject if truth else ast.UnaryOp(ast.Not(), subject),))
             case ast.MatchAs(pattern=inner, name=name):
-                matched = Matched() if inner is None else self._pattern(inner, subject)
+                matched = Matched() if inner is None else self._pattern(inner, subject, present)
                 return matched if name is None else matched.and_also(Matched((), ((name, subject),)))
             case ast.MatchOr(patterns=patterns):
-                ways = [self._pattern(inner, subject) for inner in patterns]
+                ways = [self._pattern(inner, subject, present) for inner in patterns]
                 if any(way.names for way in ways):
                     self.refuse(pattern, "alternatives of a pattern give no names", "write a case for each")
                 if not all(way.tests for way in ways):
                     return Matched()
                 return Matched((ast.BoolOp(ast.Or(), [_all(list(way.tests)) for way in ways]),))
             case ast.MatchClass():
-                return self._record(pattern, subject)
+                return self._record(pattern, subject, present)
             case _:
                 help = "a case is an enum member, a number, None, a record with its fields by name, a name or _"
                 self.refuse(pattern, "this pattern is not in the modelling language", help)
 
-    def _record(self, pattern: ast.MatchClass, subject: ast.expr) -> Matched:
+    def _record(self, pattern: ast.MatchClass, subject: ast.expr, present: bool) -> Matched:
         ty = self.type_of(subject)
         cls = self.globals.get(pattern.cls.id) if isinstance(pattern.cls, ast.Name) else None
         if ty.present.cls is not cls or ty.present.kind != "record":
             self.refuse(pattern, f"the subject is {ty}, and never {ast.unparse(pattern.cls)}", "")
         if pattern.patterns:
             self.refuse(pattern, "a pattern names the fields of a record", f"write {ty.present}(field=..)")
-        present = ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)])
-        matched = Matched((present,)) if ty.kind == "opt" else Matched()
+        something = ast.Compare(subject, [ast.IsNot()], [ast.Constant(None)])
+        matched = Matched((something,)) if ty.kind == "opt" and not present else Matched()
         for name, inner in zip(pattern.kwd_attrs, pattern.kwd_patterns, strict=True):
             field = ast.Attribute(subject, name, ast.Load())
             matched = matched.and_also(self._pattern(inner, placed(field, pattern)))
@@ -100,7 +102,7 @@ class Matching:
 
 
 def _values(pattern: ast.pattern) -> set[str]:
-    """Return the enum members and truths that a pattern is."""
+    """Return the enum members, truths and None that a pattern is."""
     match pattern:
         case ast.MatchValue(value=ast.Attribute(attr=name)):
             return {name}

@@ -97,6 +97,11 @@ class Scope:
             self.source.error(node, f"a condition must be a bool, this is {what}: write an explicit comparison")
         return compiled
 
+    def held(self, node: ast.expr, env: Env) -> Expression:
+        """Compile a value whose parts are used: of an optional set or record, what it holds."""
+        e = self.part(node, env)
+        return Get(e.ty.elem, e) if e.ty.kind == "opt" and e.ty.elem.kind in ("set", "record") else e
+
     def number(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
         if isinstance(compiled, StateView) or not is_number(compiled.ty.present):

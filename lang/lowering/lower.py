@@ -194,6 +194,8 @@ class Attempt:
                 yield from self._changed(new[0], old[0], Ty("nat", "length"), at)
                 at += 1
                 parts = ((x, y, ty.elem) for x, y in zip(new[1], old[1], strict=True))
+            case "opt" if ty.flagged:
+                parts = ((new[0], old[0], BOOL), (new[1], old[1], ty.elem))
             case "vec":
                 parts = ((x, y, ty.elem) for x, y in zip(new, old, strict=True))
             case "set" if isinstance(new, list):

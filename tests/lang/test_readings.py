@@ -37,6 +37,61 @@ def Read(c: C, s: S, n: Node) -> S:
 """
 
 
+OPTIONAL = """
+Node = Annotated[int, sort("Node", "nodes")]
+Delta = Annotated[int, nat("Delta", lo=-1, hi=1)]
+@config
+class C:
+    nodes: int = 2
+@record
+class Message:
+    sender: Node
+    to: Node | None
+    delta: Delta
+@record
+class Channel:
+    first: Message | None
+    flag: bool | None
+@state
+class S:
+    channel: Channel
+    mail: Annotated[tuple[Message | None, ...], Per(Node)]
+    sent: frozenset[Message]
+    votes: frozenset[Node] | None
+    delta: Delta | None
+    log: Annotated[tuple[Message | None, ...], SeqMark(2)]
+@init
+def Init(c: C) -> S:
+    mail = tuple(None for n in range(c.nodes))
+    return S(channel=Channel(first=None, flag=None), mail=mail, sent=EMPTY, votes=None, delta=None, log=())
+@op
+def of(m: Message | None) -> int:
+    match m:
+        case None:
+            return 7
+        case Message(to=None):
+            return 8
+        case Message(delta=d):
+            return d
+@op
+def answer(m: Message) -> Message | None:
+    return None if m.to is None else replace(m, delta=0 - m.delta)
+@action
+def Send(c: C, s: S, n: Node, to: Node | None, delta: Delta | None) -> S:
+    require(s.mail[n] is None and delta is not None and s.delta != delta, "n has sent nothing")
+    message = Message(sender=n, to=to, delta=delta)
+    require(len(s.log) < 2 and message not in s.sent and (to is None or to != n), "it is new")
+    log = (*s.log, s.channel.first)
+    return replace(s, mail=put(s.mail, n, message), sent=s.sent | {message}, delta=delta, log=log)
+@action
+def Take(c: C, s: S, m: Message | None) -> S:
+    require(any(s.mail[n] == m for n in range(c.nodes)) and m is not None and s.channel.first is None, "m is there")
+    mail = tuple(None if s.mail[n] == m else s.mail[n] for n in range(c.nodes))
+    votes = frozenset({m.sender}) if s.votes is None else s.votes | {m.sender}
+    return replace(s, mail=mail, channel=Channel(first=answer(m), flag=m.to == 0), votes=votes)
+"""
+
+
 def case(text: str, *expressions: str) -> tuple[str, tuple[str, ...]]:
     return text, expressions
 
@@ -138,6 +193,23 @@ CASES = {
         "next((n for n in range(c.nodes) if s.mode[n] != Mode.IDLE), None) == 1",
         "next((k for k in range(4) if k not in s.years and s.offset < k), None) == 2",
         "min((y for y in s.years if y > 4), default=None) is None",
+    ),
+    "optionals": case(
+        OPTIONAL,
+        "s.mail[0] is None and s.mail[1] is not None",
+        "s.mail[0] is not None and s.mail[0].delta < 0",
+        "s.channel.first in s.sent and s.channel.first is not None",
+        "s.channel.first == next((m for m in s.log if m is not None), None)",
+        "s.votes == frozenset({1})",
+        "s.votes is not None and 0 in s.votes",
+        "s.channel.flag is None or s.delta == -1",
+        "s.channel.flag == True",
+        "None in frozenset(s.log)",
+        "len(frozenset(s.mail[n] for n in range(c.nodes))) == 1",
+        "any(m == s.mail[0] for m in s.log)",
+        "sum(of(s.mail[n]) for n in range(c.nodes)) == 15",
+        "of(s.channel.first) == 1",
+        "(s.channel.first if s.delta == 1 else s.mail[1]) == None",
     ),
     "match": case(
         NUMBERS,

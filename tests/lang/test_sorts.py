@@ -161,7 +161,7 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
         ('sort("Node", "nodes", ordered=True)', 'sort("Node", "nods", ordered=True)', "the size 'nods' of Node"),
         ("require(at != 1,", "require(at > 2,", "there is no initial state"),
         ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message has no end"),
-        ("at: Node\n", "at: Node\n    last: Message | None\n", "a field of a record can be None"),
+        ("at: Node\n", "at: Node\n    last: Queue | None\n", "a record that has one can be None"),
         ("Per(Node)", "Per(Round)", "a tuple has an entry for each member of a sort"),
     ],
 )
