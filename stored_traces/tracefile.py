@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +194,9 @@ def encode_argument(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, frozenset):
-        return sorted(value)
+        return [encode_argument(v) for v in in_order(value)]
+    if is_dataclass(value):
+        return {part.name: encode_argument(getattr(value, part.name)) for part in fields(value)}
     if isinstance(value, tuple | list):
         return [encode_argument(v) for v in value]
     raise TypeError(f"no JSON form for {value!r}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import ModelError
-from support.readings import assert_readings_agree, model_of
+from support.readings import IMPORTS, assert_readings_agree, model_of
+
+Invoke = Callable[..., tuple[int, str, str]]
 
 RING = """
 Slot = Annotated[int, nat("Slot", hi=6)]
@@ -254,3 +257,28 @@ def test_what_has_no_reading_is_refused_with_its_place(name: str, tmp_path: Path
 def test_a_model_lists_what_it_divides_by(tmp_path: Path) -> None:
     model: Model = model_of(tmp_path, RING, CASES["division"][1])[0]
     assert model.divisors == {"size", "slots"}
+
+
+def model_file(folder: Path, text: str, expression: str) -> Path:
+    """A model that a command takes, with one property."""
+    file = folder / "written.py"
+    check = f'@always("P-1")\ndef Expected(c: C, s: S) -> bool:\n    """It holds."""\n    return {expression}\n'
+    declared = "from elrcheck.lang.load import ProtocolModel\nMODEL = ProtocolModel(S, C)\n"
+    file.write_text("\n".join([IMPORTS, text, check, declared]))
+    return file
+
+
+def test_a_divisor_of_zero_is_refused(tmp_path: Path, invoke: Invoke) -> None:
+    file = model_file(tmp_path, RING, "s.head < c.slots")
+    assert invoke("check", "--model", str(file))[0] == 0
+    code, _, err = invoke("check", "--model", str(file), "--set", "slots=0")
+    assert code == 2 and "`slots`: the model divides by it, so it has to be positive" in err
+
+
+def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Invoke) -> None:
+    """The trace has a step that takes a message, into a place that may be empty."""
+    file, run = model_file(tmp_path, OPTIONAL, "s.channel.first is None"), tmp_path / "run"
+    assert invoke("check", "--model", str(file), "--run-dir", str(run))[0] == 1
+    code, out, _ = invoke("trace", "show", str(run / "P-1.trace.json"), "--model", str(file))
+    assert code == 0 and "Take(m=(sender=0 to=1 delta=-1))" in out
+    assert "channel.first: none -> (sender=0 to=1 delta=1)" in out
