@@ -252,6 +252,25 @@ class CheckRequest:
     kept: KeptOption = False
 
 
+TRACES_SECONDS = 120.0
+"""How long `model diff` looks for traces, without a limit of the user."""
+TRACES_STATES = 1_000_000
+"""How many pairs of states it looks at."""
+
+
+@dataclass(frozen=True)
+class ModelDiffRequest:
+    """Compare two models, each MODEL, MODEL@VARIANT or VARIANT."""
+
+    a: Annotated[str, Option(metavar="A", argument=True)]
+    b: Annotated[str, Option(metavar="B", argument=True)]
+    selection: Selection = field(default_factory=lambda: Selection(scope=GUARD_SCOPE))
+    properties: Properties = ()
+    workers: Workers = None
+    limits: Limits = field(default_factory=Limits)
+    fresh: Fresh = False
+
+
 @dataclass(frozen=True)
 class SweepRequest:
     """Check each configuration of a grid over a selection."""

@@ -39,6 +39,7 @@ SCHEMAS: Mapping[str, str] = {
     "trace sample": "trace-view",
     "trace minimise": "trace-view",
     "trace diff": "trace-diff",
+    "model diff": "model-diff",
     "runs": "runs",
     "runs coverage": "coverage",
     "config": "config",
@@ -96,6 +97,11 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     ),
     "new": ("elrcheck new lock", "elrcheck new lock --directory models"),
     "model fork": ("elrcheck model fork mine", "elrcheck model fork other --model lock.py"),
+    "model diff": (
+        "elrcheck model diff code_4_1 code_4_3 --scope two-brokers",
+        "elrcheck model diff kafka mine --variant code_4_3 --scope two-brokers",
+        "elrcheck model diff kafka change.diff --format json",
+    ),
     "init": ("elrcheck init", "elrcheck init --directory project --force"),
     "replay": (
         "elrcheck replay trace.itf.json --variant legacy --scope two-brokers",

@@ -35,6 +35,7 @@ MODULES: Mapping[str, str] = {
     "elrcheck.replay/1": "trace_document",
     "elrcheck.trace-view/1": "trace_document",
     "elrcheck.trace-diff/1": "trace_document",
+    "elrcheck.model-diff/1": "trace_document",
     "elrcheck.explain/1": "explain_document",
 }
 """Schema of a report -> module of `report/documents/`, whose `KINDS` has the class."""

@@ -1,14 +1,14 @@
-"""The reports of `trace`, `replay` and `explain` (see `results.check_report`)."""
+"""The reports of `trace`, `replay`, `explain` and `model diff` (see `results.check_report`)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import field
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView
 
 # ------------------------------------------------------------------------------------ shared
@@ -305,3 +305,78 @@ class ExplainReport(Report, frozen=True, tag="elrcheck.explain/1"):
     state: Mapping[str, str] = field(default_factory=dict)
     cycle: Cycle | None = None
     """For a liveness property, the part that repeats forever."""
+
+
+# -------------------------------------------------------------------------------- model diff
+
+SideName: TypeAlias = Literal["a", "b"]
+
+
+class ModelSide(Record, frozen=True):
+    """One of two models that are compared: what names it, and its search."""
+
+    name: str
+    """What the user wrote."""
+    model: str | None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None
+    variant: str
+    scope: str
+    verdict: Literal["holds", "violated", "inconclusive"]
+    complete: bool
+    generated: int
+    distinct: int
+    diameter: int
+
+
+class PropertyOfTwo(Record, frozen=True):
+    """A property whose verdict or depth differs; `absent` where a model does not have it."""
+
+    id: str
+    name: str
+    a: str
+    b: str
+
+
+class RefusedTrace(Record, frozen=True):
+    """The shortest trace that one model has and the other refuses, if there is one."""
+
+    has: SideName
+    verdict: Literal["found", "none", "inconclusive"]
+    """`inconclusive`: a limit ended the search before it found one."""
+    explored: int
+    """Pairs of states that the search reached by steps which both models have."""
+    trace: TraceView | None = None
+    """The trace; its last step is the refused one."""
+    guard: str | None = None
+    """The guard that refuses the last step."""
+    changed: tuple[Change, ...] = ()
+    """Where the other model has the step, too: how the state that it makes (new) differs."""
+    reason: str | None = None
+    """Why the other model refuses, in words."""
+
+
+class OneSidedGuard(Record, frozen=True):
+    """A guard that only one of the models has; null for the whole action."""
+
+    side: SideName
+    action: str
+    guard: str | None
+
+
+class ModelDiffReport(Report, frozen=True, tag="elrcheck.model-diff/1"):
+    """The result of `elrcheck model diff`."""
+
+    verdict: Literal["same", "different", "inconclusive"]
+    a: ModelSide
+    b: ModelSide
+    settings: tuple[Change, ...]
+    """Values of the configuration that differ, or that only one of them has."""
+    properties: tuple[PropertyOfTwo, ...]
+    compared: int
+    """How many properties both have."""
+    traces: tuple[RefusedTrace, ...]
+    """One that a has, then one that b has."""
+    guards: tuple[OneSidedGuard, ...]
+    stopped_by: str | None = None
+    """The limit that ended the search for traces."""

@@ -1,4 +1,4 @@
-"""Verbs below `elrcheck model`: fork."""
+"""Verbs below `elrcheck model`: fork and diff."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.option import Option
 from elrcheck.console.help import Commands
+from elrcheck.console.output import VERDICT, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
-    from elrcheck.base.requests import ModelFile
+    from elrcheck.base.requests import ModelDiffRequest, ModelFile
 
-models = Commands("model", help="Copy a model to change it.")
+models = Commands("model", help="Copy a model to change it, and compare two.")
 
 
 @verb(requests="requests")
@@ -37,4 +38,18 @@ def fork(
     return ExitCode.HOLDS
 
 
+@verb(requests="requests", formats=VERDICT)
+def diff(shell: Shell, request: ModelDiffRequest, output: Output) -> ExitCode:
+    """Say what differs between two models: verdicts, counts, traces, guards.
+
+    A and B are each a file or folder with a model, a .diff of one, `kafka`, a variant, or MODEL@VARIANT. Searches
+    both, then looks for the shortest trace that one has and the other refuses, step by step in plain Python, for at
+    most two minutes unless --time-budget says otherwise. Exits with 0 if they are the same, with 1 if they differ.
+    """
+    from elrcheck.commands.model_diff import run_model_diff
+
+    return shell.run(lambda progress: run_model_diff(request, progress), output)
+
+
 models.add_command(fork)
+models.add_command(diff)

@@ -55,6 +55,16 @@ def numbered_digest(program: Program) -> str:
     return _sha([digest.system, "checks", *digest.checks, "names", *names, "instances", *instances])
 
 
+def step_digests(program: Program) -> dict[tuple[str, tuple[object, ...]], str]:
+    """Return a digest of each instance that is not switched off, by action and arguments.
+
+    In programs with the same leaves, instances with the same digest take the same steps.
+    """
+    live = [instance for instance in program.instances if not program.switched_off(instance)]
+    names = _names(_roots(program, live))
+    return {(instance.action, instance.args): _step(instance, names) for instance in live}
+
+
 def _roots(program: Program, live: Iterable[Instance]) -> Iterable[DagNode]:
     for instance in live:
         yield from (*instance.guards, *instance.within, *instance.updates.values(), *instance.step_checks.values())

@@ -10,6 +10,7 @@ from elrcheck.report.document import (
     Headline,
     Labelled,
     Line,
+    Outcome,
     ReportKind,
     ReportKinds,
     Sheet,
@@ -17,8 +18,19 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.plain_words import broker_count, several, unbound
-from elrcheck.results.trace_reports import Candidate, Hit, Origin, Rejection, ReplayReport, TraceDiffReport, TraceReport
+from elrcheck.report.plain_words import broker_count, patch_words, several, unbound
+from elrcheck.results.trace_reports import (
+    Candidate,
+    Hit,
+    ModelDiffReport,
+    ModelSide,
+    Origin,
+    RefusedTrace,
+    Rejection,
+    ReplayReport,
+    TraceDiffReport,
+    TraceReport,
+)
 from elrcheck.results.trace_view import Change, Step, TraceView
 
 CLOSEST = 3
@@ -168,6 +180,77 @@ def _after(report: TraceDiffReport) -> str:
     return f"{rest_a} more in A, {rest_b} in B"
 
 
+def model_diff_blocks(report: ModelDiffReport, detail: int = 0) -> Iterator[Block]:
+    """Yield the blocks of the report. detail: below 0 only the verdict."""
+    sides = {"a": report.a, "b": report.b}
+    if detail >= 0:
+        for refused in report.traces:
+            yield from _refused(refused, sides[refused.has], sides["b" if refused.has == "a" else "a"])
+        if report.properties:
+            rows = [(each.id, each.name, each.a, each.b) for each in report.properties]
+            yield Table(("id", "property", report.a.name, report.b.name), rows)
+        columns = ("", "verdict", "generated", "distinct", "diameter")
+        numbers = [
+            (side.name, side.verdict, grouped(side.generated), grouped(side.distinct), str(side.diameter))
+            for side in (report.a, report.b)
+        ]
+        yield Table(columns, numbers)
+        for guard in report.guards:
+            what = "no guards compared: the action is missing in the other" if guard.guard is None else guard.guard
+            yield Labelled("guard", f"only in {sides[guard.side].name}: {guard.action}: {what}")
+        for change in report.settings:
+            yield Labelled("setting", f"{change.path}: {change.old} -> {change.new}")
+    yield Headline(report.verdict, f"{_model_words(report.a)} and {_model_words(report.b)}, {report.a.scope}")
+    yield Labelled("stopped", report.stopped_by and f"by {report.stopped_by}, before all traces were compared")
+
+
+def _model_words(side: ModelSide) -> str:
+    patch = patch_words(side.patch)
+    return f"{side.name} ({side.variant}{f', {patch}' if patch else ''})"
+
+
+def _refused(refused: RefusedTrace, side: ModelSide, other: ModelSide) -> Iterator[Block]:
+    """Yield a trace that one model has, and why the other refuses its last step."""
+    if refused.trace is None:
+        word = "no trace" if refused.verdict == "none" else "no trace found so far"
+        yield Labelled("traces", f"{word} of {side.name} is refused by {other.name}")
+        return
+    steps = len(refused.trace.steps)
+    yield Headline("fail", f"{side.name} has a trace of {several(steps, 'step')} that {other.name} refuses")
+    yield from trace_blocks(refused.trace)
+    yield Labelled("refused", f"step {steps}: {refused.reason}")
+    for change in refused.changed:
+        yield Labelled("", f"{change.path}: {change.old} in {side.name}, {change.new} in {other.name}")
+    yield Line()
+
+
+def _outcome(difference: str) -> Outcome:
+    return "failed" if difference else "passed"
+
+
+def model_diff_sheet(report: ModelDiffReport) -> Sheet:
+    """Return one suite: a case for each direction of traces, for the verdicts, the counts and the guards."""
+    names = {"a": report.a.name, "b": report.b.name}
+    cases = []
+    for refused in report.traces:
+        other = names["b" if refused.has == "a" else "a"]
+        name = f"every trace of {names[refused.has]} is one of {other}"
+        outcome: Outcome = "undecided" if refused.verdict == "inconclusive" else _outcome(refused.reason or "")
+        message = refused.reason or ""
+        cases.append(Case(f"traces-{refused.has}", name, outcome, refused.verdict, message, trace=refused.trace))
+    counts = [(side.generated, side.distinct, side.diameter) for side in (report.a, report.b)]
+    words = [", ".join(f"{each.id}: {each.a} -> {each.b}" for each in report.properties), ""]
+    words[1] = "" if counts[0] == counts[1] else f"generated, distinct, diameter: {counts[0]} -> {counts[1]}"
+    guards = ", ".join(f"{names[each.side]}: {each.action}: {each.guard or 'the action'}" for each in report.guards)
+    for ident, name, text in (
+        ("verdicts", "the same verdicts", words[0]),
+        ("counts", "the same counts", words[1]),
+        ("guards", "the same guards", guards),
+    ):
+        cases.append(Case(ident, name, _outcome(text), "different" if text else "same", text))
+    return Sheet("model diff", (Suite(f"{names['a']} and {names['b']}", tuple(cases)),))
+
+
 def trace_blocks(
     trace: TraceView, *, initial: bool = False, notes: Mapping[int, Sequence[str]] | None = None
 ) -> Iterator[Block]:
@@ -227,4 +310,5 @@ KINDS: ReportKinds = {
     ReplayReport: ReportKind("replay", replay_blocks, replay_sheet),
     TraceReport: ReportKind("trace show", trace_report_blocks),
     TraceDiffReport: ReportKind("trace diff", trace_diff_blocks),
+    ModelDiffReport: ReportKind("model diff", model_diff_blocks, model_diff_sheet),
 }

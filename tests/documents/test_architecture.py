@@ -52,7 +52,7 @@ def test_the_toolkit_names_one_module_of_kafka_the_model_of_a_command_without_a_
     contract = configparser.ConfigParser()
     contract.read(ROOT / ".importlinter", encoding="utf-8")
     toolkit = contract["importlinter:contract:toolkit"]
-    kafka = tuple(toolkit["forbidden_modules"].split())
+    kafka = tuple(f"{module}." for module in toolkit["forbidden_modules"].split())
     places = [ROOT.joinpath(*name.split(".")[1:]) for name in toolkit["source_modules"].split()]
     files = [
         file for place in places for file in (place.rglob("*.py") if place.is_dir() else [place.with_suffix(".py")])
@@ -61,7 +61,7 @@ def test_the_toolkit_names_one_module_of_kafka_the_model_of_a_command_without_a_
         (file.relative_to(ROOT).as_posix(), node.value)
         for file in files
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(kafka)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and f"{node.value}.".startswith(kafka)
     ]
     assert named == [("declared/declared_model.py", DEFAULT_MODEL)]
     assert "lint-imports" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")

@@ -1,0 +1,149 @@
+"""`elrcheck model diff`: what differs between two models is found, with the shortest traces, and nothing else."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import Selection
+from elrcheck.checking.two_models import TraceLimits, TwoModels, compared_steps, meaning
+from elrcheck.declared.select import resolve
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.plain import PlainModel
+from elrcheck.results.trace_reports import RefusedTrace
+from support.places import ROOT
+
+Invoke = Callable[..., tuple[int, str, str]]
+TEMPLATE = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text().replace("{name}", "lock")
+AGAIN = 'require(implies(c.tests_again, not s.locked), "the lock is still free, if p tests again")'
+CHANGES = {
+    "same": (AGAIN, 'require(implies(c.tests_again, not s.locked), "another name")'),
+    "stronger": (AGAIN, 'require(not s.locked, "the lock is free")'),
+    "other": ("locked=True)", "locked=False)"),
+    "gone": ("@action\ndef Leave(", "@action\ndef Leaves("),
+}
+
+
+def models(folder: Path, change: str) -> tuple[Path, Path]:
+    old, new = CHANGES[change]
+    assert TEMPLATE.count(old) == 1
+    paths = folder / "one" / "lock.py", folder / "other" / "lock.py"
+    for path, text in zip(paths, (TEMPLATE, TEMPLATE.replace(old, new)), strict=True):
+        path.parent.mkdir()
+        path.write_text(text)
+    return paths
+
+
+def shortest(has: PlainModel, refuses: PlainModel, most: int) -> int | None:
+    """The length of the shortest trace that one has and the other refuses, from all traces, with no care for speed."""
+    (start,), (other,) = set(has.starts), set(refuses.starts)
+    walks: list[tuple[Any, Any]] = [(start, other)]
+    for length in range(1, most + 1):
+        longer = []
+        for state, elsewhere in walks:
+            steps = {f"{label.action}{label.args}": after for label, after in refuses.successors(elsewhere)}
+            for label, after in has.successors(state):
+                word = f"{label.action}{label.args}"
+                if word not in steps or meaning(steps[word]) != meaning(after):
+                    return length
+                longer.append((after, steps[word]))
+        walks = longer
+    return None
+
+
+def compared(a: Path, b: Path, **settings: int) -> tuple[tuple[RefusedTrace, ...], list[PlainModel]]:
+    overrides = tuple(f"{name}={value}" for name, value in settings.items())
+    selected = [resolve(Selection(model=file, overrides=overrides)) for file in (a, b)]
+    pairs = [(each.checked_model(), each.config) for each in selected]
+    plain = [PlainModel(model, config) for model, config in pairs]
+    steps = compared_steps(*(lower(model, config, ()).program for model, config in pairs))
+    two = TwoModels(plain[0], plain[1], TraceLimits(10_000, None, 60.0), steps)
+    return two.search(Silent()), plain
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_shortest_traces_are_those_of_all_traces(tmp_path: Path, change: str) -> None:
+    answers, plain = compared(*models(tmp_path, change))
+    for answer, (has, refuses) in zip(answers, itertools.permutations(plain), strict=True):
+        length = shortest(has, refuses, 7)
+        assert (answer.verdict == "none") == (length is None)
+        if answer.trace is not None:
+            assert len(answer.trace.steps) == length
+    if change == "same":
+        assert [answer.verdict for answer in answers] == ["none", "none"]
+    if change == "stronger":
+        assert [answer.verdict for answer in answers] == ["found", "none"]
+        assert answers[0].guard == "the lock is free"
+    if change == "gone":
+        assert all("no such step of Leave" in (answer.reason or "") for answer in answers)
+
+
+def test_the_report_of_a_stronger_guard(invoke: Invoke, tmp_path: Path) -> None:
+    models(tmp_path, "stronger")
+    code, out, _ = invoke("model", "diff", "one/lock.py", "other/lock.py", "-f", "json")
+    report = json.loads(out)
+    assert code == 1 and report["verdict"] == "different"
+    rows = [(row["id"], row["a"], row["b"]) for row in report["properties"]]
+    assert ("P-1", "violated at depth 4", "holds") in rows
+    (has, other) = report["traces"]
+    assert has["guard"] == "the lock is free" and [step["action"] for step in has["trace"]["steps"]][-1] == "Enter"
+    assert other["verdict"] == "none" and report["a"]["distinct"] > report["b"]["distinct"]
+    guards = {(row["side"], row["guard"]) for row in report["guards"]}
+    assert guards == {("a", AGAIN.split('"')[1]), ("b", "the lock is free")}
+    code, out, _ = invoke("model", "diff", "one/lock.py", "other/lock.py")
+    assert code == 1 and "refuses" in out and "the guard `the lock is free` refuses it there" in out
+    code, out, _ = invoke("model", "diff", "one/lock.py", "other/lock.py", "-f", "junit")
+    assert (code == 1 and 'name="traces-a' in out) or "traces" in out
+
+
+def test_variants_of_one_model_and_a_model_with_itself(invoke: Invoke, tmp_path: Path) -> None:
+    models(tmp_path, "same")
+    code, out, _ = invoke("model", "diff", "lock", "atomic", "--model", "one/lock.py", "-f", "json")
+    report = json.loads(out)
+    assert code == 1 and [change["path"] for change in report["settings"]] == ["tests_again"]
+    code, out, _ = invoke("model", "diff", "one/lock.py@atomic", "other/lock.py@atomic", "-f", "json")
+    report = json.loads(out)
+    assert code == 1 and len(report["guards"]) == 2 and {each["verdict"] for each in report["traces"]} == {"none"}
+    code, out, _ = invoke("model", "diff", "one/lock.py", "one/lock.py", "-f", "json")
+    assert code == 0 and json.loads(out)["verdict"] == "same"
+
+
+def test_a_limit_is_inconclusive(invoke: Invoke, tmp_path: Path) -> None:
+    models(tmp_path, "stronger")
+    words = ("model", "diff", "one/lock.py", "one/lock.py@atomic", "-f", "json")
+    code, out, _ = invoke(*words, "--max-depth", "1")
+    report = json.loads(out)
+    assert code == 3 and report["verdict"] == "inconclusive" and report["stopped_by"] == "--max-depth 1"
+    assert {each["verdict"] for each in report["traces"]} == {"inconclusive"}
+
+
+def test_kafkas_partition_and_a_diff_of_it(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "change.diff").write_text(
+        "--- a/model/broker/high_watermark.py\n+++ b/model/broker/high_watermark.py\n@@ -32,1 +32,1 @@\n"
+        "-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)\n+    return len(counted) >= 1\n"
+    )
+    code, out, _ = invoke("model", "diff", "kafka", "change.diff", "-p", "P-1", "-f", "json")
+    report = json.loads(out)
+    assert code == 1 and report["a"]["scope"] == "two-brokers" and report["b"]["patch"]["file"] == "change.diff"
+    assert [each["verdict"] for each in report["traces"]] == ["found", "found"]
+    assert [step["action"] for step in report["traces"][0]["trace"]["steps"]] == ["Fence", "Produce", "ApplyMetadata"]
+    assert "broker[0].high_watermark" in [change["path"] for change in report["traces"][0]["changed"]]
+    code, out, _ = invoke("model", "diff", "code_4_1", "code_4_3", "-p", "P-1", "-f", "json")
+    report = json.loads(out)
+    assert code == 0 and [change["path"] for change in report["settings"]] == ["reassign_gate", "dirs_wipe_elr"]
+
+
+def test_words_that_mean_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    for word, message in (
+        ("code_9", "unknown variant `code_9`"),
+        ("no/file.py", "there is no file"),
+        ("x.py@v", "no file"),
+    ):
+        code, _, err = invoke("model", "diff", "kafka", word)
+        assert code == 2 and message in err, err
