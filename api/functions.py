@@ -121,7 +121,7 @@ def what_if(question: Mapping[str, Any]) -> WhatIfResult:
     Brokers may be numbers, lists may be tuples. A malformed question raises UsageFault with the path of the
     field; what the controller refuses is an answer with Kafka's name of the error.
     """
-    from elrcheck.commands.what_if.ask import answer
+    from elrcheck.kafka.what_if.ask import answer
 
     try:
         document = json.loads(json.dumps(question, default=list))

@@ -196,8 +196,8 @@ def what_if(
     import json
 
     from elrcheck.base.documents import parse_objects
-    from elrcheck.commands.what_if.ask import reply
-    from elrcheck.commands.what_if.question import CODES
+    from elrcheck.kafka.what_if.ask import reply
+    from elrcheck.kafka.what_if.question import CODES
 
     if template is not None:
         shell.write(json.dumps(_template(template), indent=1) + "\n")
@@ -222,7 +222,7 @@ def what_if(
     try:
         for question in parse_objects(questions(), "<stdin>", CODES):
             if form == "text":
-                from elrcheck.commands.what_if.ask import both_sides
+                from elrcheck.kafka.what_if.ask import both_sides
                 from elrcheck.report.what_if_text import what_if_text
 
                 before, answer = both_sides(question)
@@ -237,7 +237,7 @@ def what_if(
 def _template(name: str) -> dict[str, Any]:
     from elrcheck.base.errors import did_you_mean
     from elrcheck.base.requests import Selection
-    from elrcheck.commands.what_if.template import operation_names, template
+    from elrcheck.kafka.what_if.template import operation_names, template
 
     names = operation_names()
     if name not in names:

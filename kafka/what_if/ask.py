@@ -27,9 +27,9 @@ from __future__ import annotations
 from typing import Any
 
 from elrcheck.base.strict import JsonSource, Node
-from elrcheck.commands.what_if.controller_ops import find_operation
-from elrcheck.commands.what_if.outcome_json import OperationOutcome
-from elrcheck.commands.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
+from elrcheck.kafka.what_if.controller_ops import find_operation
+from elrcheck.kafka.what_if.outcome_json import OperationOutcome
+from elrcheck.kafka.what_if.question import CODES, Request, brokers_json, partition_json, question_keys, read_request
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:

@@ -10,16 +10,9 @@ from collections.abc import Callable
 
 from elrcheck.base.errors import suggest
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.operator_ops import OPERATOR_OPERATIONS
-from elrcheck.commands.what_if.outcome_json import (
-    Operation,
-    OperationOutcome,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
-from elrcheck.commands.what_if.question import NO_BROKER, Request
+from elrcheck.kafka.what_if.operator_ops import OPERATOR_OPERATIONS
+from elrcheck.kafka.what_if.outcome_json import Operation, OperationOutcome, controller_of, deciding, outcome, subject
+from elrcheck.kafka.what_if.question import NO_BROKER, Request
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.controller_event import Event

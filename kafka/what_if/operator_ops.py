@@ -5,15 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.outcome_json import (
-    Operation,
-    OperationOutcome,
-    controller_of,
-    deciding,
-    outcome,
-    subject,
-)
-from elrcheck.commands.what_if.question import Request
+from elrcheck.kafka.what_if.outcome_json import Operation, OperationOutcome, controller_of, deciding, outcome, subject
+from elrcheck.kafka.what_if.question import Request
 from elrcheck.model.control_plane import controller_event as events
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error

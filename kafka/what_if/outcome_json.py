@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.question import Request
+from elrcheck.kafka.what_if.question import Request
 from elrcheck.model.control_plane.controller_event import Decided, Event
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.replication_control import Controller

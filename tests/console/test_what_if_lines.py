@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.strict import Node
-from elrcheck.commands.what_if.template import operation_names
+from elrcheck.kafka.what_if.template import operation_names
 
 Invoke = Callable[..., tuple[int, str, str]]
 Job = Callable[[str, str, Any], list[Any]]
@@ -30,7 +30,7 @@ def echo(question: Node) -> dict[str, Any]:
 
 
 def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
+    job("elrcheck.kafka.what_if.ask", "reply", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'{\n "a": [1,\n 2]\n}\n')
     assert code == 0
     assert json.loads(out) == {"error": "NONE", "got": {"a": [1, 2]}}
@@ -38,7 +38,7 @@ def test_one_object_over_several_lines(invoke: Invoke, job: Job, monkeypatch: py
 
 
 def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
+    job("elrcheck.kafka.what_if.ask", "reply", echo)
     code, out, _ = what_if(invoke, monkeypatch, b'\xef\xbb\xbf{"a":1}\n\n{"a":2}\r\n{"a":3}')
     assert code == 0
     assert [json.loads(line)["got"]["a"] for line in out.splitlines()] == [1, 2, 3]
@@ -63,7 +63,7 @@ def test_each_line_gets_an_answer(invoke: Invoke, job: Job, monkeypatch: pytest.
 def test_it_stops_at_the_first_bad_object(
     invoke: Invoke, job: Job, monkeypatch: pytest.MonkeyPatch, raw: bytes, where: str, answers: int
 ) -> None:
-    job("elrcheck.commands.what_if.ask", "reply", echo)
+    job("elrcheck.kafka.what_if.ask", "reply", echo)
     code, out, err = what_if(invoke, monkeypatch, raw)
     assert code == 2
     assert out.count("\n") == answers

@@ -198,7 +198,7 @@ def test_what_if_asks_and_answers(read: Read, op: Json) -> None:
 )
 def test_the_schema_refuses_what_what_if_refuses(wrong: Json) -> None:
     from elrcheck.base.errors import UsageFault
-    from elrcheck.commands.what_if.ask import answer
+    from elrcheck.kafka.what_if.ask import answer
 
     with pytest.raises(UsageFault):
         answer({**QUESTION, **wrong})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.commands.what_if.ask import answer
+from elrcheck.kafka.what_if.ask import answer
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from elrcheck.commands.what_if.ask import answer
+from elrcheck.kafka.what_if.ask import answer
 
 Json = dict[str, Any]
 

@@ -13,8 +13,8 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.cli import cli
-from elrcheck.commands.what_if.ask import answer
 from elrcheck.console.shell import run
+from elrcheck.kafka.what_if.ask import answer
 from elrcheck.model.control_plane import creation
 from elrcheck.model.protocol import load_model
 

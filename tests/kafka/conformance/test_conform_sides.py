@@ -13,7 +13,6 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import ConformRequest
 from elrcheck.catalogue.configured import release_numbers
-from elrcheck.commands.what_if.ask import answer
 from elrcheck.kafka.conformance.block import Block, ask_block, askable
 from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
@@ -41,6 +40,7 @@ from elrcheck.kafka.controller_steps import (
     Unregister,
 )
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
+from elrcheck.kafka.what_if.ask import answer
 from support.fake_kafka import FakeKafka, config_of, kafka_of
 
 CONFIG = config_of("code_4_1")
