@@ -251,7 +251,7 @@ def test_the_table_of_formats_is_what_the_commands_offer() -> None:
         choice = options.get("form")
         if "outputs" in options and isinstance(choice, click.Choice) and command.name != "sweep":
             for form in choice.choices:
-                offered.setdefault(form, set()).add(str(command.name))
+                offered.setdefault(form, set()).add("model diff" if command.name == "diff" else str(command.name))
     assert set(table) == set(offered)
     assert "the same" in table.pop("json") and "every" in table.pop("text")
     assert offered["text"] == offered["json"] == offered["jsonl"] and "sweep" in table.pop("jsonl")
