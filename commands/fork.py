@@ -7,18 +7,19 @@ from pathlib import Path
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.requests import Selection
 from elrcheck.declared.declared_model import declared
 
 DECLARATION = "__init__.py"
 README = "README.md"
 
 
-def write_fork(folder: Path, model: Path | None) -> tuple[Path, ...]:
-    """Write the files of a model into a folder, and return their paths. model: see `declared`.
+def write_fork(folder: Path, model: Path | None, patch: Path | None = None) -> tuple[Path, ...]:
+    """Write the files of a model into a folder, and return their paths. model, patch: see `Selection`.
 
     Kafka's partition has a README that says how to change it. Raise UsageFault if anything is in the folder.
     """
-    texts = declared(model).source_texts()
+    texts = declared(Selection(model=model, patch=patch).source).source_texts()
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         what = "is a file" if folder.is_file() else "is not empty"
         raise UsageFault("fork-exists", f"{folder} {what}", help="choose another folder")

@@ -13,7 +13,7 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
-    from elrcheck.base.requests import ModelDiffRequest, ModelFile
+    from elrcheck.base.requests import ModelDiffRequest, ModelFile, PatchFile
 
 models = Commands("model", help="Copy a model to change it, and compare two.")
 
@@ -24,15 +24,16 @@ def fork(
     folder: Annotated[Path, Option(metavar="DIR", argument=True, kind="folder")],
     *,
     model: ModelFile = None,
+    patch: PatchFile = None,
 ) -> ExitCode:
     """Copy Kafka's model into a new folder, to change its rules there.
 
     The copy is a model for --model, with the variants and scopes of Kafka's partition. Refuses a folder that is not
-    empty. --model copies another model.
+    empty. --model copies another model, --patch one with a diff applied.
     """
     from elrcheck.commands.fork import write_fork
 
-    paths = write_fork(folder, model)
+    paths = write_fork(folder, model, patch)
     shell.write_line(f"wrote    {folder}: {len(paths)} files")
     shell.note(f"next: change a rule, then `elrcheck check --model {folder} --scope two-brokers`")
     return ExitCode.HOLDS

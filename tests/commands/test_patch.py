@@ -76,6 +76,12 @@ def test_a_patch_of_a_model_in_a_file_and_in_a_folder(invoke: Invoke, tmp_path: 
         assert "again.diff" in out
 
 
+def test_a_patched_model_is_copied(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
+    assert invoke("model", "fork", "mine", "--patch", weaker)[0] == 0
+    assert "len(counted) >= 1" in (tmp_path / "mine" / "model" / "broker" / "high_watermark.py").read_text()
+    assert (tmp_path / "mine" / "README.md").is_file()
+
+
 def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
     file = tmp_path / weaker
     for old, new, words in (
@@ -86,7 +92,7 @@ def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path)
         ),
         ("a/model/broker", "a/../broker", "not a path inside the model's folder"),
         ("+    return len(counted) >= 1", "+    return 3", "high_watermark.py:32"),
-        ("+    return len(counted) >= 1", "+    return (", "no Python"),
+        ("+    return len(counted) >= 1", "+    return (", "not valid Python"),
     ):
         file.write_text(WEAKER.replace(old, new))
         code, _, err = invoke(*CHECK, "--patch", weaker)

@@ -50,6 +50,10 @@ def test_own_models(tmp_path: Path) -> None:
     follow(blocks_of("own-models"), tmp_path, environment(tmp_path))
 
 
+def test_changing_kafka(tmp_path: Path) -> None:
+    follow(blocks_of("changing-kafka"), tmp_path, environment(tmp_path))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAGES)
 def test_page(name: str, tmp_path: Path) -> None:
