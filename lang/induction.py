@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from elrcheck.lang.source import error_in_field
+from elrcheck.lang.types import record_fields
+
 Operator: TypeAlias = Callable[..., Any]
 
 
@@ -13,14 +16,19 @@ Operator: TypeAlias = Callable[..., Any]
 class RunHistory:
     """What a proof remembers of a run, which no state has.
 
-    record: its type. at_first: its value in an initial state; after: that after a step, of both states and the history
-    before it. lemmas: about a state and the history.
+    record: its type, each field of which is a set. at_first: its value in an initial state; after: that after a step,
+    of both states and the history before it. lemmas: about a state and the history.
     """
 
     record: type
     at_first: Operator
     after: Operator
     lemmas: tuple[Operator, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, ty in record_fields(self.record).items():
+            if ty.kind != "set":
+                raise error_in_field(self.record, name, f"a history has fields that are sets, and this is a {ty}")
 
 
 def _none(config: Any) -> Mapping[str, Operator]:
@@ -33,7 +41,8 @@ class Induction:
 
     assumptions: about steps, made by every proof; named: those that `prove --assume` names. allowed: steps that an
     assumption must not exclude; possible: steps and states that nothing may exclude. actions: those that take each of
-    these steps. conditions: in a configuration, what a property, by its id, needs to hold beside the lemmas.
+    these steps, by default all. conditions: in a configuration, what a property, by its id, needs to hold beside the
+    lemmas.
     """
 
     history: RunHistory | None = None

@@ -35,10 +35,11 @@ def must_be_possible(model: Model, assumptions: Iterable[Fn]) -> Iterator[tuple[
     """Yield steps and states that no proof may exclude, and the assumption that has to allow each, if any."""
     allowed = {fn.__name__: steps for fn, steps in model.induction.allowed.items()}
     for assumption in assumptions:
-        yield from ((model.fns[step.__name__], assumption) for step in allowed[assumption.name])
+        yield from ((model.fns[step.__name__], assumption) for step in allowed.get(assumption.name, ()))
     yield from ((model.fns[fn.__name__], None) for fn in model.induction.possible)
 
 
 def steps_of(model: Model, fn: Fn) -> tuple[str, ...]:
     """Return the actions among whose steps a step that must be possible is looked for."""
-    return next(actions for step, actions in model.induction.actions.items() if step.__name__ == fn.name)
+    named = {step.__name__: actions for step, actions in model.induction.actions.items()}
+    return named.get(fn.name, tuple(action.name for action in model.actions))
