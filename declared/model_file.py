@@ -15,9 +15,10 @@ from typing import TypeAlias
 from elrcheck.base.documents import read_text
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.strict import Codes
+from elrcheck.lang.compiler.type_rules import check_limits, demand_end
 from elrcheck.lang.load import Model, ProtocolModel, demand_listed
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.types import Ty, check_limits, demand_end, sorts_in, type_of
+from elrcheck.lang.types import Ty, sorts_in, type_of
 
 CODE = "model-file"
 PREFIX = "elrcheck_model_"

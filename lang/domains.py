@@ -38,7 +38,7 @@ def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:
             for part in parts:
                 count *= len(part)
             _demand_few(ty, count)
-            return [ty.cls(*values) for values in itertools.product(*parts)]
+            return [values if ty.is_pair else ty.cls(*values) for values in itertools.product(*parts)]
         case "nat" if ty.hi is not None:
             top = getattr(config, ty.hi) if isinstance(ty.hi, str) else ty.hi
             _demand_few(ty, int(top) - ty.lo + 1)
@@ -68,6 +68,8 @@ def _rank(value: Any) -> Any:
         return -1
     if isinstance(value, enum.Enum):
         return list(type(value)).index(value)
+    if isinstance(value, tuple):
+        return tuple(map(_rank, value))
     if isinstance(value, frozenset):
         return sorted(map(_rank, value), reverse=True)
     if dataclasses.is_dataclass(value):

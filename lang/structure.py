@@ -137,7 +137,7 @@ class Structure:
             case "vec":
                 return [self.lift(x, ty.elem) for x in value]
             case "record" | "state":
-                return {f: self.lift(getattr(value, f), t) for f, t in ty.fields.items()}
+                return {f: self.lift(ty.field_of(value, f), t) for f, t in ty.fields.items()}
             case _:
                 return value
 
@@ -159,7 +159,7 @@ class Structure:
             case "vec":
                 return tuple(self.lower(x, ty.elem) for x in value)
             case "record" | "state":
-                return ty.cls(**{f: self.lower(value[f], t) for f, t in ty.fields.items()})
+                return ty.built({f: self.lower(value[f], t) for f, t in ty.fields.items()})
             case _:
                 return int(value)
 

@@ -24,22 +24,23 @@ import enum
 import re
 import types as pytypes
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from elrcheck.lang.source import ModelError, error_in_field, near
+from elrcheck.lang.source import ModelError, error_in_field
 
 
 @dataclass(frozen=True)
 class Ty:
-    """A type of the language.
+    """A type of the language. A pair, or a longer tuple of a fixed length, is a record whose class is tuple.
 
     kind: bool, nat, enum, member, set, opt, vec, seq, record, state, config or none.
     arg: element type of set, opt, vec and seq. cls: the Python class of a record or an enum.
     lo, hi: the least and the greatest number; hi is the greatest length of a sequence.
     size: of a member, how many its sort has, a number or a field of the configuration.
+    parts: of a pair, the types of its parts.
     index: of a vec, the sort that it has an entry for each member of. word, every, ordered: see `sort`.
     """
 
@@ -55,6 +56,7 @@ class Ty:
     word: str = ""
     every: str = ""
     ordered: bool = False
+    parts: tuple[Ty, ...] = ()
 
     def __str__(self) -> str:
         match self.kind:
@@ -99,9 +101,22 @@ class Ty:
         return self.index
 
     @property
+    def is_pair(self) -> bool:
+        """Whether it is a tuple of a fixed length, whose fields are numbered."""
+        return self.cls is tuple
+
+    @property
     def fields(self) -> dict[str, Ty]:
         """Fields of a record, in order."""
-        return record_fields(self.cls)
+        return {str(k): part for k, part in enumerate(self.parts)} if self.is_pair else record_fields(self.cls)
+
+    def field_of(self, value: Any, name: str) -> Any:
+        """Return a field of a plain record."""
+        return value[int(name)] if self.is_pair else getattr(value, name)
+
+    def built(self, values: Mapping[str, Any]) -> Any:
+        """Return a plain record of its fields."""
+        return tuple(values.values()) if self.is_pair else self.cls(**values)
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -156,6 +171,11 @@ def nat(name: str, *, lo: int = 0, hi: int | str | None = None, cap: int | str |
 def up_to(last: enum.Enum) -> Ty:
     """Metadata for an enum of which no member after `last` occurs, such as a field with fewer values."""
     return Ty("enum", type(last).__name__, cls=type(last), hi=list(type(last)).index(last))
+
+
+def pair(*parts: Ty) -> Ty:
+    """The type of a tuple with these parts."""
+    return Ty("record", f"tuple[{', '.join(map(str, parts))}]", cls=tuple, parts=parts)
 
 
 def opt(arg: Ty) -> Ty:
@@ -214,6 +234,8 @@ def type_of(hint: object) -> Ty:
         return type_of(base)
     if origin is frozenset:
         return _set_type(hint)
+    if origin is tuple and len(get_args(hint)) > 1 and Ellipsis not in get_args(hint):
+        return pair(*map(type_of, get_args(hint)))
     if origin in (typing.Union, pytypes.UnionType):
         inner = [a for a in get_args(hint) if a is not type(None)]
         if len(inner) == 1 and len(get_args(hint)) == 2:
@@ -256,25 +278,14 @@ def record_fields(cls: Any) -> dict[str, Ty]:
             types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
         except RecursionError:  # a set of itself, whose members are asked for before the fields are known
             name = next((f.name for f in fields(cls) if cls.__name__ in str(f.type)), "")
-            raise _endless(cls, name) from None
+            raise endless(cls, name) from None
         cls.__elr_fields__ = types
     return typing.cast("dict[str, Ty]", types)
 
 
-def _endless(cls: Any, name: str) -> ModelError:
+def endless(cls: Any, name: str) -> ModelError:
     help = "refer to another record by a member of a sort, and keep the records in a vector per member"
     return error_in_field(cls, name, f"a {cls.__name__} would contain another one, without end", help)
-
-
-def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:
-    """Require that no record contains one of its own class; ModelError names the field."""
-    for name, part in record_fields(cls).items():
-        while part.arg is not None:
-            part = part.arg
-        if part.kind == "record":
-            if part.cls in (*inside, cls):
-                raise _endless(cls, name)
-            demand_end(part.cls, (*inside, cls))
 
 
 @cache
@@ -335,21 +346,15 @@ def types_inside(ty: Ty) -> Iterator[tuple[Ty, Any, str]]:
         for part in (ty.index, ty.arg):
             if part is not None:
                 yield from visit(part, cls, name)
-        if ty.kind in ("record", "state") and ty.cls not in entered:
+        if ty.is_pair:
+            for part in ty.parts:
+                yield from visit(part, cls, name)
+        elif ty.kind in ("record", "state") and ty.cls not in entered:
             entered.add(ty.cls)
             for field, part in ty.fields.items():
                 yield from visit(part, ty.cls, field)
 
     return visit(ty, ty.cls, "")
-
-
-def demand_room(ty: Ty) -> None:
-    """Require a limit of every number in a state; ModelError names the field."""
-    for part, cls, field in types_inside(ty):
-        if part.kind == "nat" and part.hi is None and part.cap is None:
-            name = field.title().replace("_", "")
-            help = f'Annotated[int, nat("{name}", hi=3)] limits it in the protocol, cap=7 in a search only'
-            raise error_in_field(cls, field, "a search has to reserve room for a number", help)
 
 
 def limits_of(ty: Ty) -> set[str]:
@@ -365,20 +370,3 @@ def is_number(ty: Ty) -> bool:
 def sorts_in(*types: Ty) -> dict[str, Ty]:
     """Return the sorts whose members occur in types, by name."""
     return {part.name: part for ty in types for part, _, _ in types_inside(ty) if part.kind == "member"}
-
-
-def check_limits(ty: Ty, config: Any) -> None:
-    """Require limits to be numbers or configuration fields, and optionals of scalars; ModelError names the field."""
-    names = [field.name for field in fields(config)]
-    names += [name for name, value in vars(config).items() if isinstance(value, property)]
-    for part, cls, field in types_inside(ty):
-        if part.kind == "opt" and part.elem.kind in ("opt", "seq", "vec"):
-            message = f"not a type of the modelling language: {part}"
-            help = "None stands beside any type but sequences and vectors; a record that has one can be None"
-            raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
-        for limit in (part.hi, part.cap, part.size):
-            if isinstance(limit, str) and limit not in names:
-                what = "size" if limit == part.size else "limit"
-                message = f"the {what} '{limit}' of {part} is no field of {config.__name__}"
-                help = near(limit, names) or f"declare it in {config.__name__}"
-                raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)

@@ -204,6 +204,8 @@ def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
             return tuple(renamed(x, ty.elem, to) for x in value)
         case "vec":
             return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
+        case "record" if ty.is_pair:
+            return tuple(renamed(x, part, to) for x, part in zip(value, ty.parts, strict=True))
         case "record" | "state":
             return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
         case _:

@@ -179,6 +179,8 @@ def encode_value(ty: Ty, value: Any) -> Any:
             return None if value is None else encode_value(ty.elem, value)
         case "vec" | "seq":
             return [encode_value(ty.elem, v) for v in value]
+        case "record" if ty.is_pair:
+            return [encode_value(part, v) for part, v in zip(ty.parts, value, strict=True)]
         case "record" | "state":
             later = later_fields(ty.cls)
             held = {name: getattr(value, name) for name in ty.fields}

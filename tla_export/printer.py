@@ -120,10 +120,14 @@ class ExpressionPrinter(BinderPrinter):
                 return self.printed(e.value, scope)
             case expr.IsNone():
                 return Printed(Chain("=", [self.doc(e.value, scope, SETS), PlainText("None")]), COMPARE)
+            case expr.Field() if e.record.ty.is_pair:
+                return Printed(Bracketed("", self.doc(e.record, scope, APPLY), f"[{int(e.name) + 1}]"), APPLY)
             case expr.Field():
                 return Printed(Bracketed("", self.doc(e.record, scope, APPLY), f".{e.name}"), APPLY)
             case expr.RecordExpr(names=()):
                 return Printed(PlainText("<<>>"))  # the record without fields is the function without arguments
+            case expr.RecordExpr() if e.ty.is_pair:
+                return Printed(Items("<<", [self.doc(v, scope) for v in e.values], ">>"))
             case expr.RecordExpr():
                 pairs = zip(e.names, e.values, strict=True)
                 return Printed(Items("[", [Headed(f"{f} |->", self.doc(v, scope)) for f, v in pairs], "]"))

@@ -116,7 +116,12 @@ class _Module:
         self.variables = list(model.state_fields)
         self.constants = {f: constant_name(f) for f in self._read_fields()}
         types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params))
-        every = {record.name: record for ty in types for record in [*records_of(ty), ty] if record.kind == "record"}
+        every = {
+            record.name: record
+            for ty in types
+            for record in [*records_of(ty), ty]
+            if record.kind == "record" and not record.is_pair
+        }
         self.record_types = list(every.values())
         self.records = {name: f"{name}Type" for name in every}
         self.printer = ExpressionPrinter(model.fns, self.constants, self._names())

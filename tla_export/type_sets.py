@@ -41,6 +41,9 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
         case "seq":
             elements = f"Seq({type_set(ty.elem, constants, records)})"
             return f"{{s \\in {elements} : Len(s) <= {_limit(ty, constants)}}}"
+        case "record" if ty.is_pair:
+            sets = (type_set(part, constants, records) for part in ty.parts)
+            return " \\X ".join(text if text.isidentifier() else f"({text})" for text in sets)
         case "record":
             return records[ty.name]
     raise ValueError(f"a {ty} has no set of values")
@@ -80,6 +83,6 @@ def records_of(ty: Ty) -> list[Ty]:
     records: dict[str, Ty] = {}
     for part in parts(ty):
         records.update((record.name, record) for record in records_of(part))
-        if part.kind == "record":
+        if part.kind == "record" and not part.is_pair:
             records[part.name] = part
     return list(records.values())

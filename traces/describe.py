@@ -27,6 +27,8 @@ def text(value: Any, ty: Ty | None = None) -> str:
         return value.name
     if isinstance(value, frozenset):
         return "{" + ",".join(text(x, ty.elem if ty else None) for x in in_order(value)) + "}"
+    if ty is not None and ty.is_pair:
+        return "(" + ", ".join(text(x, part) for x, part in zip(value, ty.parts, strict=True)) + ")"
     if isinstance(value, tuple):
         return "[" + " ".join(text(x, ty.elem if ty else None) for x in value) + "]"
     if ty is not None and ty.kind == "record":
@@ -39,7 +41,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
 def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield (path, text) for each displayed value: records and vectors are expanded, logs are not."""
     match ty.kind:
-        case "record" | "state":
+        case "record" | "state" if not ty.is_pair:
             for f, t in ty.fields.items():
                 yield from leaves(getattr(value, f), t, f"{path}.{f}" if path else f)
         case "vec" if ty.elem.kind == "record":

@@ -80,4 +80,4 @@ def check_size(ty: Ty, value: Any, at: Node, config: Any) -> None:
                 check_size(ty.elem, element, at.inside(i), config)
         case "record" | "state":
             for name, inner in ty.fields.items():
-                check_size(inner, getattr(value, name), at.inside(name), config)
+                check_size(inner, ty.field_of(value, name), at.inside(int(name) if ty.is_pair else name), config)

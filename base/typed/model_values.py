@@ -29,6 +29,8 @@ class JsonValues:
                 return self.vector(ty, node)
             case "seq":
                 return self.sequence(ty, node)
+            case "record" if ty.is_pair:
+                return self.pair(ty, node)
             case "record" | "state":
                 return self.record(ty, node)
         node.fail(f"a {ty} cannot be in a trace")
@@ -52,6 +54,17 @@ class JsonValues:
         if len(set(members)) < len(members):
             node.fail("a member of the set is listed twice")
         return frozenset(members)
+
+    def pair(self, ty: Ty, node: Node) -> tuple[Any, ...]:
+        """Return a tuple of a fixed length."""
+        parts = self.ordered(node)
+        if len(parts) != len(ty.parts):
+            node.fail(f"expected {len(ty.parts)} values, not {len(parts)}")
+        return tuple(self.decode(part, one) for part, one in zip(ty.parts, parts, strict=True))
+
+    def ordered(self, node: Node) -> list[Node]:
+        """Return the parts of a tuple."""
+        return node.items()
 
     def listed(self, node: Node) -> list[Node]:
         """Return the members of a set as they are listed."""

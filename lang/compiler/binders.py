@@ -69,10 +69,9 @@ class Binders(Scope):
 
     def _bounds(self, loop: ast.comprehension, env: Env) -> tuple[Bounds, Env]:
         """Return the fields of a binder, and the names in its body."""
-        if not isinstance(loop.target, ast.Name):
-            self.source.error(loop.target, "each 'for' binds one simple name")
-        variable, domain, kind, begin = self._domain(loop.target.id, loop.iter, env)
-        inner = {**env, loop.target.id: variable}
+        name = loop.target.id if isinstance(loop.target, ast.Name) else "both"
+        variable, domain, kind, begin = self._domain(name, loop.iter, env)
+        inner = {**env, **self.named(loop.target, variable)}
         tests = tuple(self.boolean(test, inner) for test in loop.ifs)
         condition = None if not tests else tests[0] if len(tests) == 1 else Junction("and", tests)
         bounds = {"variable": variable, "over": kind, "domain": domain, "condition": condition, "begin": begin}

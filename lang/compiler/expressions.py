@@ -36,6 +36,7 @@ from elrcheck.lang.expr import (
     Operator,
     Order,
     Prefix,
+    RecordExpr,
     SequenceGet,
     SetLiteral,
     SetOperation,
@@ -47,7 +48,7 @@ from elrcheck.lang.expr import (
 )
 from elrcheck.lang.ir import StateView
 from elrcheck.lang.source import near
-from elrcheck.lang.types import INT, NONE, Ty, is_finite, is_number, record_fields, set_of, type_of, whole_sort
+from elrcheck.lang.types import INT, NONE, Ty, is_finite, is_number, pair, record_fields, set_of, type_of, whole_sort
 
 T = TypeVar("T")
 ORDERS: dict[str, Order] = {"Lt": "lt", "LtE": "le", "Gt": "gt", "GtE": "ge"}
@@ -107,8 +108,12 @@ class Expressions(Calls):
                 return EmptySequence(Ty("seq", "Seq", INT, hi=0))
             case ast.Tuple(elts=[ast.Starred(value=sequence), element]):
                 return self._append(self.part(sequence, env), element, env, node)
+            case ast.Tuple(elts=[first, second, *more]) if not any(isinstance(e, ast.Starred) for e in node.elts):
+                parts = tuple(self.part(e, env) for e in (first, second, *more))
+                names = tuple(map(str, range(len(parts))))
+                return RecordExpr(pair(*(part.ty for part in parts)), names, parts)
             case ast.Tuple():
-                self.source.error(node, "a tuple display is only allowed as (), in log + (entry,) or as (*log, entry)")
+                self.source.error(node, "a tuple is a pair (a, b), (), log + (entry,) or (*log, entry)")
             case _:
                 name, help = FOREIGN.get(type(node).__name__, (type(node).__name__, ""))
                 self.source.error(node, f"{name} is not in the modelling language", help)
@@ -152,7 +157,7 @@ class Expressions(Calls):
             return ConfigField(fields[node.attr], node.attr)
         if base.ty.kind == "opt" and base.ty.elem.kind == "record":
             base = Get(base.ty.elem, base)
-        if base.ty.kind != "record":
+        if base.ty.kind != "record" or base.ty.is_pair:
             self.source.error(node, f"{base.ty} has no fields")
         ty = self._member(node, base.ty.fields, str(base.ty))
         return Field(ty, base, node.attr)
@@ -173,7 +178,7 @@ class Expressions(Calls):
         return fields[node.attr]
 
     def _subscript(self, node: ast.Subscript, env: Env) -> Expression:
-        base = self.part(node.value, env)
+        base = self.held(node.value, env)
         if isinstance(node.slice, ast.Slice):
             return self._slice(base, node, node.slice, env)
         if base.ty.kind == "vec":
@@ -181,6 +186,11 @@ class Expressions(Calls):
             if not isinstance(index, Constant) and not fits(index.ty.present, base.ty.keys):
                 self.source.error(node.slice, f"{base.ty} is indexed by a {base.ty.keys}, not by {index.ty}")
             return VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
+        if base.ty.is_pair:
+            number = node.slice.value if isinstance(node.slice, ast.Constant) else None
+            if not isinstance(number, int) or not 0 <= number < len(base.ty.parts):
+                self.source.error(node, f"a part of {base.ty} is [0] to [{len(base.ty.parts) - 1}]")
+            return Field(base.ty.parts[number], base, str(number))
         if base.ty.kind == "seq":
             return SequenceGet(base.ty.elem, base, self.number(node.slice, env))
         self.source.error(node, f"{base.ty} cannot be indexed")
@@ -217,7 +227,7 @@ class Expressions(Calls):
             if right.ty.kind != "set":
                 self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}")
             own = left.ty if right.ty.elem.kind == "opt" else left.ty.present
-            if isinstance(left, Constant) or right.ty.elem.kind == "opt":
+            if isinstance(left, Constant | RecordExpr) or right.ty.elem.kind == "opt":
                 left = self.coerce(left, right.ty.elem, node)
             elif isinstance(right, SetLiteral):
                 right = self.coerce(right, set_of(own), node)
@@ -249,7 +259,7 @@ class Expressions(Calls):
         if left.ty.kind == "opt" or right.ty.kind == "opt":
             ty = left.ty if left.ty.kind == "opt" else right.ty
             return Equal(self.coerce(left, ty, node), self.coerce(right, ty, node))
-        if left.ty.kind == right.ty.kind == "set":
+        if left.ty.kind == right.ty.kind == "set" or (left.ty.is_pair and right.ty.is_pair):
             left, right = self.alike(left, right, node)
         elif (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
             right = self.coerce(right, left.ty, node)

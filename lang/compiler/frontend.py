@@ -10,10 +10,11 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from elrcheck.lang.compiler.type_rules import check_limits, demand_end, demand_room
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at, line_of_function
-from elrcheck.lang.types import check_limits, demand_end, demand_room, record_fields, sorts_in, type_of
+from elrcheck.lang.types import record_fields, sorts_in, type_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.compiler.function_compiler import FunctionCompiler

@@ -15,6 +15,7 @@ from typing import get_type_hints
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.match_statements import Matching
 from elrcheck.lang.compiler.scope import Env, FunctionSource, Value
+from elrcheck.lang.compiler.type_rules import check_limits
 from elrcheck.lang.expr import Expression, Image, LetIn, Moment, Union, Variable, WholeConfig
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes, state_view
@@ -22,7 +23,7 @@ from elrcheck.lang.marks import mistake_in
 from elrcheck.lang.runtime import LeadsTo
 from elrcheck.lang.source import ModelError, Source
 from elrcheck.lang.tree import free_names
-from elrcheck.lang.types import ModelTypeError, Ty, check_limits, is_finite, type_of
+from elrcheck.lang.types import ModelTypeError, Ty, is_finite, type_of
 
 # Kind of function -> how many states it takes, the kind of type it returns, and how that is written.
 ROLES: dict[str, tuple[tuple[int, ...], str, str]] = {
@@ -211,6 +212,11 @@ class FunctionCompiler(Expressions):
                 return Require(condition, name, self._block(rest, env, fn))
             case ast.Assign(targets=[ast.Name(id=name_)], value=value):
                 return self._assign(name_, self.ex(value, env), env, lambda e: self._block(rest, e, fn))
+            case ast.Assign(targets=[ast.Tuple() as target], value=value):
+                parts = self.part(value, env)
+                local = self.fresh("both")
+                names = self.named(target, Variable(parts.ty, local))
+                return Let(local, parts, self._block(rest, {**env, **names}, fn))
             case ast.AnnAssign(target=ast.Name(id=name_), value=ast.expr() as value, annotation=annotation):
                 want = self._annotation(annotation)
                 coerced = self.coerce(self.ex(value, env), want, value)

@@ -80,11 +80,27 @@ class Matching:
                 if not all(way.tests for way in ways):
                     return Matched()
                 return Matched((ast.BoolOp(ast.Or(), [_all(list(way.tests)) for way in ways]),))
+            case ast.MatchSequence(patterns=patterns) if not any(isinstance(p, ast.MatchStar) for p in patterns):
+                return self._pair(pattern, patterns, subject)
             case ast.MatchClass():
                 return self._record(pattern, subject, present)
             case _:
                 help = "a case is an enum member, a number, None, a record with its fields by name, a name or _"
                 self.refuse(pattern, "this pattern is not in the modelling language", help)
+
+    def _pair(self, pattern: ast.pattern, patterns: list[ast.pattern], subject: ast.expr) -> Matched:
+        """Return what a pattern demands of the parts of a pair, or of several values: `match a, b:`."""
+        if isinstance(subject, ast.Tuple) and len(subject.elts) == len(patterns):
+            parts = subject.elts
+        elif len(self.type_of(subject).parts) == len(patterns):
+            numbers = [ast.Constant(k) for k in range(len(patterns))]
+            parts = [placed(ast.Subscript(subject, k, ast.Load()), pattern) for k in numbers]
+        else:
+            self.refuse(pattern, f"the subject is {self.type_of(subject)}, not of {len(patterns)} parts", "")
+        matched = Matched()
+        for part, inner in zip(parts, patterns, strict=True):
+            matched = matched.and_also(self._pattern(inner, part))
+        return matched
 
     def _record(self, pattern: ast.MatchClass, subject: ast.expr, present: bool) -> Matched:
         ty = self.type_of(subject)

@@ -17,10 +17,12 @@ from elrcheck.lang.expr import (
     EmptySequence,
     EnumMember,
     Expression,
+    Field,
     Get,
     IfElse,
     Image,
     NoneLiteral,
+    RecordExpr,
     SetLiteral,
     Some,
     Union,
@@ -102,6 +104,17 @@ class Scope:
         e = self.part(node, env)
         return Get(e.ty.elem, e) if e.ty.kind == "opt" and e.ty.elem.kind in ("set", "record") else e
 
+    def named(self, target: ast.expr, value: Expression) -> Env:
+        """Return the names that an assignment or a 'for' binds to a value, or to the parts of a pair."""
+        match target:
+            case ast.Name(id=name):
+                return {name: value}
+            case ast.Tuple(elts=elts) if value.ty.is_pair and len(elts) == len(value.ty.parts):
+                parts = [Field(ty, value, field) for field, ty in value.ty.fields.items()]
+                inner = [self.named(part, e) for part, e in zip(elts, parts, strict=True)]
+                return {name: e for names in inner for name, e in names.items()}
+        self.source.error(target, f"{ast.unparse(target)} cannot name {value.ty}", "a name, or a name for each part")
+
     def number(self, node: ast.expr, env: Env) -> Expression:
         compiled = self.ex(node, env)
         if isinstance(compiled, StateView) or not is_number(compiled.ty.present):
@@ -132,6 +145,9 @@ class Scope:
             return replace(value, ty=ty, body=self.coerce(value.body, ty, node))
         if isinstance(value, VectorOf) and ty.kind == "vec" and value.ty.keys == ty.keys:
             return VectorOf(ty, value.variable, self.coerce(value.body, ty.elem, node), line=value.line)
+        if isinstance(value, RecordExpr) and ty.is_pair and len(value.values) == len(ty.parts):
+            values = tuple(self.coerce(e, part, node) for e, part in zip(value.values, ty.parts, strict=True))
+            return RecordExpr(ty, value.names, values, line=value.line)
         if isinstance(value, IfElse) and not fits(value.ty, ty):
             then, orelse = (self.coerce(part, ty, node) for part in (value.then, value.orelse))
             return IfElse(ty, value.condition, then, orelse, line=value.line)
@@ -184,8 +200,8 @@ class Scope:
         return set_of(sorts[0] if len(sorts) == 1 else NONE)
 
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
-        """Give a set whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
-        if isinstance(left, SetLiteral) or not is_finite(left.ty):
+        """Give a set or a pair whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
+        if isinstance(left, SetLiteral | RecordExpr) or not is_finite(left.ty):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
 
@@ -198,7 +214,9 @@ def fits(own: Ty, target: Ty) -> bool:
         return own.ordered and target.kind == "nat"
     if own.kind == "set" and not _same_positions(own.elem, target.elem):
         return False
-    parts = ((own.arg, target.arg), (own.index, target.index))
+    if len(own.parts) != len(target.parts):
+        return False
+    parts = ((own.arg, target.arg), (own.index, target.index), *zip(own.parts, target.parts, strict=True))
     return all(a is None or b is None or fits(a, b) for a, b in parts)
 
 
@@ -206,4 +224,6 @@ def _same_positions(own: Ty, target: Ty) -> bool:
     """Return whether two types of members number them alike; numbers with other limits do not."""
     if own.kind == target.kind == "opt":
         return _same_positions(own.elem, target.elem)
+    if not all(_same_positions(*parts) for parts in zip(own.parts, target.parts, strict=False)):
+        return False
     return own.kind == target.kind and (own.kind != "nat" or (own.lo, own.hi) == (target.lo, target.hi))

@@ -58,7 +58,7 @@ REFUSED = {
     "range by steps": ("return all(s.order[k] == 1 for k in range(1, 2, 1))", "range(m, n), from m to n - 1"),
     "a second argument": ("return sum((1 for b in s.group), 2) == 5", "a comprehension here and no 2"),
     "two loops": ("return tuple(1 for a in s.group for b in s.group) == 1", "tuple() takes one 'for'"),
-    "two names": ("return all(a == 1 for a, b in s.group)", "binds one simple name"),
+    "two names": ("return all(a == 1 for a, b in s.group)", "a, b) cannot name Replica"),
     "one of several kinds": ("return s.mode in (Mode.ON, 1)", "can never be equal"),
     "key": ("return min((b for b in s.order), default=0, key=len) == 0", "no key="),
     "too few": ("return put(s.items, 1) == s.items", "write put(vector, index, value)"),

@@ -95,6 +95,54 @@ def Take(c: C, s: S, m: Message | None) -> S:
 """
 
 
+PAIRS = """
+Node = Annotated[int, sort("Node", "nodes")]
+Round = Annotated[int, nat("Round", hi=2)]
+Ballot = tuple[Round, Node]
+class Mode(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+@config
+class C:
+    nodes: int = 2
+@state
+class S:
+    best: Ballot
+    seen: frozenset[Ballot]
+    last: tuple[Node, Mode, bool] | None
+    per: Annotated[tuple[Ballot, ...], Per(Node)]
+    log: Annotated[tuple[Ballot, ...], SeqMark(2)]
+@init
+def Init(c: C) -> S:
+    return S(best=(0, 0), seen=EMPTY, last=None, per=tuple((1, n) for n in range(c.nodes)), log=())
+@op
+def above(a: Ballot, b: Ballot) -> bool:
+    (r, n), m = a, b[1]
+    return r > b[0] or (r == b[0] and n != m)
+@op
+def kind(a: Ballot, mode: Mode) -> int:
+    match a, mode:
+        case (0, _), Mode.IDLE:
+            return 1
+        case (r, 1), _ if r > 0:
+            return r + 5
+        case _:
+            return 0
+@op
+def all_pairs(c: C, s: S) -> frozenset[Ballot]:
+    return frozenset((r + 1, n) for r, _ in s.seen for n in range(c.nodes) if r < 2)
+@action
+def See(c: C, s: S, b: Ballot) -> S:
+    require(above(b, s.best) and len(s.log) < 2, "it is higher")
+    r, n = b
+    return replace(s, best=b, seen=s.seen | {(r, n)}, log=(*s.log, s.best), per=put(s.per, n, (r, s.best[1])))
+@action
+def Note(c: C, s: S, n: Node, what: tuple[Mode, bool]) -> S:
+    require(s.last is None and (s.best[0], n) in s.seen, "nothing is noted")
+    return replace(s, last=(n, what[0], what[1]))
+"""
+
+
 def case(text: str, *expressions: str) -> tuple[str, tuple[str, ...]]:
     return text, expressions
 
@@ -214,6 +262,22 @@ CASES = {
         "of(s.channel.first) == 1",
         "(s.channel.first if s.delta == 1 else s.mail[1]) == None",
     ),
+    "pairs": case(
+        PAIRS,
+        "s.best == (2, 1)",
+        "(1, 0) in s.seen",
+        "any(r == 1 and n == 1 for r, n in s.seen)",
+        "s.last is not None and s.last[1] == Mode.BUSY and not s.last[2]",
+        "all(above(s.best, b) for b in s.log)",
+        "kind(s.best, Mode.IDLE) == 1",
+        "kind(s.best, Mode.BUSY) == 7",
+        "(2, 0) in all_pairs(c, s)",
+        "len(all_pairs(c, s)) == 4",
+        "s.per == tuple((1, n) for n in range(c.nodes))",
+        "sum(r + m[0] for r, (_, m) in frozenset((b[0], (b[1], b)) for b in s.seen)) == 6",
+        "s.seen == frozenset({s.best})",
+        "s.last == (0, Mode.IDLE, True)",
+    ),
     "match": case(
         NUMBERS,
         "weight(s.mode[0], None) == -1",
@@ -228,6 +292,9 @@ REFUSED = {
     "a set of any numbers": (NUMBERS, "len(frozenset(y + 1 for y in s.years)) == 1", "finitely many values have sets"),
     "two kinds of numbers": (NUMBERS, "s.years == frozenset(b.offset for b in s.bids)", "expected frozenset[Year]"),
     "an endless range": (NUMBERS, "all(k > 0 for k in range(s.debt, s.debt, 2))", "from m to n - 1"),
+    "parts of a pair": (PAIRS, "s.best[2] == 1", "a part of tuple[Round, Node] is [0] to [1]"),
+    "names of a pair": (PAIRS, "all(r == 1 for r, n, m in s.seen)", "cannot name tuple[Round, Node]"),
+    "another pair": (PAIRS, "s.best == (0, Mode.IDLE)", "expected Node, this is Mode"),
     "next of a set": (NUMBERS, "next((y for y in s.years), None) is None", "default=None) is the least"),
     "nothing beside a debt": (NUMBERS, "min((s.debt for y in s.years), default=None) is None", "never negative"),
     "min without default": (NUMBERS, "min(y for y in s.years) == 4", "needs default="),
@@ -282,3 +349,18 @@ def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Inv
     code, out, _ = invoke("trace", "show", str(run / "P-1.trace.json"), "--model", str(file))
     assert code == 0 and "Take(m=(sender=0 to=1 delta=-1))" in out
     assert "channel.first: none -> (sender=0 to=1 delta=1)" in out
+
+
+@pytest.mark.tlc
+def test_traces_with_pairs_go_through_all_notations(tmp_path: Path, invoke: Invoke) -> None:
+    file, run = model_file(tmp_path, PAIRS, "s.last is None or s.best != (2, 1)"), tmp_path / "run"
+    model = ("--model", str(file))
+    assert invoke("check", *model, "--run-dir", str(run))[0] == 1
+    trace = str(run / "P-1.trace.json")
+    code, out, _ = invoke("trace", "show", trace, *model)
+    assert code == 0 and "See(b=(2, 1))" in out and "best: (0, 0) -> (" in out
+    assert "CONFIRMED" in invoke("tlc", trace, *model)[1]
+    assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", str(tmp_path / "out"))[0] == 0
+    (itf,) = (tmp_path / "out").glob("*.itf.json")
+    assert '"#tup"' in itf.read_text()
+    assert invoke("replay", str(itf), *model)[0] == 0

@@ -125,6 +125,8 @@ def type_text(ty: Ty) -> str:
             return f"(Int -> {type_text(ty.elem)})"
         case "seq":
             return f"Seq({type_text(ty.elem)})"
+        case "record" if ty.is_pair:
+            return f"<<{', '.join(map(type_text, ty.parts))}>>"
         case "record" | "state":
             return "{ " + ", ".join(f"{n}: {type_text(t)}" for n, t in ty.fields.items()) + " }"
     raise TypeError(f"no ITF type for a {ty}")
@@ -147,6 +149,8 @@ def encode(ty: Ty, value: Any) -> Any:
             return {"#map": [[{"#bigint": str(i)}, encode(ty.elem, v)] for i, v in enumerate(value)]}
         case "seq":
             return [encode(ty.elem, v) for v in value]
+        case "record" if ty.is_pair:
+            return {"#tup": [encode(t, v) for t, v in zip(ty.parts, value, strict=True)]}
         case "record" | "state":
             return {n: encode(t, getattr(value, n)) for n, t in ty.fields.items()}
     raise TypeError(f"no ITF expression for a {ty}")
@@ -161,6 +165,9 @@ class _ItfValues(JsonValues):
                 node["#bigint"].expected("an integer")
             node = replace(node, value=int(digits))
         return super().number(ty, node)
+
+    def ordered(self, node: Node) -> list[Node]:
+        return _special(node, "#tup")
 
     def listed(self, node: Node) -> list[Node]:
         return _special(node, "#set")

@@ -105,6 +105,8 @@ def type_in_words(ty: Ty) -> str:
             return f"one value for each {ty.keys.word}"
         case "seq":
             return "a sequence"
+        case "record" if ty.is_pair:
+            return "a tuple of " + ", ".join(map(type_in_words, ty.parts))
         case "record" | "state":
             return f"a {ty.name} record"
     return f"a {ty}"
@@ -150,6 +152,9 @@ def _show(ty: Ty, value: Any, at: _Place) -> str:
             return "(" + " @@ ".join(pairs) + ")"
         case "seq" if isinstance(value, tuple):
             return "<<" + ", ".join(_show(ty.elem, v, at.item(i)) for i, v in enumerate(value)) + ">>"
+        case "record" if ty.is_pair and isinstance(value, tuple) and len(value) == len(ty.parts):
+            parts = (_show(t, x, at.item(i)) for i, (t, x) in enumerate(zip(ty.parts, value, strict=True)))
+            return f"<<{', '.join(parts)}>>"
         case "record" | "state" if isinstance(value, ty.cls):
             texts = {name: _show(t, getattr(value, name), at.field(name)) for name, t in ty.fields.items()}
             return "[" + ", ".join(f"{name} |-> {text}" for name, text in texts.items()) + "]"
@@ -207,6 +212,8 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return tuple(_read(ty.elem, parsed[i], at.item(i)) for i in range(len(parsed)))
         case "seq" if isinstance(parsed, tuple):
             return tuple(_read(ty.elem, v, at.item(i)) for i, v in enumerate(parsed))
+        case "record" if ty.is_pair and isinstance(parsed, tuple) and len(parsed) == len(ty.parts):
+            return tuple(_read(t, v, at.item(i)) for i, (t, v) in enumerate(zip(ty.parts, parsed, strict=True)))
         case "record" | "state" if isinstance(parsed, TlaFunction):
             return _record(ty, parsed, at)
     at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")

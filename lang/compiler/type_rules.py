@@ -1,0 +1,53 @@
+"""What the types of a model must be: limits that exist, records that end, numbers that a search has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import Any
+
+from elrcheck.lang.source import ModelError, error_in_field, near
+from elrcheck.lang.types import Ty, endless, record_fields, types_inside
+
+
+def demand_end(cls: Any, inside: tuple[Any, ...] = ()) -> None:
+    """Require that no record contains one of its own class; ModelError names the field."""
+    for name, part in record_fields(cls).items():
+        for record in _records_in(part):
+            if record in (*inside, cls):
+                raise endless(cls, name)
+            demand_end(record, (*inside, cls))
+
+
+def _records_in(ty: Ty) -> Iterator[Any]:
+    """Yield the classes of the records in a type, but not of those inside them."""
+    if ty.kind == "record" and not ty.is_pair:
+        yield ty.cls
+    for part in (*ty.parts, *([] if ty.arg is None else [ty.arg])):
+        yield from _records_in(part)
+
+
+def check_limits(ty: Ty, config: Any) -> None:
+    """Require limits to be numbers or configuration fields, and no optional sequences; ModelError names the field."""
+    names = [field.name for field in fields(config)]
+    names += [name for name, value in vars(config).items() if isinstance(value, property)]
+    for part, cls, field in types_inside(ty):
+        if part.kind == "opt" and part.elem.kind in ("opt", "seq", "vec"):
+            message = f"not a type of the modelling language: {part}"
+            help = "None stands beside any type but sequences and vectors; a record that has one can be None"
+            raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
+        for limit in (part.hi, part.cap, part.size):
+            if isinstance(limit, str) and limit not in names:
+                what = "size" if limit == part.size else "limit"
+                message = f"the {what} '{limit}' of {part} is no field of {config.__name__}"
+                help = near(limit, names) or f"declare it in {config.__name__}"
+                raise error_in_field(cls, field, message, help) if cls else ModelError(message, help=help)
+
+
+def demand_room(ty: Ty) -> None:
+    """Require a limit of every number in a state; ModelError names the field."""
+    for part, cls, field in types_inside(ty):
+        if part.kind == "nat" and part.hi is None and part.cap is None:
+            name = field.title().replace("_", "")
+            help = f'Annotated[int, nat("{name}", hi=3)] limits it in the protocol, cap=7 in a search only'
+            raise error_in_field(cls, field, "a search has to reserve room for a number", help)
