@@ -256,5 +256,5 @@ def test_the_table_of_formats_is_what_the_commands_offer() -> None:
     assert "the same" in table.pop("json") and "every" in table.pop("text")
     assert offered["text"] == offered["json"] == offered["jsonl"] and "sweep" in table.pop("jsonl")
     for form, commands in table.items():
-        names = {name.removeprefix("model ") for name in commands.split(", ")}
+        names = set(commands.split(", "))
         assert names - {"sweep"} == offered[form], form
