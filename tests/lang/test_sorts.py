@@ -162,7 +162,7 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
         ("require(at != 1,", "require(at > 2,", "there is no initial state"),
         ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message has no end"),
         ("at: Node\n", "at: Node\n    last: Queue | None\n", "a record that has one can be None"),
-        ("Per(Node)", "Per(Round)", "a tuple has an entry for each member of a sort"),
+        ("Per(Node)", "Per(Round)", "numbers below a limit are an ordered sort"),
     ],
 )
 def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says: str) -> None:
