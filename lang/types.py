@@ -254,7 +254,9 @@ def _index(mark: Per) -> Ty:
     ty = type_of(mark.index)
     if ty.kind == "member":
         return ty
-    raise ModelTypeError(mark, "a tuple has an entry for each member of a sort: Per(Node); numbers below a limit are an ordered sort")
+    raise ModelTypeError(
+        mark, "a tuple has an entry for each member of a sort: Per(Node); numbers below a limit are an ordered sort"
+    )
 
 
 def _set_type(hint: object) -> Ty:
