@@ -19,6 +19,7 @@ from elrcheck.lang.runtime import (
     config,
     init,
     leads_to,
+    lemma,
     record,
     require,
     sometimes,
@@ -27,7 +28,7 @@ from elrcheck.lang.runtime import (
 from elrcheck.lang.types import SeqMark, nat, sort
 
 Data = Annotated[int, sort("Data", "values")]
-Place = Annotated[int, nat("Place", hi="capacity")]
+Place = Annotated[int, nat("Place", hi="channel")]
 SENDS = Fair("who waits sends again")
 ARRIVES = Fair("not every message is lost", Strength.STRONG)
 
@@ -84,6 +85,7 @@ def Bound(c: Config, s: State) -> bool:
 def SendNew(c: Config, s: State, value: Data) -> State:
     """The last value was acknowledged, and the sender sends another one with the other bit."""
     require(s.acknowledged == s.bit, "the last value is acknowledged")
+    require(len(s.messages) < c.channel + 1, "the channel takes one more message")
     messages = (*s.messages, Message(bit=not s.bit, value=value))
     return replace(s, sent=value, bit=not s.bit, messages=messages)
 
@@ -92,6 +94,7 @@ def SendNew(c: Config, s: State, value: Data) -> State:
 def SendAgain(c: Config, s: State) -> State:
     """The sender sends the last value again."""
     require(s.acknowledged != s.bit, "the last value is not acknowledged")
+    require(len(s.messages) < c.channel + 1, "the channel takes one more message")
     return replace(s, messages=(*s.messages, Message(bit=s.bit, value=s.sent)))
 
 
@@ -106,6 +109,7 @@ def Receive(c: Config, s: State) -> State:
 @action(fairness=SENDS)
 def Acknowledge(c: Config, s: State) -> State:
     """The receiver sends the bit of the message that it has received last."""
+    require(len(s.acknowledgements) < c.channel + 1, "the channel takes one more acknowledgement")
     return replace(s, acknowledgements=(*s.acknowledgements, s.received_bit))
 
 
@@ -128,6 +132,45 @@ def LoseAcknowledgement(c: Config, s: State, k: Place) -> State:
     """An acknowledgement is lost."""
     require(k < len(s.acknowledgements), "there is a k-th acknowledgement")
     return replace(s, acknowledgements=s.acknowledgements[:k] + s.acknowledgements[k + 1 :])
+
+
+@lemma
+def MessagesComeInOrder(c: Config, s: State) -> bool:
+    """No message with the old bit comes after one with the new bit, and those with the new bit have the last value."""
+    in_order = all(
+        s.messages[i].bit != s.bit or s.messages[j].bit == s.bit
+        for i in range(len(s.messages))
+        for j in range(len(s.messages))
+        if i < j
+    )
+    return in_order and all(m.bit != s.bit or m.value == s.sent for m in s.messages)
+
+
+@lemma
+def AcknowledgementsComeInOrder(c: Config, s: State) -> bool:
+    """No acknowledgement of the old bit comes after one of the new bit."""
+    return all(
+        s.acknowledgements[i] != s.bit or s.acknowledgements[j] == s.bit
+        for i in range(len(s.acknowledgements))
+        for j in range(len(s.acknowledgements))
+        if i < j
+    )
+
+
+@lemma
+def ReceivedIsTheLast(c: Config, s: State) -> bool:
+    """Once the receiver has the new bit, so have all messages; until the sender has heard of it, it has the value."""
+    on_their_way = all(m.bit == s.bit for m in s.messages)
+    return s.received_bit != s.bit or (on_their_way and (s.acknowledged == s.bit or s.received == s.sent))
+
+
+@lemma
+def AcknowledgedWasReceived(c: Config, s: State) -> bool:
+    """Until the receiver has the new bit, nobody has acknowledged it; once the sender has heard, all have."""
+    nobody = s.acknowledged != s.bit and all(a != s.bit for a in s.acknowledgements)
+    return (s.received_bit == s.bit or nobody) and (
+        s.acknowledged != s.bit or all(a == s.bit for a in s.acknowledgements)
+    )
 
 
 @always("P-1")

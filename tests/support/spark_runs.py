@@ -79,6 +79,13 @@ def lowered(variant: str, scope: str, *overrides: str) -> Lowered:
     return lower(model, config, (*model.always, *model.sometimes))
 
 
+def lowered_protocol(file: Path) -> Lowered:
+    """The model in a file, with its defaults."""
+    selected = resolve(Selection(model=file))
+    model = selected.checked_model()
+    return lower(model, selected.config, (*model.always, *model.sometimes))
+
+
 def facts(search: Search, result: SearchResult) -> dict[str, Any]:
     retrace = Retrace(search)
     return {

@@ -1,0 +1,42 @@
+"""Protocols of others on Spark: executors make the wide levels, and everything is as the local engine finds it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.places import ROOT
+from support.spark_runs import locally, lowered_protocol, on_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+HANDOVER = {
+    "inner_fifo": 200,
+    "internal_memory": 400,
+    "two_phase": 20,
+    "replicated_log": 150,
+    "request_store": 300,
+    "nbac_raynal": 400,
+    "paxos": 300,
+    "snapshot_store": 2000,
+    "nbac_guerraoui": 3000,
+    "simple_regular": 20_000,
+    "paxos_commit": 100_000,
+}
+"""Protocol -> the size of a level that goes to the executors."""
+QUICK = ("two_phase", "request_store", "nbac_raynal")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in HANDOVER]
+)
+def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    program = lowered_protocol(ROOT / "protocols" / f"{name}.py")
+    found, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
+    assert found == locally(program)
+    assert len(search.costs) >= 2, "executors made several levels"
