@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Renderer: TypeAlias = Callable[[Report, str], str | bytes | None]
 
 LANGUAGE = "docs/reading-the-model.md describes the language"
+OF_ANY_MODEL = "docs/own-models.md lists the commands that do, such as check, prove and trace"
 PIECE = 65536
 _MACHINE_FAULTS = frozenset(
     {
@@ -256,7 +257,11 @@ def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
 
 
 def _from_click(fault: click.UsageError) -> UsageFault:
+    context = fault.ctx
     match fault:
+        case click.NoSuchOption(option_name="--model") if context is not None and context.parent is not None:
+            message = f"`{context.command_path}` is about Kafka's partition, and takes no other model"
+            return UsageFault("usage-unknown-option", message, help=OF_ANY_MODEL)
         case click.NoSuchOption():
             code = "usage-unknown-option"
         case click.MissingParameter():
@@ -267,7 +272,6 @@ def _from_click(fault: click.UsageError) -> UsageFault:
             code = "usage"
     message = " ".join(line.strip() for line in fault.format_message().rstrip(".").split("\n\t"))
     message = message[:1].lower() + message[1:]
-    context = fault.ctx
     help = f"see `{context.command_path} --help`" if context else None
     return UsageFault(code, message, where=_variable(fault), help=help)
 

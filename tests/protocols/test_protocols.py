@@ -365,10 +365,12 @@ def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> No
     assert "there is no file" in invoke("check", "--model", str(tmp_path / "empty"))[2]
 
 
-@pytest.mark.parametrize("verb", ["suite", "gate", "web"])
-def test_verbs_about_kafkas_partition_take_no_model(verb: str, invoke: Invoke) -> None:
+@pytest.mark.parametrize(
+    "verb", ["suite", "gate", "web", "assess", "audit", "risk", "conform", "reproduce", "what-if", "scenario"]
+)
+def test_verbs_about_kafkas_partition_say_so(verb: str, invoke: Invoke) -> None:
     code, _, err = invoke(verb, "--model", str(TWO_PHASE))
-    assert code == 2 and "no such option" in err
+    assert code == 2 and f"`elrcheck {verb}` is about Kafka's partition, and takes no other model" in err
 
 
 @pytest.mark.parametrize("name", PROVED)
