@@ -27,6 +27,9 @@ def list_(
     by_version: Annotated[
         bool, Option("Of findings: what was shown in which release of Kafka, and how to repeat it.")
     ] = False,
+    kafka: Annotated[
+        str | None, Option("Of findings: those shown in this release, losses on brokers first.", metavar="VERSION")
+    ] = None,
     model: ModelFile = None,
     patch: PatchFile = None,
     form: Form = "text",
@@ -35,9 +38,11 @@ def list_(
     from elrcheck.catalogue.lookup import entries
     from elrcheck.report.document import Table
 
+    if kind != "findings" and (by_version or kafka):
+        raise UsageFault("usage-option", f"--{'by-version' if by_version else 'kafka'} is about findings, not {kind}")
     if by_version:
-        return _list_findings(shell, kind, form)
-    rows = entries(kind, Selection(model=model, patch=patch).source)
+        return _list_findings(shell, form)
+    rows = _findings_of(kafka) if kafka else entries(kind, Selection(model=model, patch=patch).source)
     if form == "json":
         shell.write_json(rows)
     else:
@@ -48,14 +53,22 @@ def list_(
     return ExitCode.HOLDS
 
 
-def _list_findings(shell: Shell, kind: str, form: str) -> ExitCode:
+def _findings_of(kafka: str) -> list[dict[str, Any]]:
+    """Return the entries of the findings that were shown in a release, the worst first."""
+    from elrcheck.kafka.assess.known_findings import KnownFindings
+    from elrcheck.kafka.risk.settings_group import release_named
 
+    return [
+        {"id": one.finding, "name": one.title, "summary": f"loses {one.lost}; seen at the level {one.level}"}
+        for one in KnownFindings().shown_in(release_named(kafka)[0])
+    ]
+
+
+def _list_findings(shell: Shell, form: str) -> ExitCode:
     from elrcheck.catalogue.evidence.by_version import finding_table
     from elrcheck.report.documents.catalogue_document import finding_table_blocks
     from elrcheck.report.json_report import as_data
 
-    if kind != "findings":
-        raise UsageFault("usage-option", f"--by-version is about findings, not {kind}")
     table = finding_table()
     if form == "json":
         shell.write_json(as_data(table))

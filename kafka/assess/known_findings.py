@@ -23,23 +23,24 @@ class KnownFindings:
         self._rows: Mapping[str, FindingRow] = {row.finding: row for row in self._table.rows}
 
     def applying(self, settings: RiskSettings) -> tuple[AssessedFinding, ...]:
-        """Return the findings that were shown in the release and that the settings allow, the worst first.
+        """Return the findings that were shown in the release and that the settings allow, the worst first."""
+        excluded = {finding.id for finding in self._findings if not _allowed(finding, settings)}
+        return tuple(one for one in self.shown_in(settings.kafka) if one.finding not in excluded)
+
+    def shown_in(self, release: str) -> tuple[AssessedFinding, ...]:
+        """Return the findings that were shown in a release, the worst first.
 
         Losses come before outages, and what was seen on brokers before what only classes or the model show.
         """
-        every = [assessed for finding in self._findings for assessed in self._assessed(finding, settings)]
+        every = [assessed for finding in self._findings for assessed in self._assessed(finding, release)]
         return tuple(sorted(every, key=lambda each: (each.severity != "loss", STRONGEST_FIRST.index(each.level))))
 
-    def _assessed(self, finding: Finding, settings: RiskSettings) -> Iterator[AssessedFinding]:
-        if finding.needs.elr not in (None, settings.elr):
-            return
-        if finding.needs.unclean not in (None, settings.unclean_leader_election_enable):
-            return
+    def _assessed(self, finding: Finding, release: str) -> Iterator[AssessedFinding]:
         row = self._rows[finding.id]
         levels = [
             level
             for level in STRONGEST_FIRST
-            if any((cell.level, cell.kafka, cell.state) == (level, settings.kafka, "shown") for cell in row.cells)
+            if any((cell.level, cell.kafka, cell.state) == (level, release, "shown") for cell in row.cells)
         ]
         if levels:
             yield AssessedFinding(
@@ -49,6 +50,12 @@ class KnownFindings:
                 lost=finding.lost,
                 happens=finding.happens,
                 level=levels[0],
-                evidence="; ".join(f"{level}: {row.words(level, settings.kafka)}" for level in levels),
+                evidence="; ".join(f"{level}: {row.words(level, release)}" for level in levels),
                 remedy=" ".join(finding.meanwhile.split()),
             )
+
+
+def _allowed(finding: Finding, settings: RiskSettings) -> bool:
+    """Return whether the finding may happen with these settings, as far as they matter to it."""
+    elr, unclean = finding.needs.elr, finding.needs.unclean
+    return elr in (None, settings.elr) and unclean in (None, settings.unclean_leader_election_enable)

@@ -119,3 +119,13 @@ def test_more_in_sync_replicas_than_replicas_is_answered_at_once(invoke: Invoke)
     code, _, err = invoke("risk", *question)
     assert code == 2 and "min.insync.replicas 5 of 3 replicas: no write with acks=all is accepted" in err
     assert "no write with acks=all is accepted" in invoke("assess", *question)[1]
+
+
+def test_findings_are_listed_by_release_the_worst_first(invoke: Invoke) -> None:
+    code, out, _ = invoke("list", "findings", "--kafka", "4.1", "--format", "json")
+    rows = json.loads(out)
+    ids = [row["id"] for row in rows]
+    assert code == 0 and {"F-20", "F-51", "F-64", "F-62"} <= set(ids) and not {"F-2", "F-60", "F-55"} & set(ids)
+    assert ids.index("F-20") < ids.index("F-64") and rows[0]["summary"].endswith("level brokers")
+    assert invoke("list", "actions", "--kafka", "4.1")[0] == 2
+    assert "no rules are known for Kafka `9.9`" in invoke("list", "findings", "--kafka", "9.9")[2]
