@@ -142,7 +142,7 @@ def _row(name: str, runs: Mapping[tuple[str, str], Sequence[Counted]]) -> dict[s
     tools = {tool: every for (row, tool), every in runs.items() if row == name}
     counts = {tool: (every[0].generated, every[0].distinct) for tool, every in tools.items()}
     ours = counts["again"]
-    # Stateright has no initial state among the generated ones, or has: only distinct states are compared.
+    # Stateright counts other steps as generated ones, so only distinct states are compared with it.
     same = all(each == ours if tool != "stateright" else each[1] == ours[1] for tool, each in counts.items())
     return {
         "name": name,

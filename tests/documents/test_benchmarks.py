@@ -21,9 +21,11 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import edited_proof
 import edited_rule
 from c_program import CResult, compile_c, find_compiler, run_c
-from measure import run_child
+from measure import Child, run_child
 from promela import promela_source
 from spin import MODES, SpinResult, build_verifier, find_spin, read_verifier, verifier_command
+
+import protocols
 
 COMPILER, SPIN = find_compiler(), find_spin()
 needs_c = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
@@ -143,3 +145,24 @@ def test_what_the_benchmarks_edit_is_there(place: tuple[str, str]) -> None:
     """Each text that a script replaces is in its file once."""
     file, old = place
     assert (ROOT / file).read_text(encoding="utf-8").count(old) == 1
+
+
+def test_the_protocols_that_are_compared_exist_with_their_settings() -> None:
+    for name, settings in protocols.CASES.items():
+        file = ROOT / "protocols" / f"{name.partition('@')[0]}.py"
+        assert resolve(Selection(model=file, overrides=settings)).overrides.keys() == {
+            each.partition("=")[0] for each in settings
+        }
+
+
+def test_a_protocol_that_two_tools_count_differently_is_named() -> None:
+    child = Child(1.0, 0.5, 1 << 20, 0, "1146 states generated, 288 distinct states found, 0 states left on queue.", "")
+    tlc = protocols._read(protocols.TLC_COUNTS, child, child.output)
+    ours = protocols.Counted(child, 1146, 288)
+    runs = {("two_phase", "again"): [ours], ("two_phase", "tlc"): [tlc]}
+    row = protocols._row("two_phase", runs)
+    assert (row["same"], row["generated"], row["distinct"]) == (True, 1146, 288)
+    other = protocols.Counted(child, 1146, 289)
+    assert not protocols._row("two_phase", {**runs, ("two_phase", "stateright"): [other]})["same"]
+    with pytest.raises(SystemExit, match="no counts"):
+        protocols._read(protocols.STATERIGHT_COUNTS, child, child.output)
