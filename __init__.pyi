@@ -139,6 +139,8 @@ def check_certificate(
     solver: Literal["z3", "cvc5"] | None = None,
     workers: int | None = None,
     timeout: float | None = None,
+    model: Place | None = None,
+    patch: Place | None = None,
     progress: bool = False,
 ) -> CertificateResult:
     """Compare a certificate of `prove` with this source, and have a solver discharge it if one is named.
@@ -149,6 +151,8 @@ def check_certificate(
     solver: Also have this solver check everything that was proved, or is in the certificate.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
     progress: Show progress on stderr.
     """
 

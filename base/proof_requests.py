@@ -75,6 +75,7 @@ class CertificateRequest:
     solver: Solver = None
     workers: Workers = None
     timeout: ObligationTime = None
+    selection: Annotated[Selection, Option(parts=("model", "patch"))] = field(default_factory=Selection)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,10 @@ class SmtText:
             yield _define("now", fn.name, prover.now[fn.name])
             yield _define("goal", fn.name, prover.over_next(fn))
             yield from _literal(fn.name)
+        defined = {fn.name for fn in prover.lemmas}
         for fn in self.chosen:
+            if fn.name in defined:  # a property that is proved by induction along with the lemmas
+                continue
             kind, formula = ("goal", prover.over_next(fn)) if fn.is_step else ("now", prover.claim(fn))
             yield _define(kind, fn.name, formula)
         for fn, formula in ts.over_both:

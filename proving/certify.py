@@ -9,7 +9,6 @@ from pathlib import Path
 
 from elrcheck.base.atomic import move_into, sync_folder
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
 from elrcheck.lang.ir import Fn
@@ -52,17 +51,24 @@ def _ours(path: Path) -> bool:
 
 
 def certify(
-    folder: Path, prover: Prover, report: ProveReport, answers: StepAnswers, goals: Sequence[str], chosen: Sequence[Fn]
+    folder: Path,
+    prover: Prover,
+    report: ProveReport,
+    answers: StepAnswers,
+    goals: Sequence[str],
+    chosen: Sequence[Fn],
+    source: str,
 ) -> None:
     """Write a certificate of a finished proof.
 
     goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
+    source: a digest of the model's rules.
     A certificate that is in the folder stays until the new one is complete on the same disk.
     """
     draft = folder / DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _write(draft, prover, report, answers, goals, chosen)
+        _write(draft, prover, report, answers, goals, chosen, source)
         (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
         sync_folder(folder)
         _remove_texts(folder)
@@ -72,7 +78,13 @@ def certify(
 
 
 def _write(
-    folder: Path, prover: Prover, report: ProveReport, answers: StepAnswers, goals: Sequence[str], chosen: Sequence[Fn]
+    folder: Path,
+    prover: Prover,
+    report: ProveReport,
+    answers: StepAnswers,
+    goals: Sequence[str],
+    chosen: Sequence[Fn],
+    source: str,
 ) -> None:
     text = SmtText(prover, chosen)
     premises = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
@@ -86,7 +98,7 @@ def _write(
         variant=report.variant,
         config=config_values(prover.ts.config),
         solver=f"{report.solver.name} {report.solver.version}",
-        source=digests.rules(),
+        source=source,
         properties=tuple(fn.name for fn in chosen),
         lemmas=tuple(fn.name for fn in prover.lemmas),
         actions=choices(prover.ts.model, prover.ts.config),

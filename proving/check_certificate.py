@@ -16,7 +16,6 @@ from typing import get_args
 from msgspec.structs import replace
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest
 from elrcheck.base.requests import ProofAssumption, ProofSolver
@@ -24,7 +23,7 @@ from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import build_config, check_value, config_fields
 from elrcheck.base.version import __version__
-from elrcheck.declared.declared_model import declared
+from elrcheck.declared.declared_model import DeclaredModel, declared
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
@@ -59,6 +58,7 @@ from elrcheck.results.prove_report import (
 )
 
 DEFAULT_TIMEOUT = 60.0
+OF_ANOTHER_MODEL = f"--model FILE names the model that the certificate is about; else {HELP}"
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,8 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
     for script in manifest.scripts:
         read_script(folder, script)
     progress.stage("making the obligations of this source")
-    compared = _compared(folder, manifest)
+    checked = declared(request.selection.source)
+    compared = _compared(folder, manifest, checked)
     reports = [
         ScriptReport(script.file, script.action, script.arguments, fit, len(script.cells), 0, (), (), 0.0)
         for script, fit in zip(manifest.scripts, compared.fits, strict=True)
@@ -102,7 +103,7 @@ def run_check_certificate(request: CertificateRequest, progress: Progress) -> Ce
         variant=manifest.variant,
         folder=str(folder),
         written_by=f"elrcheck {manifest.elrcheck}, {manifest.solver}",
-        same_source=manifest.source == digests.rules() and manifest.elrcheck == __version__,
+        same_source=manifest.source == checked.digest() and manifest.elrcheck == __version__,
         solver=solver,
         scripts=tuple(reports),
         open=manifest.open,
@@ -129,14 +130,14 @@ class ComparedTexts:
     coverage: Coverage | None
 
 
-def _compared(folder: Path, manifest: Manifest) -> ComparedTexts:
+def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> ComparedTexts:
     """Make every text anew, whatever the manifest says of its source, and compare."""
-    model = declared(None).with_lemmas()
+    model = source.with_lemmas()
     chosen = _properties(folder, manifest, model)
     if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
         why = f"this version of elrcheck has no assumption `{unknown[0]}`"
         raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
-    config, written = _config(folder, manifest), read_premises(folder, manifest)
+    config, written = _config(folder, manifest, source.config), read_premises(folder, manifest)
     if not _of_this_size(model, config, manifest, written):
         # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
         changed: list[Fit] = ["changed"] * len(manifest.scripts)
@@ -153,7 +154,7 @@ def _compared(folder: Path, manifest: Manifest) -> ComparedTexts:
     fits = tuple(_fit(script, every.get(script.subject), prover, moved, manifest) for script in manifest.scripts)
     subjects = {script.subject for script in manifest.scripts}
     new = tuple(part for subject, part in every.items() if subject not in subjects)
-    claim = claimed(declared(None), transitions, coverage(model, transitions, len(chosen)), manifest.variant)
+    claim = claimed(source, transitions, coverage(model, transitions, len(chosen)), manifest.variant)
     return ComparedTexts(tuple(shared), fits, new, claim)
 
 
@@ -172,8 +173,8 @@ def _properties(folder: Path, manifest: Manifest, model: Model) -> list[Fn]:
     by_name = {fn.name: fn for fn in model.always}
     for name in manifest.properties:
         if name not in by_name:
-            why = f"this version of elrcheck has no property `{name}`"
-            raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
+            why = f"the model has no property `{name}`"
+            raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=OF_ANOTHER_MODEL)
     return [by_name[name] for name in manifest.properties]
 
 
@@ -209,13 +210,12 @@ def _by_symbol(lines: tuple[str, ...]) -> dict[str, str]:
     return {line.split(" ", 2)[1]: line for line in lines if not line.startswith("(assert ")}
 
 
-def _config(folder: Path, manifest: Manifest) -> ModelConfig:
-    kind = declared(None).config
+def _config(folder: Path, manifest: Manifest, kind: type) -> ModelConfig:
     fields, place = config_fields(kind), str(folder / MANIFEST)
     for name in manifest.config:
         if name not in fields:
-            why = f"this version of elrcheck has no setting `{name}`"
-            raise UsageFault(CODES.bad_value, why, where=place, help=HELP)
+            why = f"the model has no setting `{name}`"
+            raise UsageFault(CODES.bad_value, why, where=place, help=OF_ANOTHER_MODEL)
     config: ModelConfig = build_config(
         kind, {name: check_value(fields[name], v) for name, v in manifest.config.items()}
     )

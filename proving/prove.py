@@ -22,7 +22,7 @@ from elrcheck.base.progress import ObligationDone, Progress
 from elrcheck.base.proof_requests import CertificateRequest, ProveRequest
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.declared.select import resolve, select_properties
+from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model, by_number
 from elrcheck.lang.runtime import ModelConfig
@@ -86,27 +86,25 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     if request.needed and report.verdict == "proved":
         report = structs.replace(report, needs=proof.needs())
     if request.certificate is not None:
-        _certified(proof, report, request.certificate)
+        _certified(proof, report, request.certificate, selected)
     if request.solver is None:
         return report
     with tempfile.TemporaryDirectory() as scratch:
-        folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate")
-        check = CertificateRequest(folder, request.solver, request.workers, request.timeout)
+        folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate", selected)
+        check = CertificateRequest(folder, request.solver, request.workers, request.timeout, request.selection)
         return with_second(report, second_solver(run_check_certificate(check, progress)))
 
 
 def _demand_for_any_model(request: ProveRequest) -> None:
     """Refuse what only the proof of Kafka's partition has."""
-    options = {"--assume": request.assumed, "--certificate": request.certificate, "--solver": request.solver}
-    for option, value in options.items():
-        if value:
-            message = f"{option} is about the proof of Kafka's partition"
-            raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
+    if request.assumed:
+        message = "--assume is about the proof of Kafka's partition"
+        raise UsageFault("usage-option", message, help="leave it out, or leave out --model")
 
 
-def _certified(proof: InductionProof, report: ProveReport, folder: Path) -> Path:
+def _certified(proof: InductionProof, report: ProveReport, folder: Path, selected: Selected) -> Path:
     chosen = [*proof.step_properties, *proof.state_properties]
-    certify(folder, proof.prover, report, proof.answers, proof.goals, chosen)
+    certify(folder, proof.prover, report, proof.answers, proof.goals, chosen, selected.declared.digest())
     return folder
 
 

@@ -48,7 +48,9 @@ def prove(
         of_both = {one.name for one in options_of(CertificateRequest)} | {"fresh"}
         of_a_proof = [one.name for one in options_of(type(request)) if one.name not in of_both]
         reject_given((*of_a_proof, "controller"), "a proof, and --check-certificate makes none")
-        certificate = CertificateRequest(check_certificate, request.solver, request.workers, request.timeout)
+        certificate = CertificateRequest(
+            check_certificate, request.solver, request.workers, request.timeout, request.selection
+        )
         return shell.run(lambda progress: run_check_certificate(certificate, progress), output)
     if not controller:
         from elrcheck.proving.prove import run_prove
