@@ -3,7 +3,7 @@
 Source: EWD840.tla of the TLA+ Examples, after E. W. Dijkstra, W. H. J. Feijen and A. J. M. van Gasteren, "Derivation of
 a termination detection algorithm for distributed computations", 1983. With three nodes: 302 distinct states, diameter
 9. TLC generates 2,001 on the published module, where it counts a step of the token once for each reason to take it,
-and 1,817 on this one. The manifest of the examples has a depth of 10, which several workers of TLC may give.
+and 1,817 on this one. The manifest of the examples has a depth of 10; one worker of TLC counts 9.
 """
 
 from __future__ import annotations

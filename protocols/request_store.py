@@ -1,8 +1,8 @@
 """A store of keys and values behind requests: a client asks, and gets its answer, one request at a time.
 
 Source: kvstore.tla of the TLA+ Examples (btree), by L. Hochstein, which a B-tree implements there. With three keys and
-three values: 2,641 distinct states, 28,585 generated, diameter 9. The manifest of the examples has a depth of 11, which
-several workers of TLC may give; one worker counts 9.
+three values: 2,641 distinct states, 28,585 generated, diameter 9. The manifest of the examples has a depth of 11; one
+worker of TLC counts 9.
 """
 
 from __future__ import annotations

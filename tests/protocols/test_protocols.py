@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable
@@ -62,67 +61,6 @@ COUNTS = {
 LARGE = ("atomic_commit", "paxos_commit", "simple_regular", "crdt", "nbac_guerraoui", "ewd998", "disruptor_writers")
 """TLC takes minutes for them; what they are made of is in the others."""
 PROVED = ("alternating_bit", "chang_roberts", "ewd840", "paxos_voting", "peterson", "two_phase")
-FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "ewd840", "peterson")
-"""Those with a property of liveness, V-1, which holds under the fairness that they declare."""
-SETTINGS = {
-    ("bakery", "P-1"): "waits_for_flags=false",
-    ("chang_roberts", "P-1"): "drops=false",
-    ("disruptor", "P-1"): "waits=false",
-    ("disruptor", "P-2"): "waits=false",
-    ("disruptor_writers", "P-1"): "waits=false",
-    ("disruptor_writers", "P-2"): "waits=false",
-    ("ewd840", "P-1"): "blackens=false",
-    ("ewd840", "P-2"): "blackens=false",
-    ("ewd998", "P-1"): "blackens=false",
-    ("paxos", "P-1"): "reports=false",
-    ("peterson", "P-1"): "yields=false",
-    ("replicated_log", "P-2"): "waits=false",
-    ("request_store", "P-1"): "overwrites=true",
-    ("snapshot_store", "P-2"): "detects=false",
-    ("write_through_cache", "P-1"): "updates=false",
-}
-"""A property -> a setting that breaks it."""
-GUARDS = {
-    ("alternating_bit", "P-1"): "the last value is acknowledged",
-    ("async_termination", "P-1"): "what is detected is true",
-    ("async_termination", "P-2"): "n is active",
-    ("atomic_commit", "P-1"): "p has voted no",
-    ("atomic_commit", "P-2"): "all votes are yes",
-    ("atomic_commit_nonblocking", "P-1"): "the coordinator has decided",
-    ("atomic_commit_nonblocking", "P-2"): "all votes are yes",
-    ("barrier", "P-1"): "every process waits",
-    ("internal_memory", "P-1"): "p has asked for the address",
-    ("lock_with_history", "P-1"): "the lock is free",
-    ("nbac_guerraoui", "P-1"): "a yes is on its way to p",
-    ("nbac_raynal", "P-1"): "all have voted yes",
-    ("paxos", "P-2"): "v is proposed in the ballot",
-    ("paxos_commit", "P-1"): "r is working",
-    ("paxos_voting", "P-1"): "the ballot is later than that which p takes part in",
-    ("paxos_voting", "P-2"): "all votes of the ballot are for v",
-    ("peterson", "P-2"): "p is outside",
-    ("replicated_log", "P-1"): "n has not executed the whole log",
-    ("reusable_barrier", "P-1"): "p is outside",
-    ("reusable_barrier", "P-2"): "p is the last one to arrive",
-    ("simple_regular", "P-2"): "p has written",
-    ("span_tree", "P-1"): "n and m are neighbours",
-    ("span_tree", "P-2"): "the way is shorter, and longer than that of m",
-    ("transaction_commit", "P-1"): "every manager is prepared or has committed",
-    ("two_phase", "P-1"): "r has sent that it is prepared",
-    ("two_phase_backup", "P-1"): "the decision is to commit",
-}
-"""A property -> a guard without which it breaks."""
-EDITS = {
-    ("crdt", "P-1"): ("max(s.seen[n][m], s.seen[o][m])", "s.seen[n][m] + s.seen[o][m]"),
-    ("echo", "P-1"): ("{message.sender} if message.answers else s.children[n]", "{message.sender}"),
-    ("echo", "P-2"): ("s.received[n] == c.nodes - 1, ", "s.received[n] >= 1, "),
-    ("ewd998", "P-2"): ("s.balance[n] - 1", "s.balance[n]"),
-    ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
-    ("simple_regular", "P-1"): ("register=put(s.register, p, Register.ONE)", "register=s.register"),
-    ("snapshot_store", "P-1"): ("s.missed[o] | s.written[t] if", "s.missed[o] if"),
-}
-"""A property -> an edit of the file that breaks it."""
-SEARCHED = 400_000
-"""A search for a broken property stops after so many states."""
 QUICK = 30_000
 """How many steps the plain search and the vectors of numpy take in a second or two."""
 ABORT = "    return replace(s, rm=put(s.rm, r, Status.ABORTED))"
@@ -167,52 +105,6 @@ def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[s
     name, settings = case
     counted = elrcheck.check(model=PROTOCOLS / f"{name}.py", settings=dict(part.split("=") for part in settings)).search
     assert (counted.generated, counted.distinct, counted.diameter) == COUNTS[case]
-
-
-@pytest.mark.parametrize(("name", "property"), [*SETTINGS, *GUARDS, *EDITS])
-def test_every_property_can_break(name: str, property: str, tmp_path: Path) -> None:
-    """By a setting, without a guard, or by another edit."""
-    file, key = PROTOCOLS / f"{name}.py", (name, property)
-    settings: dict[str, str] = {}
-    text = file.read_text()
-    if key in SETTINGS:
-        settings = dict([SETTINGS[key].split("=")])
-    else:
-        text = _without_guard(text, GUARDS[key]) if key in GUARDS else replaced(text, *EDITS[key], 1)
-        file = tmp_path / file.name
-        file.write_text(text)
-    report = elrcheck.check(model=file, settings=settings, properties=property, max_states=SEARCHED)
-    assert [each.verdict for each in report.properties] == ["violated"]
-
-
-def test_no_property_is_left_out() -> None:
-    every = {
-        (file.stem, fn.ident)
-        for file in PROTOCOLS.glob("*.py")
-        for fn in resolve(Selection(model=file)).whole_model().always
-    }
-    assert every == {*SETTINGS, *GUARDS, *EDITS} and len(every) == len(SETTINGS) + len(GUARDS) + len(EDITS)
-
-
-def _without_guard(text: str, words: str) -> str:
-    """Return the text without every `require` that says so."""
-    lines = text.splitlines(keepends=True)
-    calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
-    guards = [node for node in calls if ast.unparse(node.func) == "require"]
-    meant = [node for node in guards if ast.literal_eval(node.args[-1]) == words]
-    assert meant, words
-    gone = {number for node in meant for number in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
-    return "".join(line for number, line in enumerate(lines, 1) if number not in gone)
-
-
-@pytest.mark.parametrize("name", FAIR)
-def test_what_is_promised_happens_under_the_declared_fairness_only(name: str, invoke: Invoke, tmp_path: Path) -> None:
-    file = PROTOCOLS / f"{name}.py"
-    assert invoke("check", "--liveness", "--model", str(file))[0] == 0
-    unfair = tmp_path / f"{name}_unfair.py"
-    unfair.write_text(re.sub(r"@action\(fairness=[^\n]*\)\n", "@action\n", file.read_text()))
-    code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
-    assert code == 1 and "V-1" in out and "violated" in out
 
 
 @pytest.mark.tlc
