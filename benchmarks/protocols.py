@@ -173,8 +173,8 @@ def _print(rows: Sequence[Mapping[str, object]]) -> None:
         "MiB",
         "TLC/again",
         "in CPU",
-        "Stateright s",
-        "/again",
+        "Stateright CPU s",
+        "in CPU",
     )
     table = PrintedTable(
         ("protocol", 18, ""), ("distinct", 11, ","), *((head, max(10, len(head) + 2), ".2f") for head in heads)
