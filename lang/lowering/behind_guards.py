@@ -63,8 +63,9 @@ class GuardedEvaluator(RememberingEvaluator):
     def _scalar(self, value: Any, is_flag: bool, facts: Facts) -> Any:
         """A boolean, number or set; one that turns out constant is a Python value, as everywhere else."""
         dag: Dag = self.alg.dag  # type: ignore[attr-defined]
+        settled: dict[int, DagNode] = {}
         while isinstance(value, DagNode) and value.op == "ite":
-            condition = _left_open(dag, facts, value.args[0])
+            condition = _left_open(dag, facts, value.args[0], settled)
             if condition is value.args[0]:
                 break
             value = dag.ite(condition, *value.args[1:])
@@ -83,14 +84,21 @@ def _learn(facts: Facts, node: DagNode, truth: bool) -> None:
             _learn(facts, part, True)
 
 
-def _left_open(dag: Dag, facts: Facts, node: DagNode) -> DagNode:
-    """Return the part of a condition that the facts leave open; the same node if they do not concern it."""
+def _left_open(dag: Dag, facts: Facts, node: DagNode, settled: dict[int, DagNode]) -> DagNode:
+    """Return the part of a condition that the facts leave open; the same node if they do not concern it.
+
+    settled: what this returned for other nodes, since parts of a condition are shared.
+    """
+    if node.id in settled:
+        return settled[node.id]
+    left = node
     if node.id in facts:
-        return dag.const(int(facts[node.id]))
-    if node.op == "not":
-        inner = _left_open(dag, facts, node.args[0])
-        return node if inner is node.args[0] else dag.lnot(inner)
-    if node.op == "and":
-        parts = [_left_open(dag, facts, part) for part in node.args]
-        return node if all(new is old for new, old in zip(parts, node.args, strict=True)) else dag.land(parts)
-    return node
+        left = dag.const(int(facts[node.id]))
+    elif node.op == "not":
+        inner = _left_open(dag, facts, node.args[0], settled)
+        left = node if inner is node.args[0] else dag.lnot(inner)
+    elif node.op == "and":
+        parts = [_left_open(dag, facts, part, settled) for part in node.args]
+        left = node if all(new is old for new, old in zip(parts, node.args, strict=True)) else dag.land(parts)
+    settled[node.id] = left
+    return left

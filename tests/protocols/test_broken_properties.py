@@ -31,9 +31,12 @@ SETTINGS = {
     ("ewd840", "P-2"): "blackens=false",
     ("ewd998", "P-1"): "blackens=false",
     ("paxos", "P-1"): "reports=false",
+    ("paxos_servers", "P-1"): "adopts=false",
+    ("paxos_servers", "P-2"): "adopts=false",
     ("peterson", "P-1"): "yields=false",
     ("replicated_log", "P-2"): "waits=false",
     ("request_store", "P-1"): "overwrites=true",
+    ("single_copy_register", "P-1"): "servers=2",
     ("snapshot_store", "P-2"): "detects=false",
     ("write_through_cache", "P-1"): "updates=false",
 }
@@ -73,6 +76,7 @@ EDITS = {
     ("echo", "P-2"): ("s.received[n] == c.nodes - 1, ", "s.received[n] >= 1, "),
     ("ewd998", "P-2"): ("s.balance[n] - 1", "s.balance[n]"),
     ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
+    ("quorum_register", "P-1"): ("last - last % c.servers + c.servers + n if", "0 if"),
     ("simple_regular", "P-1"): ("register=put(s.register, p, Register.ONE)", "register=s.register"),
     ("snapshot_store", "P-1"): ("s.missed[o] | s.written[t] if", "s.missed[o] if"),
 }
