@@ -47,6 +47,7 @@ COUNTS = {
     ("paxos_voting", ()): (41017, 6752, 16),
     ("peterson", ()): (77, 42, 11),
     ("quorum_register", ()): (875, 544, 25),
+    ("raft", ()): (6422851, 980295, 30),
     ("replicated_log", ()): (11617, 1363, 13),
     ("request_store", ()): (28585, 2641, 9),
     ("reusable_barrier", ()): (104515, 29279, 93),
@@ -61,7 +62,16 @@ COUNTS = {
     ("two_phase_backup", ()): (5343, 1245, 15),
     ("write_through_cache", ()): (28170, 5196, 18),
 }
-LARGE = ("atomic_commit", "paxos_commit", "simple_regular", "crdt", "nbac_guerraoui", "ewd998", "disruptor_writers")
+LARGE = (
+    "atomic_commit",
+    "paxos_commit",
+    "simple_regular",
+    "crdt",
+    "nbac_guerraoui",
+    "ewd998",
+    "disruptor_writers",
+    "raft",
+)
 """TLC takes minutes for them; what they are made of is in the others."""
 PROVED = ("alternating_bit", "chang_roberts", "ewd840", "paxos_voting", "peterson", "two_phase")
 QUICK = 30_000
