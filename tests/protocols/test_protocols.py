@@ -36,6 +36,7 @@ COUNTS = {
     ("echo", ()): (116, 75, 16),
     ("ewd840", ()): (1817, 302, 9),
     ("ewd998", ()): (2609134, 321370, 47),
+    ("fast_paxos", ()): (36868401, 3043684, 22),
     ("inner_fifo", ()): (9660, 3864, 11),
     ("internal_memory", ()): (21400, 4408, 10),
     ("lock_with_history", ()): (41, 28, 10),
@@ -51,7 +52,9 @@ COUNTS = {
     ("replicated_log", ()): (11617, 1363, 13),
     ("request_store", ()): (28585, 2641, 9),
     ("reusable_barrier", ()): (104515, 29279, 93),
+    ("safe_voting", ()): (27727, 6962, 14),
     ("simple_regular", ()): (1454776, 277726, 25),
+    ("simplified_paxos", ()): (491173, 48514, 22),
     ("single_copy_register", ()): (121, 93, 9),
     ("snapshot_store", ()): (314965, 28305, 17),
     ("snapshot_store", ("transactions=3",)): (56349379, 3409605, 23),
@@ -71,6 +74,7 @@ LARGE = (
     "ewd998",
     "disruptor_writers",
     "raft",
+    "fast_paxos",
 )
 """TLC takes minutes for them; what they are made of is in the others."""
 PROVED = ("alternating_bit", "chang_roberts", "ewd840", "paxos_voting", "peterson", "two_phase")

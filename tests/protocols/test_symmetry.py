@@ -1,0 +1,81 @@
+"""Protocols that others have counted up to the names of replicas and values: as many states here, up to those names."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
+from elrcheck.lang.plain import PlainModel
+from support.places import ROOT
+
+SetKey = tuple[Any, ...]
+
+
+def _simplified_paxos(s: Any, name: Callable[[int | None], int], replicas: range) -> SetKey:
+    """What a state is, whatever its replicas are called. name: of a value."""
+    rows = sorted(
+        (
+            s.promised[n],
+            s.accepted[n],
+            name(s.value[n]),
+            sorted((m.ballot, m.accepted, name(m.value)) for m in s.promises if m.replica == n),
+            sorted((m.ballot, name(m.value)) for m in s.acceptances if m.replica == n),
+        )
+        for n in replicas
+    )
+    return name(s.decision), sorted(s.prepared), sorted((m.ballot, name(m.value)) for m in s.proposals), rows
+
+
+def _fast_paxos(s: Any, name: Callable[[int | None], int], replicas: range) -> SetKey:
+    rows = sorted(
+        (
+            s.heard[n],
+            s.accepted[n],
+            name(s.value[n]),
+            sorted((m.ballot, name(m.value)) for m in s.acceptances if m.replica == n),
+        )
+        for n in replicas
+    )
+    return name(s.decision), name(s.resolved), sorted((m.ballot, name(m.value)) for m in s.proposals), rows
+
+
+@pytest.mark.parametrize(
+    ("protocol", "described", "counts"),
+    [
+        ("simplified_paxos", _simplified_paxos, (13290, 1207, 22)),
+        pytest.param("fast_paxos", _fast_paxos, (320053, 25617, 22), marks=pytest.mark.slow),
+    ],
+)
+def test_up_to_names_there_are_as_many_states_as_tlc_counts(
+    protocol: str, described: Callable[..., SetKey], counts: tuple[int, int, int]
+) -> None:
+    """One of each set of symmetric states is searched, as by TLC with SYMMETRY: generated, distinct, diameter."""
+    selected = resolve(Selection(model=ROOT / "protocols" / f"{protocol}.py"))
+    config: Any = selected.config
+    plain = PlainModel(selected.whole_model(), config)
+    namings = [dict(enumerate(order)) | {None: -1} for order in itertools.permutations(range(config.values))]
+    replicas = range(config.replicas)
+
+    def key(state: Any) -> str:
+        return str(min(described(state, naming.__getitem__, replicas) for naming in namings))
+
+    level: list[Any] = list(plain.starts)
+    reached = {key(state) for state in level}
+    generated, diameter = len(level), 0
+    while level:
+        diameter += 1
+        fresh = []
+        for state in level:
+            for _, after in plain.successors(state):
+                generated += 1
+                name = key(after)
+                if name not in reached:
+                    reached.add(name)
+                    fresh.append(after)
+        level = fresh
+    assert (generated, len(reached), diameter) == counts
