@@ -172,6 +172,7 @@ def prove(
     solver: Literal["z3", "cvc5"] | None = None,
     surviving: bool = False,
     needed: bool = False,
+    any_size: bool = False,
     progress: bool = False,
 ) -> ProofResult:
     """Prove the properties by induction, with unbounded epochs, as `elrcheck prove` does.
@@ -190,6 +191,7 @@ def prove(
     solver: Also have this solver check everything that was proved, or is in the certificate.
     surviving: Where a lemma is not preserved, say which properties the others still prove.
     needed: Say of each lemma which obligation is open without it.
+    any_size: Also ask each obligation for every size of the sorts, logs and limits at once.
     progress: Show progress on stderr.
     """
 

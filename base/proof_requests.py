@@ -65,6 +65,9 @@ class ProveRequest:
         bool, Option("Where a lemma is not preserved, say which properties the others still prove.")
     ] = False
     needed: Annotated[bool, Option("Say of each lemma which obligation is open without it.")] = False
+    any_size: Annotated[
+        bool, Option("Also ask each obligation for every size of the sorts, logs and limits at once.")
+    ] = False
 
 
 @dataclass(frozen=True)

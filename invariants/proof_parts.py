@@ -22,4 +22,5 @@ INDUCTION = Induction(
     possible=lemmas_losses.POSSIBLE,
     actions={**lemmas_changes.ACTIONS, **lemmas_recovery.ACTIONS, **lemmas_losses.ACTIONS},
     conditions=_conditions,
+    arbitrary={"min_isr": 1},
 )

@@ -42,7 +42,7 @@ class Induction:
     assumptions: about steps, made by every proof; named: those that `prove --assume` names. allowed: steps that an
     assumption must not exclude; possible: steps and states that nothing may exclude. actions: those that take each of
     these steps, by default all. conditions: in a configuration, what a property, by its id, needs to hold beside the
-    lemmas.
+    lemmas. arbitrary: fields of the configuration that are any number in a proof for all sizes, with the least one.
     """
 
     history: RunHistory | None = None
@@ -52,3 +52,4 @@ class Induction:
     possible: tuple[Operator, ...] = ()
     actions: Mapping[Operator, tuple[str, ...]] = field(default_factory=dict)
     conditions: Callable[[Any], Mapping[str, Operator]] = _none
+    arbitrary: Mapping[str, int] = field(default_factory=dict)

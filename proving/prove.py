@@ -11,7 +11,6 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import z3
 from msgspec import structs
@@ -32,6 +31,7 @@ from elrcheck.proof.hypotheses import condition_of, lemmas_of
 from elrcheck.proof.necessity import needs
 from elrcheck.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
+from elrcheck.proving.any_size import GivenSizes, any_size
 from elrcheck.proving.certify import certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
@@ -39,14 +39,11 @@ from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
 from elrcheck.proving.step_failure import step_failure
+from elrcheck.proving.verdicts import RANK, PhaseName, phase, verdict_of
 from elrcheck.results.prove_report import (
     CellReport,
-    CellVerdict,
     LemmaNeed,
     ObligationReport,
-    PhaseReport,
-    PossibleReport,
-    ProofVerdict,
     ProveReport,
     SolverReport,
     Surviving,
@@ -55,15 +52,15 @@ from elrcheck.results.prove_report import (
 )
 from elrcheck.traces.describe import leaves
 
-PhaseName = Literal["initiation", "consecution", "implication"]
 DEFAULT_TIMEOUT = 60.0
 LITTLE = 150
 """Obligations that one process discharges: other processes would take as long to build their terms."""
-RANK: dict[CellVerdict, int] = {"proved": 0, "unknown": 1, "refuted": 2}
 
 
 def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     """Discharge every obligation of the selected configuration; an unknown one makes it inconclusive."""
+    if request.any_size:
+        _reject_with_any_size(request)
     selected = resolve(request.selection)
     model = selected.proof_model()
     if selected.file is not None:
@@ -81,6 +78,9 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     if report.coverage is not None:
         claim = claimed(selected.declared, proof.transitions, report.coverage, report.variant)
         report = structs.replace(report, coverage=claim)
+    if request.any_size:
+        sizes_chosen = GivenSizes(model, config, tuple(request.assumed), proof.goals, proof.state_properties, report)
+        return any_size(sizes_chosen, request.timeout, workers, progress)
     if request.surviving:
         report = structs.replace(report, surviving=proof.surviving())
     if request.needed and report.verdict == "proved":
@@ -93,6 +93,20 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
         folder = request.certificate or _certified(proof, report, Path(scratch) / "certificate", selected)
         check = CertificateRequest(folder, request.solver, request.workers, request.timeout, request.selection)
         return with_second(report, second_solver(run_check_certificate(check, progress)))
+
+
+def _reject_with_any_size(request: ProveRequest) -> None:
+    """Refuse what is about the questions of a proof for given sizes."""
+    of_given_sizes = {
+        "--certificate": request.certificate is not None,
+        "--solver": request.solver is not None,
+        "--surviving": request.surviving,
+        "--needed": request.needed,
+    }
+    for option, is_chosen in of_given_sizes.items():
+        if is_chosen:
+            message = f"{option} is about a proof for given sizes"
+            raise UsageFault("usage-option", message, help="leave it out, or leave out --any-size")
 
 
 def _demand_for_any_model(request: ProveRequest) -> None:
@@ -156,9 +170,9 @@ class InductionProof:
         implication = [self._implication(fn) for fn in self.state_properties]
         self.progress.stage("[4/4] what is possible")
         possible = what_is_possible(self.prover, self.progress)
-        phases = (_phase("initiation", initiation), _phase("consecution", cells), _phase("implication", implication))
+        phases = (phase("initiation", initiation), phase("consecution", cells), phase("implication", implication))
         return ProveReport(
-            verdict=_verdict([*initiation, *cells, *implication], possible),
+            verdict=verdict_of([*initiation, *cells, *implication], possible),
             variant=variant,
             config=config_values(self.config),
             solver=SolverReport("z3", z3.get_version_string(), self.timeout),
@@ -278,17 +292,3 @@ class InductionProof:
         for part in work:
             instance = self.transitions.instances[part.number]
             yield part.number, obligations(self.prover, instance, part.goals)
-
-
-def _phase(name: PhaseName, reports: Sequence[CellReport | ObligationReport]) -> PhaseReport:
-    count = {verdict: sum(report.verdict == verdict for report in reports) for verdict in RANK}
-    seconds = round(sum(report.seconds for report in reports), 3)
-    stored = sum(isinstance(report, CellReport) and report.kept for report in reports)
-    return PhaseReport(name, count["proved"], count["refuted"], count["unknown"], seconds, stored)
-
-
-def _verdict(reports: Sequence[CellReport | ObligationReport], possible: PossibleReport) -> ProofVerdict:
-    """Return the verdict over all obligations; a proof that is about less than it seems is inconclusive."""
-    worst = max((RANK[report.verdict] for report in reports), default=0)
-    worst = max(worst, RANK["unknown"] if possible.impossible else 0)
-    return ("proved", "inconclusive", "refuted")[worst]

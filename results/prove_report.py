@@ -257,6 +257,9 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     possible: PossibleReport | None = None
     """Whether each step can fire where the lemmas hold, and what assumptions must allow; if not all is
     possible, the verdict is not `proved`."""
+    sizes: Literal["given", "any"] = "given"
+    """Whether the obligations are about the sizes of the configuration or about every size at once; then `refuted`
+    is the answer for the sizes of the configuration, with its counterexample."""
 
 
 def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:

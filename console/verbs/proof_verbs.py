@@ -15,7 +15,7 @@ from elrcheck.console.verb import on_command_line, reject_given, verb
 if TYPE_CHECKING:
     from elrcheck.base.proof_requests import AllVariants, Brokers, MutateRequest, ProveRequest
 
-BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "assumed")
+BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "any_size", "assumed")
 
 
 @verb(requests="proof_requests", formats=LOCATED_CASES)

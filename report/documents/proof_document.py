@@ -42,8 +42,10 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
         if obligation.verdict != "proved":
             yield from obligation_blocks(obligation)
     for cell in report.cells:
-        if cell.verdict != "proved":
+        if cell.verdict == "refuted" or (cell.verdict == "unknown" and report.sizes == "given"):
             yield from cell_blocks(cell)
+    if report.sizes == "any":
+        yield from _open_cells(report)
     for one in report.possible.impossible if report.possible is not None else ():
         yield Headline("inconclusive", one.statement)
         yield Labelled("source", one.source)
@@ -79,9 +81,31 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
     yield Headline(report.verdict, f"{report.variant}{claim(report)}, {rest}")
 
 
+def _open_cells(report: ProveReport) -> Iterator[Block]:
+    """Yield the cells of a proof for any size that the solver did not decide, by action."""
+    by_action: dict[str, list[str]] = {}
+    for cell in report.cells:
+        if cell.verdict == "unknown":
+            by_action.setdefault(cell.action, []).append(cell.lemma)
+    yield Table(
+        ("action", "open", "not covered"),
+        [(action, Number(str(len(names))), ", ".join(names)) for action, names in by_action.items()],
+    )
+
+
+def _every_size(report: ProveReport) -> str:
+    """Return how many cells hold for every size, and how many are open or false."""
+    count = {verdict: sum(cell.verdict == verdict for cell in report.cells) for verdict in _PROOF}
+    left = f", {count['unknown']} open, {count['refuted']} refuted" if count["proved"] < len(report.cells) else ""
+    sizes = "" if report.coverage is None else f" for {', '.join(report.coverage.sizes)}"
+    return f": {count['proved']} of {len(report.cells)} cells proved{sizes}{left}"
+
+
 def claim(report: ProveReport) -> str:
     """Return how much of the model the verdict is about."""
     covered = report.coverage
+    if report.sizes == "any" and report.verdict != "proved":
+        return f"{_every_size(report)}{assumptions_text(report)}"
     if report.verdict != "proved":
         verdicts = [one.verdict for one in (*report.initiation, *report.implication)]
         verdicts += [cell.verdict for cell in report.cells]
@@ -134,6 +158,7 @@ def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
     if covered.brokers is None:
         yield Labelled("sizes", f"{', '.join(covered.sizes)}; numbers without a limit of their own, and no budgets")
         yield from _steps_covered(covered)
+        yield from _assumed_and_set(covered)
         return
     replicas = "changes" if covered.replicas is None else f"{list(covered.replicas)} throughout"
     if covered.any_order:
@@ -145,6 +170,10 @@ def claim_blocks(covered: Coverage | None) -> Iterator[Block]:
         " epochs and disturbances without bound",
     )
     yield from _steps_covered(covered)
+    yield from _assumed_and_set(covered)
+
+
+def _assumed_and_set(covered: Coverage) -> Iterator[Block]:
     for assumption in covered.assumed:
         yield Labelled("assumed", assumption)
     for one in covered.settings:

@@ -18,7 +18,7 @@ from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate, RecoveryStrategy
+from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.model.state import Acks
 from elrcheck.model.variants import VARIANTS, Variant
@@ -30,22 +30,12 @@ from elrcheck.proving.prove import InductionProof, run_prove
 from elrcheck.proving.step_failure import step_failure
 from elrcheck.report.formats import blocks
 from elrcheck.report.terminal import Page, open_console
+from support.planted_knobs import FAULTS
 from support.planted_rules import planted_rule
 
 SMALL = Config(log_slots=1, unclean_recovery_strategy=RecoveryStrategy.DISABLED)
 
 TINY = replace(SMALL, broker_count=2, kills=1)
-
-# fault -> (knobs, action that breaks, lemma it breaks)
-FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
-    "strict gate off": ({"strict_hwm": False}, "Produce", "WatermarkCommitted"),
-    "gate on the maximal ISR": ({"hwm_gate": HwmGate.MAXIMAL}, "Fetch", "ContendersComplete"),
-    "no maximal ISR": ({"maximal_isr": False}, "Fetch", "ContendersComplete"),
-    "unclean broker kept": ({"clean_check": CleanCheck.ALWAYS_CLEAN}, "Register", "ContendersComplete"),
-    "broker epochs unchecked": ({"alter_checks_epochs": False}, "ControllerAlters", "ContendersComplete"),
-    "join by watermark only": ({"join_requires_epoch_start": False}, "ExpandIsr", "ContendersComplete"),
-    "rollback on stale answer": ({"alter_reject": AlterReject.ROLLBACK}, "LeaderLearns", "QuorumCovers"),
-}
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,10 @@
-"""Differences planted into the model, one changed knob each, that a comparison with Kafka must find."""
+"""Differences planted into the model, one changed knob each, that a comparison with Kafka or a proof must find."""
 
 from __future__ import annotations
+
+from typing import Any
+
+from elrcheck.model.choices import AlterReject, CleanCheck, HwmGate
 
 PLANTED = (
     "clean_check=ALWAYS_UNCLEAN",
@@ -25,3 +29,14 @@ PLANTED = (
     "recovery_state_supported=false",
     "unregister_prunes_elr=true",
 )
+
+# fault -> (knobs, action that breaks, lemma it breaks)
+FAULTS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "strict gate off": ({"strict_hwm": False}, "Produce", "WatermarkCommitted"),
+    "gate on the maximal ISR": ({"hwm_gate": HwmGate.MAXIMAL}, "Fetch", "ContendersComplete"),
+    "no maximal ISR": ({"maximal_isr": False}, "Fetch", "ContendersComplete"),
+    "unclean broker kept": ({"clean_check": CleanCheck.ALWAYS_CLEAN}, "Register", "ContendersComplete"),
+    "broker epochs unchecked": ({"alter_checks_epochs": False}, "ControllerAlters", "ContendersComplete"),
+    "join by watermark only": ({"join_requires_epoch_start": False}, "ExpandIsr", "ContendersComplete"),
+    "rollback on stale answer": ({"alter_reject": AlterReject.ROLLBACK}, "LeaderLearns", "QuorumCovers"),
+}

@@ -1,0 +1,1 @@
+"""Proofs for every size: a third reading of the IR, in which no sort, log or limit has a number of its own."""

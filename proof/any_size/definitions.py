@@ -1,0 +1,204 @@
+"""Values that a formula can only name: sizes of sets, least elements, filtered sequences; each with its definition.
+
+Such a value is a function, unknown to Z3, of the bound variables that its definition speaks of. Every definition is
+satisfied by some function whatever the sizes are, so adding it excludes no state.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import z3
+
+from elrcheck.proof.any_size.cardinality import Counted, of_one, of_two
+from elrcheck.proof.z3_algebra import formula
+
+
+@dataclass(frozen=True)
+class SizeOfSet:
+    """The size of a set that depends on variables: a function of them, the condition of its members over both."""
+
+    function: Any
+    over: tuple[Any, ...]
+    members: tuple[Any, ...]
+    condition: Any
+    everything: Any
+
+    def counted(self, over: Sequence[Any]) -> Counted:
+        """Return the set and its size for other variables."""
+
+        def holds(*members: Any) -> Any:
+            return z3.substitute(self.condition, *zip((*self.over, *self.members), (*over, *members), strict=True))
+
+        return Counted(holds, self.function(*over))
+
+
+class NamedTerms:
+    """The bound variables in use, and the definitions so far."""
+
+    def __init__(self) -> None:
+        self.bound: list[Any] = []
+        self.definitions: dict[str, tuple[Any, ...]] = {}
+        self.sizes: dict[str, SizeOfSet] = {}
+        self._known: dict[Any, tuple[Any, Any]] = {}
+        self._listings: dict[str, tuple[Any, Any]] = {}
+        self._numbers = itertools.count()
+
+    @contextmanager
+    def variables(self, sorts: Iterable[Any]) -> Iterator[list[Any]]:
+        """Bind new variables, named by how many are bound already: equal formulas are built equal."""
+        more = [z3.Const(f"x{len(self.bound) + k}!{sort}", sort) for k, sort in enumerate(sorts)]
+        self.bound += more
+        try:
+            yield more
+        finally:
+            del self.bound[len(self.bound) - len(more) :]
+
+    # ------------------------------------------------------------------------- the order of a sort
+
+    def list_members(self, sort: Any, count: Any) -> None:
+        """Define the order of a sort: its members have the places from 0 to the size."""
+        listed = z3.Function(f"listed.{sort}", z3.IntSort(), sort)
+        place = z3.Function(f"place.{sort}", sort, z3.IntSort())
+        self._listings[str(sort)] = (listed, place)
+        x, i = z3.Const("x", sort), z3.Int("i")
+        of_members = z3.ForAll([x], z3.And(listed(place(x)) == x, place(x) >= 0, place(x) < count), patterns=[place(x)])
+        of_places = z3.ForAll([i], z3.Implies(z3.And(i >= 0, i < count), place(listed(i)) == i), patterns=[listed(i)])
+        self.definitions[listed.name()] = self.definitions[place.name()] = (of_members, of_places)
+
+    def listed(self, sort: Any, index: Any) -> Any:
+        return self._listings[str(sort)][0](index)
+
+    def place(self, sort: Any, member: Any) -> Any:
+        return self._listings[str(sort)][1](member)
+
+    # ------------------------------------------------------------------------- definitions
+
+    def free(self, formulas: Iterable[Any], without: Sequence[Any] = ()) -> list[Any]:
+        """Return the bound variables that occur in formulas, in the order in which they were bound."""
+        ids = {x.get_id() for x in self.bound} - {x.get_id() for x in without}
+        met: set[int] = set()
+        todo = list(formulas)
+        seen: set[int] = set()
+        while todo:
+            term = todo.pop()
+            if term.get_id() in seen:
+                continue
+            seen.add(term.get_id())
+            if term.get_id() in ids:
+                met.add(term.get_id())
+            todo.extend([term.body()] if z3.is_quantifier(term) else term.children())
+        return [x for x in self.bound if x.get_id() in met]
+
+    def define(
+        self,
+        name: str,
+        sorts: Sequence[Any],
+        about: Sequence[Any],
+        own: Sequence[Any],
+        axioms: Callable[..., Iterable[Any]],
+    ) -> list[Any]:
+        """Return values of these sorts that satisfy axioms about them; the same for the same formulas.
+
+        about: what the axioms speak of; own: the variables in it that they bind themselves. A sort with argument
+        sorts, as a tuple, is that of a function.
+        """
+        over = self.free(about, own)
+        canonical = [(x, z3.Const(f"${k}", x.sort())) for k, x in enumerate((*over, *own))]
+        key_terms = tuple(z3.substitute(term, *canonical) for term in about)
+        key = (name, tuple(term.get_id() for term in key_terms))
+        if key not in self._known:
+            number = next(self._numbers)
+            functions = []
+            for k, sort in enumerate(sorts):
+                arguments = sort if isinstance(sort, tuple) else (sort,)
+                function = z3.Function(
+                    f"{name}!{number}.{k}", *(x.sort() for x in over), *arguments[:-1], arguments[-1]
+                )
+                functions.append(function)
+            values = [_applied(function, over) for function in functions]
+            stated = tuple(
+                z3.ForAll(over, formula(one)) if over else formula(one) for one in axioms(*values) if one is not True
+            )
+            for function in functions:
+                self.definitions[function.name()] = stated
+            self._known[key] = (key_terms, functions)
+        return [_applied(function, over) for function in self._known[key][1]]
+
+    def size(self, members: Sequence[Any], condition: Any, everything: Any) -> Any:
+        """Return the size of the set of values that satisfy a condition; everything: that of the type, or None."""
+        over = self.free([condition], members)
+
+        def axioms(size: Any) -> Iterable[Any]:
+            whole = SizeOfSet(size.decl(), tuple(over), tuple(members), condition, everything)
+            self.sizes[size.decl().name()] = whole
+            return [one for _, one in of_one(whole.counted(over), everything, list(members))]
+
+        kinds = "".join(str(x.sort()) for x in members)
+        return self.define(f"size.{kinds}", [z3.IntSort()], [formula(condition)], members, axioms)[0]
+
+    # ------------------------------------------------------------------------- what a question needs
+
+    def needed(self, formulas: Sequence[Any], compared: Collection[str]) -> list[Any]:
+        """Return the definitions of all that formulas name, and what is true of the sizes among it.
+
+        compared: the names of the axioms about two sets.
+        """
+        stated: dict[int, Any] = {}
+        names: set[str] = set()
+        todo = list(formulas)
+        while todo:
+            for name in symbols(todo.pop()) - names:
+                names.add(name)
+                for axiom in self.definitions.get(name, ()):
+                    if axiom.get_id() not in stated:
+                        stated[axiom.get_id()] = axiom
+                        todo.append(axiom)
+        sizes = [size for name, size in self.sizes.items() if name in names]
+        return [*stated.values(), *_compared(sizes, compared)]
+
+
+def _applied(function: Any, over: Sequence[Any]) -> Any:
+    """Return a function of the bound variables, which may have more arguments, as a value."""
+    if function.arity() == len(over):
+        return function(*over)
+    return lambda *more: function(*over, *more)
+
+
+def _compared(sizes: Sequence[SizeOfSet], names: Collection[str]) -> Iterator[Any]:
+    """Yield what is true of each two sets of the same kind of members, of the same set for two choices as well."""
+    for one, other in itertools.product(sizes, repeat=2):
+        if [x.sort() for x in one.members] != [x.sort() for x in other.members]:
+            continue
+        if one is other and not one.over:
+            continue
+        a = [z3.Const(f"a{k}", x.sort()) for k, x in enumerate(one.over)]
+        b = [z3.Const(f"b{k}", x.sort()) for k, x in enumerate(other.over)]
+        variables = [z3.Const(f"m{k}", x.sort()) for k, x in enumerate(one.members)]
+        pair = (one.counted(a), other.counted(b))
+        for name, axiom in of_two(*pair, one.everything, variables):
+            if name in names:
+                yield z3.ForAll([*a, *b], axiom) if a or b else axiom
+
+
+def symbols(term: Any) -> frozenset[str]:
+    """Return the names of the functions and constants in a formula that have no meaning to Z3."""
+    names: set[str] = set()
+    seen: set[int] = set()
+    todo = [term]
+    while todo:
+        part = todo.pop()
+        if part.get_id() in seen:
+            continue
+        seen.add(part.get_id())
+        if z3.is_quantifier(part):
+            todo.append(part.body())
+        elif z3.is_app(part):
+            if part.decl().kind() == z3.Z3_OP_UNINTERPRETED:
+                names.add(part.decl().name())
+            todo.extend(part.children())
+    return frozenset(names)

@@ -1,0 +1,68 @@
+"""The numbers of a configuration that are arbitrary: how many members a sort has, and the limits of types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import z3
+
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import Ty, types_inside
+
+
+class _Reads:
+    """A configuration that notes which of its fields are read, also by its own properties."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        self._config = config
+        self.fields: set[str] = set()
+
+    def __getattr__(self, name: str) -> Any:
+        computed = getattr(type(self._config), name, None)
+        if isinstance(computed, property) and computed.fget is not None:
+            return computed.fget(self)
+        self.fields.add(name)
+        return getattr(self._config, name)
+
+
+class Sizes:
+    """What stands for the numbers of a configuration.
+
+    arbitrary: the fields that may be any number, each with its variable: sizes of sorts, limits of numbers and
+    sequences, and what the model's `Induction` names. least: the least value of each; axioms say so.
+    """
+
+    def __init__(self, model: Model, config: ModelConfig) -> None:
+        self.config = config
+        types = [model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params)]
+        inside = [part for ty in types for part, _, _ in types_inside(ty)]
+        fields = {name: 0 for part in inside if isinstance(name := part.hi, str) and not self._computed(name)}
+        fields |= dict.fromkeys(model.sizes, 1) | dict(model.induction.arbitrary)
+        self.arbitrary = {name: z3.Int(f"config.{name}") for name in sorted(fields)}
+        self.least = fields
+        self.axioms = [self.arbitrary[name] >= least for name, least in sorted(fields.items())]
+
+    def _computed(self, name: str) -> bool:
+        return isinstance(getattr(type(self.config), name, None), property)
+
+    def depends(self, name: str) -> bool:
+        """Return whether a field or property of the configuration is computed from arbitrary numbers."""
+        reads = _Reads(self.config)
+        getattr(reads, name)
+        return not self.arbitrary.keys().isdisjoint(reads.fields)
+
+    def limit(self, bound: int | str | None) -> Any:
+        """Return a limit of a type; None for one that is computed from arbitrary numbers, so that there is none.
+
+        A type without its limit has more values, so that what is proved of them holds for those within it.
+        """
+        if bound is None or isinstance(bound, int):
+            return bound
+        if bound in self.arbitrary:
+            return self.arbitrary[bound]
+        return None if self.depends(bound) else int(getattr(self.config, bound))
+
+    def count(self, sort: Ty) -> Any:
+        """Return how many members a sort has."""
+        return self.arbitrary[sort.size] if isinstance(sort.size, str) else int(sort.size or 0)

@@ -1,0 +1,87 @@
+"""The steps of a model of any size, asked in this process or in several; each builds its terms once."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from elrcheck.base.errors import EnvironmentFault
+from elrcheck.base.runner.runner import each
+from elrcheck.declared.declared_model import declared
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.proof.any_size.questions import GoalAnswer, Premises
+from elrcheck.proof.any_size.steps import ActionChoice, Unbounded, UnboundedStep, choices
+
+Hints = Mapping[str, tuple[str, ...]]
+"""Lemmas that may be enough, by the name of the goal."""
+
+
+@dataclass(frozen=True)
+class StepTask:
+    """The goals of a step. number: of the choice among those of all actions. origin: the model's, see `Model`."""
+
+    config: ModelConfig
+    assumed: tuple[str, ...]
+    origin: str
+    number: int
+    goals: tuple[str, ...]
+    hints: Hints
+    timeout: float
+
+
+@dataclass(frozen=True)
+class StepAnswers:
+    """The answers about a step. answers: by goal; those that the step leaves alone are missing. None: it is never
+    enabled."""
+
+    number: int
+    answers: Mapping[str, GoalAnswer] | None
+
+
+def every_choice(system: Unbounded) -> list[ActionChoice]:
+    return [choice for fn in system.model.actions for choice in choices(fn)]
+
+
+def answers_of(system: Unbounded, task: StepTask) -> StepAnswers:
+    """Ask the goals of a step."""
+    step = UnboundedStep(system, every_choice(system)[task.number])
+    if not step.possible:
+        return StepAnswers(task.number, None)
+    answers: dict[str, GoalAnswer] = {}
+    for name in task.goals:
+        goal = step.goal(name)
+        if goal is not None:
+            own = (name,) if name in system.lemmas else ()
+            answers[name] = questions(system, step.premises, (*task.hints.get(name, ()), *own)).prove(
+                goal, task.timeout
+            )
+    return StepAnswers(task.number, answers)
+
+
+def questions(system: Unbounded, premises: Sequence[Any], hints: Sequence[str]) -> Premises:
+    return Premises(system.scope, premises, system.lemma, list(system.lemmas), hints)
+
+
+def asked(system: Unbounded, tasks: Sequence[StepTask], workers: int) -> Iterator[StepAnswers]:
+    """Do all tasks; with several workers, on the packaged model, and in no particular order."""
+    if workers > 1 and len(tasks) > 1:
+        yield from each(_in_process, tasks, min(workers, len(tasks)), in_order=False)
+        return
+    for task in tasks:
+        yield answers_of(system, task)
+
+
+def _in_process(task: StepTask) -> StepAnswers:
+    """Do a task in a worker process. EnvironmentFault if the model is another one here."""
+    config: Any = task.config  # frozen, and so hashable
+    system = _system(config, task.assumed)
+    if system.model.origin != task.origin:
+        raise EnvironmentFault("model-changed", "a file of the model changed while the proof ran", help="run it again")
+    return answers_of(system, task)
+
+
+@functools.lru_cache(maxsize=1)
+def _system(config: ModelConfig, assumed: tuple[str, ...]) -> Unbounded:
+    return Unbounded(declared(None).with_lemmas(), config, assumed)

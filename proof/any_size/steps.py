@@ -1,0 +1,200 @@
+"""A model of any size as a transition system: an arbitrary state, its lemmas, and the steps from it.
+
+One step stands for all choices of the members, sets and numbers among an action's arguments, which are variables;
+there is one for each choice of the truths and enums.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import z3
+
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.lowering.lower import lower
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.types import Ty, type_of
+from elrcheck.proof.any_size.arbitrary import Arbitrary, Varying
+from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
+from elrcheck.proof.hypotheses import assumptions_of, condition_of, lemmas_of
+from elrcheck.proof.obligations import FRAME, TYPES
+from elrcheck.proof.z3_algebra import formula
+
+
+@dataclass(frozen=True)
+class ActionChoice:
+    """An action with the arguments that are truths and enums, by name."""
+
+    action: Fn
+    fixed: Mapping[str, Any]
+
+    @property
+    def text(self) -> str:
+        texts = (f"{name}={_text_of(ty, self.fixed[name])}" for name, ty in self.action.params if name in self.fixed)
+        return ", ".join(texts)
+
+
+def _text_of(ty: Ty, value: Any) -> str:
+    return str(ty.members[value]) if ty.kind == "enum" else str(value)
+
+
+def choices(fn: Fn) -> Iterator[ActionChoice]:
+    """Yield an action with each choice of its truths and enums."""
+    listed = [(name, _values(ty)) for name, ty in fn.params if ty.kind in ("bool", "enum")]
+    for values in itertools.product(*(values for _, values in listed)):
+        yield ActionChoice(fn, {name: value for (name, _), value in zip(listed, values, strict=True)})
+
+
+def _values(ty: Ty) -> Sequence[Any]:
+    return (False, True) if ty.kind == "bool" else range(len(ty.members))
+
+
+class Unbounded:
+    """The state, the history and the lemmas of a model of any size.
+
+    assumed: names of assumptions on steps, beside those that every proof of the model makes.
+    """
+
+    def __init__(self, model: Model, config: ModelConfig, assumed: Sequence[str] = ()) -> None:
+        self.model, self.config = model, config
+        always = [model.fns[fn.__name__] for fn in model.induction.assumptions]
+        self.assumptions = [*always, *assumptions_of(model, assumed)]
+        self.evaluator = AnySizeEvaluator(model, config)
+        self.structure, self.scope = self.evaluator.structure, self.evaluator.scope
+        self.ty, self.history = model.state_ty, model.induction.history
+        self.first, self.admitted, self.arguments = self._initial()
+        if self.arguments:
+            self.parts = Arbitrary(self.structure, None)
+        else:
+            self.parts = Arbitrary(self.structure, Varying(lower(model, config, ()).slots))
+        self.now = self.parts.state(self.ty, self.first)
+        self.seen_ty = None if self.history is None else type_of(self.history.record)
+        free = Arbitrary(self.structure, None)
+        self.seen = None if self.seen_ty is None else free.value(self.seen_ty, "seen")
+        self._lemmas: dict[str, Any] = {}
+
+    def _initial(self) -> tuple[dict[str, Any], Any, list[Any]]:
+        """Return the initial state, the condition of its arguments, and these."""
+        fn, free = self.model.init, Arbitrary(self.structure, None)
+        arguments = {name: free.value(ty, f"initial.{name}") for name, ty in fn.params}
+        guards, fields = self.evaluator.start(fn, arguments)
+        within = [self.structure.within(arguments[name], ty) for name, ty in fn.params]
+        return fields, self.structure.alg.and_([*within, *(guard for _, guard in guards)]), list(arguments)
+
+    # ------------------------------------------------------------------------- formulas
+
+    def holds(self, fn: Fn, *states: Mapping[str, Any], seen: Any = None) -> Any:
+        """Return whether a predicate holds in states; of the history, by default that of the arbitrary state."""
+        of_history = self.seen if seen is None else seen
+        assert self.seen_ty is None or of_history is not None
+        history = {
+            name: of_history for name, ty in fn.params if self.seen_ty is not None and ty.cls is self.seen_ty.cls
+        }
+        return formula(self.evaluator.call(fn, states or (self.now,), history))
+
+    def lemma(self, name: str) -> Any:
+        """Return a lemma of the arbitrary state."""
+        if name not in self._lemmas:
+            self._lemmas[name] = self.holds(self.lemmas[name])
+        return self._lemmas[name]
+
+    @cached_property
+    def lemmas(self) -> dict[str, Fn]:
+        return {fn.name: fn for fn in lemmas_of(self.model)}
+
+    @cached_property
+    def goals(self) -> dict[str, Fn]:
+        """What has to hold after a step: lemmas, and properties of steps."""
+        return {**self.lemmas, **{fn.name: fn for fn in self.model.always}}
+
+    @cached_property
+    def typed(self) -> list[Any]:
+        """What is always assumed: the sizes, and the types of the arbitrary state and history."""
+        parts = [self.structure.within(self.now, self.ty)]
+        if self.seen_ty is not None:
+            parts.append(self.structure.within(self.seen, self.seen_ty))
+        return [*self.evaluator.sizes.axioms, *map(formula, parts)]
+
+    # ------------------------------------------------------------------------- obligations beside steps
+
+    def initially(self, name: str) -> tuple[list[Any], Any]:
+        """Return premises and the goal that a lemma, or `Types`, holds in every initial state."""
+        premises = [*self.evaluator.sizes.axioms, formula(self.admitted)]
+        if name == TYPES:
+            return premises, formula(self.structure.within(self.first, self.ty))
+        seen = None
+        if self.history is not None:
+            seen = self.evaluator.call(self.model.fns[self.history.at_first.__name__], (), {})
+        return premises, self.holds(self.lemmas[name], self.first, seen=seen)
+
+    def implied(self, fn: Fn) -> Any:
+        """Return what the lemmas have to imply: a property of states, where its condition holds."""
+        condition = condition_of(self.model, fn, self.config)
+        holds = self.holds(fn)
+        return holds if condition is None else z3.Implies(self.holds(condition), holds)
+
+
+class UnboundedStep:
+    """The step of an action from the arbitrary state, with one choice of its truths and enums.
+
+    possible: it may be taken, as far as can be seen without a solver.
+    """
+
+    def __init__(self, system: Unbounded, choice: ActionChoice) -> None:
+        self.system, self.choice = system, choice
+        structure, free = system.structure, Arbitrary(system.structure, None)
+        arguments: dict[str, Any] = {}
+        within = []
+        for name, ty in choice.action.params:
+            if name in choice.fixed:
+                arguments[name] = choice.fixed[name]
+                continue
+            arguments[name] = free.value(ty, f"argument.{name}")
+            within.append(structure.within(arguments[name], ty))
+        outcome = system.evaluator.action(choice.action, system.now, arguments)
+        self.after = {**system.now, **outcome.fields}
+        assumed = [system.holds(fn, system.now, self.after) for fn in system.assumptions]
+        self.guard = structure.alg.and_([*within, *(guard for _, guard in outcome.guards), *assumed])
+        self.possible = self.guard is not False and not z3.is_false(z3.simplify(formula(self.guard)))
+
+    @cached_property
+    def _seen_after(self) -> Any:
+        system = self.system
+        assert system.history is not None
+        after = system.model.fns[system.history.after.__name__]
+        return system.evaluator.call(after, (system.now, self.after), {"seen": system.seen})
+
+    @property
+    def premises(self) -> list[Any]:
+        return [*self.system.typed, formula(self.guard)]
+
+    def goal(self, name: str) -> Any | None:
+        """Return what has to hold after the step; None if the step leaves alone all that it speaks of."""
+        system, structure = self.system, self.system.structure
+        if name == FRAME:
+            keeps = system.parts.keeps
+            if system.parts.varying is None:
+                return z3.BoolVal(True)
+            parts = (
+                keeps(self.after[field], ty, field, system.first[field])
+                for field, ty in system.ty.fields.items()
+                if self.after[field] is not system.now[field]
+            )
+            return formula(structure.alg.and_(list(parts)))
+        if name == TYPES:
+            fields = ((self.after[field], ty) for field, ty in system.ty.fields.items() if self._changes(field))
+            return formula(structure.alg.and_([structure.within(value, ty) for value, ty in fields]))
+        fn = system.goals[name]
+        if fn.is_step:
+            return system.holds(fn, system.now, self.after)
+        about_history = system.seen_ty is not None and any(ty.cls is system.seen_ty.cls for _, ty in fn.params)
+        after = system.holds(fn, self.after, seen=self._seen_after if about_history else None)
+        return None if after.eq(system.lemma(name)) else after
+
+    def _changes(self, field: str) -> bool:
+        return self.after[field] is not self.system.now[field]

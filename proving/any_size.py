@@ -1,0 +1,196 @@
+"""`elrcheck prove --any-size`: every obligation of a proof, asked for all sizes at once.
+
+The proof for the sizes of the configuration comes first. What it refutes is false for every size of the claim, with a
+counterexample that was replayed; the lemmas that it needed are hints for the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import structs
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import ObligationDone, Progress
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.source import ModelError
+from elrcheck.proof.any_size.questions import GoalAnswer
+from elrcheck.proof.any_size.step_tasks import Hints, StepTask, asked, every_choice, questions
+from elrcheck.proof.any_size.steps import ActionChoice, Unbounded
+from elrcheck.proving.covered import NEVER
+from elrcheck.proving.verdicts import PhaseName, phase, verdict_of
+from elrcheck.results.prove_report import CellReport, Coverage, ObligationReport, ProveReport, Skipped
+
+SECONDS = 20.0
+"""The time limit of an obligation, unless the user sets one."""
+
+
+@dataclass(frozen=True)
+class GivenSizes:
+    """The proof for the sizes of the configuration, which has been done. goals: names of all goals of a step."""
+
+    model: Model
+    config: ModelConfig
+    assumed: tuple[str, ...]
+    goals: tuple[str, ...]
+    state_properties: Sequence[Fn]
+    report: ProveReport
+
+
+def any_size(proof: GivenSizes, timeout: float | None, workers: int, progress: Progress) -> ProveReport:
+    """Return the report for all sizes; UsageFault for a model that has no such reading, with what and where."""
+    try:
+        return AnySizeProof(proof, timeout or SECONDS, progress).run(workers)
+    except ModelError as fault:
+        message = f"{fault.where}: {fault.message}" if fault.where else fault.message
+        raise UsageFault("usage-option", message, help=fault.help or "leave out --any-size") from None
+
+
+class AnySizeProof:
+    """The proof of one configuration with its sizes left open."""
+
+    def __init__(self, proof: GivenSizes, timeout: float, progress: Progress) -> None:
+        self.proof, self.bounded, self.timeout, self.progress = proof, proof.report, timeout, progress
+        self.progress.stage("building the transition relation for any size")
+        self.system = Unbounded(proof.model, proof.config, proof.assumed)
+        self.choices = every_choice(self.system)
+        self.idents = {fn.name: fn.ident or fn.name for fn in self.system.goals.values()}
+        self.cells_of_sizes = {(cell.action, cell.lemma): cell for cell in proof.report.cells}
+
+    def run(self, workers: int) -> ProveReport:
+        """Ask everything."""
+        started = time.perf_counter()
+        self.progress.stage("[1/3] initiation, for any size")
+        initiation = [self._initiation(bounded) for bounded in self.bounded.initiation]
+        self.progress.stage("[2/3] consecution, for any size")
+        answers = self._consecution(workers)
+        cells = list(self._cells(answers))
+        self.progress.stage("[3/3] implication, for any size")
+        implication = [self._implication(fn) for fn in self.proof.state_properties]
+        reports: list[CellReport | ObligationReport] = [*initiation, *cells, *implication]
+        possible = self.bounded.possible
+        assert possible is not None
+        arbitrary = self.system.evaluator.sizes.arbitrary
+        return structs.replace(
+            self.bounded,
+            verdict=verdict_of(reports, possible),
+            config={name: value for name, value in self.bounded.config.items() if name not in arbitrary},
+            solver=structs.replace(self.bounded.solver, timeout_seconds=self.timeout),
+            seconds=round(self.bounded.seconds + time.perf_counter() - started, 3),
+            phases=(phase("initiation", initiation), phase("consecution", cells), phase("implication", implication)),
+            initiation=tuple(initiation),
+            cells=tuple(cells),
+            implication=tuple(implication),
+            skipped=tuple(self._skipped(answers)),
+            coverage=self._coverage(answers),
+            kept=None,
+            sizes="any",
+        )
+
+    # ------------------------------------------------------------------------- phases
+
+    def _initiation(self, bounded: ObligationReport) -> ObligationReport:
+        premises, goal = self.system.initially(bounded.name)
+        return self._obligation("initiation", bounded, lambda: questions(self.system, premises, ()), goal)
+
+    def _implication(self, fn: Fn) -> ObligationReport:
+        bounded = next(report for report in self.bounded.implication if report.name == fn.name)
+        ask = lambda: questions(self.system, self.system.typed, bounded.core)  # noqa: E731
+        return self._obligation("implication", bounded, ask, self.system.implied(fn))
+
+    def _obligation(self, name: PhaseName, bounded: ObligationReport, ask: Any, goal: Any) -> ObligationReport:
+        if bounded.verdict == "refuted":
+            return bounded
+        answer = ask().prove(goal, self.timeout)
+        verdict = "proved" if answer.proved else "unknown"
+        self.progress.tell(ObligationDone(name, 1, 1, bounded.name, verdict, answer.seconds))
+        return structs.replace(
+            bounded, verdict=verdict, seconds=round(answer.seconds, 3), reason=answer.reason, witness=None
+        )
+
+    def _consecution(self, workers: int) -> dict[int, Mapping[str, GoalAnswer] | None]:
+        """Return the answers about each choice; None for one that is never enabled."""
+        tasks = [self._task(number, choice) for number, choice in enumerate(self.choices)]
+        answers: dict[int, Mapping[str, GoalAnswer] | None] = {}
+        total, decided = len(tasks) * len(self.proof.goals), 0
+        for one in asked(self.system, tasks, workers):
+            answers[one.number] = one.answers
+            for goal, answer in (one.answers or {}).items():
+                decided += 1
+                subject = f"{self.choices[one.number].action.name} x {goal}"
+                verdict = "proved" if answer.proved else "unknown"
+                self.progress.tell(ObligationDone("consecution", decided, total, subject, verdict, answer.seconds))
+        return answers
+
+    def _task(self, number: int, choice: ActionChoice) -> StepTask:
+        system, action = self.system, choice.action.name
+        bounded = {goal: self.cells_of_sizes.get((action, self.idents.get(goal, goal))) for goal in self.proof.goals}
+        hints: Hints = {goal: cell.core for goal, cell in bounded.items() if cell is not None}
+        goals = tuple(goal for goal, cell in bounded.items() if cell is None or cell.verdict != "refuted")
+        origin = system.model.origin
+        return StepTask(system.config, self.proof.assumed, origin, number, goals, hints, self.timeout)
+
+    def _cells(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Iterator[CellReport]:
+        """Yield a report on each action and goal, over all choices of the action."""
+        for action in self.proof.model.actions:
+            numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
+            for goal in self.proof.goals:
+                ident = self.idents.get(goal, goal)
+                bounded = self.cells_of_sizes.get((action.name, ident))
+                if bounded is not None and bounded.verdict == "refuted":
+                    yield bounded
+                    continue
+                asked_of = [(number, (answers[number] or {}).get(goal)) for number in numbers]
+                of_goal = [(number, answer) for number, answer in asked_of if answer is not None]
+                if of_goal:
+                    yield self._cell(action, goal, of_goal)
+
+    def _cell(self, action: Fn, goal: str, answers: Sequence[tuple[int, GoalAnswer]]) -> CellReport:
+        fn = self.system.goals.get(goal)
+        open_ = [(self.choices[number].text, answer.reason) for number, answer in answers if not answer.proved]
+        reason = "; ".join(f"{text}: {why}" if text else str(why) for text, why in open_)
+        return CellReport(
+            action.name,
+            self.idents.get(goal, goal),
+            "unknown" if open_ else "proved",
+            round(sum(answer.seconds for _, answer in answers), 3),
+            tuple(sorted({lemma for _, answer in answers for lemma in answer.lemmas})),
+            reason or None,
+            source=None if fn is None else fn.place,
+        )
+
+    # ------------------------------------------------------------------------- the claim
+
+    def _skipped(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Iterator[Skipped]:
+        """Yield properties that say nothing, and actions that are never enabled."""
+        yield from (one for one in self.bounded.skipped if one.id not in ("action", "arguments"))
+        for action in self.proof.model.actions:
+            numbers = [number for number, choice in enumerate(self.choices) if choice.action is action]
+            if all(answers[number] is None for number in numbers):
+                bounded = (one for one in self.bounded.skipped if one.id == "action" and one.name == action.name)
+                yield next(bounded, Skipped("action", action.name, NEVER))
+                continue
+            for number in numbers:
+                if answers[number] is None:
+                    yield Skipped("arguments", f"{action.name}({self.choices[number].text})", NEVER)
+
+    def _coverage(self, answers: Mapping[int, Mapping[str, GoalAnswer] | None]) -> Coverage:
+        claim = self.bounded.coverage
+        assert claim is not None
+        enabled = [self.choices[number].action.name for number, one in answers.items() if one is not None]
+        sizes = self.system.evaluator.sizes
+        return structs.replace(
+            claim,
+            actions=len(set(enabled)),
+            choices=len(enabled),
+            renamed=0,
+            all_choices=len(self.choices),
+            brokers=None,
+            replicas=None,
+            sizes=tuple(f"any {name} from {least}" for name, least in sorted(sizes.least.items())),
+        )

@@ -1,0 +1,218 @@
+"""Proofs for every size: what is proved of protocols and of the partition, what is refused, and that no fault is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import z3
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.base.progress import Silent
+from elrcheck.base.proof_requests import ProveRequest
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
+from elrcheck.invariants.modules import load_proof_model
+from elrcheck.lang.load import Model
+from elrcheck.model.choices import RecoveryStrategy
+from elrcheck.model.config import Config
+from elrcheck.proof.any_size.cardinality import OF_TWO
+from elrcheck.proof.any_size.step_tasks import every_choice, questions
+from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep, choices
+from elrcheck.proof.z3_algebra import formula
+from elrcheck.proving.prove import run_prove
+from elrcheck.report.documents.proof_document import prove_blocks
+from elrcheck.results.prove_report import ProveReport
+from support.planted_knobs import FAULTS
+
+PROTOCOLS = Path(__file__).parents[2] / "protocols"
+CONFIG = Config(unclean_recovery_strategy=RecoveryStrategy.DISABLED, kills=1)
+SECONDS = 4.0
+
+
+def proved(file: Path, seconds: float = SECONDS) -> ProveReport:
+    return run_prove(ProveRequest(Selection(model=file), timeout=seconds, any_size=True), Silent())
+
+
+def unbounded(name: str) -> Unbounded:
+    selected = resolve(Selection(model=PROTOCOLS / f"{name}.py"))
+    return Unbounded(selected.proof_model(), selected.config)
+
+
+# ------------------------------------------------------------------------- what is proved
+
+
+@pytest.mark.parametrize("name", ["two_phase", "transaction_commit", "ewd840", "snapshot_store", "crdt"])
+def test_a_protocol_is_proved_for_every_size(name: str) -> None:
+    report = proved(PROTOCOLS / f"{name}.py")
+    assert report.verdict == "proved"
+    assert report.sizes == "any"
+    assert all(cell.verdict == "proved" for cell in report.cells)
+    assert report.coverage is not None
+    assert report.coverage.sizes[0].startswith("any ")
+
+
+def test_the_claim_of_a_report_has_no_size_and_its_configuration_neither() -> None:
+    report = proved(PROTOCOLS / "two_phase.py")
+    assert "rms" not in report.config
+    assert report.coverage is not None
+    assert report.coverage.sizes == ("any rms from 1",)
+
+
+def test_what_is_open_is_named_and_makes_the_verdict_inconclusive() -> None:
+    report = proved(PROTOCOLS / "peterson.py", 1.0)
+    left = [cell for cell in report.cells if cell.verdict != "proved"]
+    assert left
+    assert report.verdict == "inconclusive"
+    text = "".join(str(block) for block in prove_blocks(report))
+    assert all(cell.lemma in text for cell in left)
+    assert f"{len(report.cells) - len(left)} of {len(report.cells)} cells proved" in text
+
+
+def test_a_cell_that_is_false_for_the_given_sizes_has_its_counterexample() -> None:
+    report = proved(PROTOCOLS / "lock_with_history.py")
+    failing = [cell for cell in report.cells if cell.verdict == "refuted"]
+    assert report.verdict == "refuted"
+    assert failing
+    assert all(cell.failure is not None and cell.failure.replayed for cell in failing)
+
+
+# ------------------------------------------------------------------------- what is refused
+
+
+def test_a_sum_is_refused_with_its_place() -> None:
+    with pytest.raises(UsageFault, match=r"ewd998\.py:\d+: a sum cannot be read for any size"):
+        proved(PROTOCOLS / "ewd998.py")
+
+
+def test_what_is_about_given_sizes_is_refused() -> None:
+    request = ProveRequest(Selection(model=PROTOCOLS / "two_phase.py"), needed=True, any_size=True)
+    with pytest.raises(UsageFault, match="--needed"):
+        run_prove(request, Silent())
+
+
+# ------------------------------------------------------------------------- faults
+
+EDITS: dict[str, tuple[str, str, str]] = {
+    "commits without all": ("two_phase", 'require(s.prepared == frozenset(range(c.rms)), "all resource', "# "),
+    "aborts after a commit": (
+        "two_phase",
+        'require(s.decision == Decision.OPEN, "nothing is decided")\n    return replace(s, decision=Decision.ABORTED',
+        "return replace(s, decision=Decision.ABORTED",
+    ),
+    "the token forgets black": ("ewd840", "token_is_black=s.token_is_black or n in s.black", "token_is_black=False"),
+    "nobody blackens": ("ewd840", "if m > n and c.blackens", "if m > n and not c.blackens"),
+    "any set is a quorum": ("paxos_voting", "> c.acceptors\n", "> 0\n"),
+    "a vote for two values": ("paxos_voting", "vote.ballot != b or vote.value == v for", "True for"),
+}
+
+
+@pytest.mark.parametrize("fault", EDITS)
+def test_a_fault_of_a_protocol_is_not_proved(fault: str, tmp_path: Path) -> None:
+    """The bounded proof does not help: only what the questions for every size answer is looked at."""
+    name, before, after = EDITS[fault]
+    text = (PROTOCOLS / f"{name}.py").read_text(encoding="utf-8")
+    assert before in text
+    file = tmp_path / "edited.py"
+    file.write_text(text.replace(before, after), encoding="utf-8")
+    selected = resolve(Selection(model=file))
+    system = Unbounded(selected.proof_model(), selected.config)
+    answers = [
+        questions(system, step.premises, [*system.lemmas]).prove(goal, 1.0).proved
+        for choice in every_choice(system)
+        if (step := UnboundedStep(system, choice)).possible
+        for name in system.goals
+        if (goal := step.goal(name)) is not None
+    ]
+    assert not all(answers)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_proof_model()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_of_the_partition_is_not_proved(model: Model, fault: str) -> None:
+    knobs, action, lemma = FAULTS[fault]
+    system = Unbounded(model, replace(CONFIG, **knobs))
+    fn = next(fn for fn in model.actions if fn.name == action)
+    answers = []
+    for choice in choices(fn):
+        step = UnboundedStep(system, choice)
+        goal = step.goal(lemma) if step.possible else None
+        if goal is not None:
+            answers.append(questions(system, step.premises, [*system.lemmas]).prove(goal, SECONDS).proved)
+    assert answers
+    assert not all(answers)
+
+
+# ------------------------------------------------------------------------- vacuity
+
+
+@pytest.mark.parametrize("name", ["two_phase", "ewd840", "transaction_commit"])
+@pytest.mark.parametrize("size", [2, 40])
+def test_lemmas_and_each_guard_are_possible_for_few_and_for_many(name: str, size: int) -> None:
+    """A state of the solver satisfies all lemmas, all axioms and the guard: no proof is one from a contradiction."""
+    system = unbounded(name)
+    (count,) = system.evaluator.sizes.arbitrary.values()
+    for choice in every_choice(system):
+        step = UnboundedStep(system, choice)
+        formulas = [*step.premises, *(system.lemma(one) for one in system.lemmas), count == size]
+        solver = z3.Solver()
+        solver.set("timeout", 20_000)
+        solver.add(*formulas, *system.scope.needed(formulas, OF_TWO))
+        assert solver.check() == z3.sat, choice.action.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("brokers", [1, 3, 60])
+def test_no_step_of_the_partition_contradicts_the_lemmas(model: Model, brokers: int) -> None:
+    system = Unbounded(model, CONFIG)
+    count = system.evaluator.sizes.arbitrary["broker_count"]
+    for choice in every_choice(system):
+        step = UnboundedStep(system, choice)
+        if step.possible:
+            ask = questions(system, [*step.premises, count == brokers], [*system.lemmas])
+            assert not ask.prove(z3.BoolVal(False), 2.0).proved, choice.action.name
+
+
+# ------------------------------------------------------------------------- cells of the partition
+
+
+@pytest.fixture(scope="module")
+def system(model: Model) -> Unbounded:
+    return Unbounded(model, CONFIG)
+
+
+CELLS = [
+    ("Fence", "ControllerRecord"),
+    ("Fence", "NothingPending"),
+    ("Crash", "LogsMatch"),
+    ("ShrinkIsr", "RequestShape"),
+    ("Kill", "Frame"),
+    ("Start", "Types"),
+]
+
+
+@pytest.mark.parametrize(("action", "goal"), CELLS)
+def test_a_cell_of_the_partition_is_proved_without_a_hint(system: Unbounded, action: str, goal: str) -> None:
+    fn = next(fn for fn in system.model.actions if fn.name == action)
+    step = UnboundedStep(system, next(choices(fn)))
+    wanted = step.goal(goal)
+    assert wanted is not None
+    assert not z3.is_true(z3.simplify(formula(wanted))) or goal == "Frame"
+    assert questions(system, step.premises, [goal]).prove(wanted, 20.0).proved
+
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def test_the_command_line_ends_with_3_where_a_cell_is_open(invoke: Invoke) -> None:
+    code, out, _ = invoke("prove", "--model", PROTOCOLS / "peterson.py", "--any-size", "--timeout", "1s")
+    assert code == 3
+    assert "cells proved for any processes from 1" in " ".join(out.split())
+    assert "open" in out

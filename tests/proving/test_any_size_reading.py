@@ -1,0 +1,154 @@
+"""The reading for every size agrees with plain Python on states that are reached, and its axioms of sizes are true."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import z3
+
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
+from elrcheck.lang.domains import size_of
+from elrcheck.lang.plain import PlainModel
+from elrcheck.lang.types import Ty
+from elrcheck.proof.any_size.cardinality import OF_TWO, Counted, of_one, of_two
+from elrcheck.proof.any_size.evaluator import AnySizeEvaluator
+from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
+from elrcheck.proof.any_size.unsized_values import Sequence as Elements
+from elrcheck.proof.hypotheses import lemmas_of
+from elrcheck.proof.z3_algebra import formula
+
+PROTOCOLS = Path(__file__).parents[2] / "protocols"
+
+# ------------------------------------------------------------------------- sizes of sets
+
+
+def false_for(size: int, axioms: Any, name: str) -> list[str]:
+    """The axioms that are false of some sets of so many values, all of which are tried."""
+    sort, values = z3.EnumSort(f"{name}{size}", [f"{name}{size}.{k}" for k in range(size)])
+    false = set()
+    variables = [z3.Const("m", sort)]
+    for one, other in itertools.product(itertools.product((False, True), repeat=size), repeat=2):
+
+        def counted(flags: Sequence[bool]) -> Counted:
+            inside = [value for value, flag in zip(values, flags, strict=True) if flag]
+            return Counted(lambda x: z3.Or(*(x == value for value in inside)), z3.IntVal(len(inside)))
+
+        for which, axiom in axioms(counted(one), counted(other), z3.IntVal(size), variables):
+            solver = z3.Solver()
+            solver.add(z3.Not(axiom))
+            if solver.check() != z3.unsat:
+                false.add(which)
+    return sorted(false)
+
+
+def all_axioms(one: Counted, other: Counted, everything: Any, variables: list[Any]) -> Iterator[tuple[str, Any]]:
+    yield from of_one(one, everything, variables)
+    yield from of_two(one, other, everything, variables)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_axioms_of_sizes_are_true_of_all_sets(size: int) -> None:
+    assert false_for(size, all_axioms, "Value") == []
+
+
+def test_the_check_of_the_axioms_finds_one_that_is_false() -> None:
+    def quorums_that_only_touch(one: Counted, other: Counted, everything: Any, variables: list[Any]) -> Any:
+        shared = z3.Exists(variables, z3.And(one.holds(*variables), other.holds(*variables)))
+        yield "touch", z3.Implies(one.size + other.size >= everything, shared)
+
+    assert false_for(2, quorums_that_only_touch, "Touching") == ["touch"]
+
+
+def test_every_axiom_about_two_sets_has_its_name_in_the_list() -> None:
+    x = z3.Int("x")
+    one = Counted(lambda y: y > 0, z3.Int("n"))
+    assert tuple(name for name, _ in of_two(one, one, z3.Int("all"), [x])) == OF_TWO
+
+
+# ------------------------------------------------------------------------- states
+
+
+class Given:
+    """Plain values as values of the reading, for a configuration whose sizes are fixed by `axioms`."""
+
+    def __init__(self, evaluator: AnySizeEvaluator, config: Any) -> None:
+        self.evaluator, self.structure, self.config = evaluator, evaluator.structure, config
+        fixed = evaluator.sizes.arbitrary.items()
+        self.axioms = [term == int(getattr(config, name)) for name, term in fixed]
+
+    def value(self, plain: Any, ty: Ty) -> Any:
+        structure = self.structure
+        match ty.kind:
+            case "opt":
+                return structure.blank(ty) if plain is None else (True, self.value(plain, ty.elem))
+            case "enum":
+                return ty.members.index(plain.name)
+            case "member":
+                return structure.member_at(ty, plain)
+            case "set":
+                inside = [self.value(one, ty.elem) for one in plain]
+                return Members(lambda x: structure.alg.or_([structure.eq(x, one, ty.elem) for one in inside]))
+            case "vec":
+                entries = [self.value(one, ty.elem) for one in plain]
+                places = [structure.member_at(ty.keys, k) for k in range(size_of(ty.keys, self.config))]
+                return ComputedOnce(lambda x: self._chosen(x, places, entries, ty.keys, ty.elem))
+            case "seq":
+                entries = [self.value(one, ty.elem) for one in plain]
+                number = Ty("nat", "int")
+                at = lambda i: self._chosen(i, list(range(len(entries))), entries, number, ty.elem)  # noqa: E731
+                return Elements(len(plain), ComputedOnce(at))
+            case "record" | "state":
+                return {name: self.value(ty.field_of(plain, name), part) for name, part in ty.fields.items()}
+            case _:
+                return plain
+
+    def _chosen(self, index: Any, places: list[Any], entries: list[Any], keys: Ty, elem: Ty) -> Any:
+        structure = self.structure
+        value = structure.blank(elem)
+        for place, entry in zip(places, entries, strict=True):
+            value = structure.ite(structure.eq(index, place, keys), entry, value, elem)
+        return value
+
+
+def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
+    """States of a random walk."""
+    chance = random.Random(seed)
+    state = chance.choice(list(plain.starts))
+    for _ in range(steps):
+        yield state
+        following = [after for _, after in plain.successors(state)]
+        if not following:
+            return
+        state = chance.choice(following)
+
+
+@pytest.mark.parametrize(
+    "name", ["two_phase", "ewd840", "paxos_voting", "chang_roberts", "transaction_commit", "snapshot_store", "crdt"]
+)
+def test_the_reading_agrees_with_plain_python(name: str) -> None:
+    """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""
+    selected = resolve(Selection(model=PROTOCOLS / f"{name}.py"))
+    model, config = selected.proof_model(), selected.config
+    asked, states = 0, list(reached(PlainModel(model, config), 7, 12))
+    for state in states:
+        evaluator = AnySizeEvaluator(model, config)
+        given = Given(evaluator, config)
+        fields = given.value(state, model.state_ty)
+        for fn in lemmas_of(model):
+            truth = fn.source(config, state)
+            read = formula(evaluator.call(fn, (fields,), {}))
+            for other in (True, False):
+                formulas = [*evaluator.sizes.axioms, *given.axioms, read == z3.BoolVal(truth if other else not truth)]
+                solver = z3.Solver()
+                solver.set("timeout", 10_000)
+                solver.add(*formulas, *evaluator.scope.needed(formulas, OF_TWO))
+                answer = solver.check()
+                assert answer != (z3.unsat if other else z3.sat), (fn.name, state)
+                asked += answer == z3.unsat
+    assert asked >= len(states) > 3
