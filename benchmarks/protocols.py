@@ -89,7 +89,8 @@ def main() -> int:
 
 def _round(name: str, options: argparse.Namespace) -> Iterator[tuple[str, Counted]]:
     stem, settings = name.partition("@")[0], CASES[name]
-    model = ["--model", str(ROOT / "protocols" / f"{stem}.py"), *(w for each in settings for w in ("--set", each))]
+    (file,) = (ROOT / "protocols").glob(f"*/{stem}.py")
+    model = ["--model", str(file), *(w for each in settings for w in ("--set", each))]
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         environ = {**os.environ, "ELRCHECK_CACHE_DIR": str(folder / "cache"), "XDG_CACHE_HOME": str(folder / "xdg")}

@@ -13,7 +13,7 @@ from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Instance, Leaf, Program
-from support.places import ROOT
+from support.places import ROOT, protocol
 from support.small_programs import counter, grid, tokens
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -149,7 +149,7 @@ def test_what_the_benchmarks_edit_is_there(place: tuple[str, str]) -> None:
 
 def test_the_protocols_that_are_compared_exist_with_their_settings() -> None:
     for name, settings in protocols.CASES.items():
-        file = ROOT / "protocols" / f"{name.partition('@')[0]}.py"
+        file = protocol(name.partition("@")[0])
         assert resolve(Selection(model=file, overrides=settings)).overrides.keys() == {
             each.partition("=")[0] for each in settings
         }

@@ -13,11 +13,10 @@ import elrcheck
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from support.edits import replaced
-from support.places import ROOT
+from support.places import protocol, protocol_files
 
 Invoke = Callable[..., tuple[int, str, str]]
 
-PROTOCOLS = ROOT / "protocols"
 FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "ewd840", "peterson")
 """Those with a property of liveness, V-1, which holds under the fairness that they declare."""
 SETTINGS = {
@@ -100,7 +99,7 @@ SEARCHED = 1_000_000
 @pytest.mark.parametrize(("name", "property"), [*SETTINGS, *GUARDS, *EDITS])
 def test_every_property_can_break(name: str, property: str, tmp_path: Path) -> None:
     """By a setting, without a guard, or by another edit."""
-    file, key = PROTOCOLS / f"{name}.py", (name, property)
+    file, key = protocol(name), (name, property)
     settings: dict[str, str] = {}
     text = file.read_text()
     if key in SETTINGS:
@@ -115,9 +114,7 @@ def test_every_property_can_break(name: str, property: str, tmp_path: Path) -> N
 
 def test_no_property_is_left_out() -> None:
     every = {
-        (file.stem, fn.ident)
-        for file in PROTOCOLS.glob("*.py")
-        for fn in resolve(Selection(model=file)).whole_model().always
+        (file.stem, fn.ident) for file in protocol_files() for fn in resolve(Selection(model=file)).whole_model().always
     }
     assert every == {*SETTINGS, *GUARDS, *EDITS} and len(every) == len(SETTINGS) + len(GUARDS) + len(EDITS)
 
@@ -135,7 +132,7 @@ def _without_guard(text: str, words: str) -> str:
 
 @pytest.mark.parametrize("name", FAIR)
 def test_what_is_promised_happens_under_the_declared_fairness_only(name: str, invoke: Invoke, tmp_path: Path) -> None:
-    file = PROTOCOLS / f"{name}.py"
+    file = protocol(name)
     assert invoke("check", "--liveness", "--model", str(file))[0] == 0
     unfair = tmp_path / f"{name}_unfair.py"
     unfair.write_text(re.sub(r"@action\(fairness=[^\n]*\)\n", "@action\n", file.read_text()))

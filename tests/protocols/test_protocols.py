@@ -14,12 +14,11 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from support.edits import replaced
-from support.places import ROOT
+from support.places import protocol, protocol_files
 
 Invoke = Callable[..., tuple[int, str, str]]
 
-PROTOCOLS = ROOT / "protocols"
-TWO_PHASE = PROTOCOLS / "two_phase.py"
+TWO_PHASE = protocol("two_phase")
 # File, settings: (generated, distinct, diameter). Distinct states and diameters are those of the manifests of the TLA+
 # Examples and of Stateright; where other numbers of generated states are published, the file says why.
 COUNTS = {
@@ -106,7 +105,7 @@ def _case(case: tuple[str, tuple[str, ...]]) -> object:
 @pytest.mark.parametrize("case", [_case(case) for case in COUNTS])
 def test_all_engines_count_what_others_counted(case: tuple[str, tuple[str, ...]]) -> None:
     (name, settings), counts = case, COUNTS[case]
-    file = PROTOCOLS / f"{name}.py"
+    file = protocol(name)
     selected = resolve(Selection(overrides=settings, model=file))
     for engine in ("local", "numpy"):
         counted = elrcheck.check(model=file, settings=selected.overrides, engine=engine).search
@@ -120,7 +119,7 @@ def test_all_engines_count_what_others_counted(case: tuple[str, tuple[str, ...]]
 def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[str, ...]]) -> None:
     """Every one in every run, for it takes seconds for all of them."""
     name, settings = case
-    counted = elrcheck.check(model=PROTOCOLS / f"{name}.py", settings=dict(part.split("=") for part in settings)).search
+    counted = elrcheck.check(model=protocol(name), settings=dict(part.split("=") for part in settings)).search
     assert (counted.generated, counted.distinct, counted.diameter) == COUNTS[case]
 
 
@@ -129,24 +128,24 @@ def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[s
     "name",
     [
         name if name == "two_phase" else pytest.param(name, marks=pytest.mark.slow)
-        for name in sorted(file.stem for file in PROTOCOLS.glob("*.py") if file.stem not in LARGE)
+        for name in sorted(file.stem for file in protocol_files() if file.stem not in LARGE)
     ],
 )
 def test_tlc_counts_the_same(name: str, invoke: Invoke) -> None:
-    code, out, _ = invoke("tlc", "--count", "--model", str(PROTOCOLS / f"{name}.py"), "--format", "json")
+    code, out, _ = invoke("tlc", "--count", "--model", str(protocol(name)), "--format", "json")
     assert (code, json.loads(out)["verdict"]) == (0, "same")
 
 
 def test_peterson_needs_the_turn(invoke: Invoke) -> None:
-    code, out, _ = invoke("check", "--model", str(PROTOCOLS / "peterson.py"), "--set", "yields=false")
+    code, out, _ = invoke("check", "--model", str(protocol("peterson")), "--set", "yields=false")
     assert code == 1 and "P-1 MutualExclusion  violated at depth 8" in out
 
 
 def test_nobody_starves_in_peterson_and_a_model_without_fairness_shows_why(invoke: Invoke, tmp_path: Path) -> None:
-    text = (PROTOCOLS / "peterson.py").read_text()
+    text = (protocol("peterson")).read_text()
     unfair = tmp_path / "unfair.py"
     unfair.write_text(replaced(text, "@action(fairness=GOES_ON)\ndef Enter", "@action\ndef Enter", 1))
-    assert invoke("check", "--liveness", "--model", str(PROTOCOLS / "peterson.py"))[0] == 0
+    assert invoke("check", "--liveness", "--model", str(protocol("peterson")))[0] == 0
     code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
     assert code == 1 and "V-1 NobodyStarves  violated" in out
 
@@ -284,7 +283,7 @@ def test_verbs_about_kafkas_partition_say_so(verb: str, invoke: Invoke) -> None:
 
 @pytest.mark.parametrize("name", PROVED)
 def test_its_lemmas_prove_a_protocol(name: str, invoke: Invoke) -> None:
-    code, out, _ = invoke("prove", "--model", str(PROTOCOLS / f"{name}.py"), "--fresh")
+    code, out, _ = invoke("prove", "--model", str(protocol(name)), "--fresh")
     assert code == 0 and f"PROVED  {name}: " in out and "replayed in plain Python" in out
 
 
@@ -299,7 +298,7 @@ def test_a_proof_that_fails_shows_a_step_and_is_bound_to_what_it_can(broken: Pat
 
 @pytest.mark.parametrize("name", ["alternating_bit", "chang_roberts", "two_phase"])
 def test_another_solver_discharges_the_certificate_of_a_protocol(name: str, invoke: Invoke, tmp_path: Path) -> None:
-    model = ("--model", str(PROTOCOLS / f"{name}.py"))
+    model = ("--model", str(protocol(name)))
     certificate = str(tmp_path / "certificate")
     assert invoke("prove", *model, "--certificate", certificate)[0] == 0
     code, out, _ = invoke("prove", "--check-certificate", certificate, *model, "--solver", "cvc5", "-f", "json")
@@ -320,7 +319,7 @@ def test_a_certificate_fits_its_own_model_only(broken: Path, invoke: Invoke, tmp
 
 
 def test_a_grid_over_a_protocol_finds_the_least_that_breaks(invoke: Invoke) -> None:
-    model = ("--model", str(PROTOCOLS / "paxos.py"))
+    model = ("--model", str(protocol("paxos")))
     code, out, _ = invoke("sweep", "--sweep", "reports=true,false", "--sweep", "values=1,2", *model, "-f", "json")
     rows = {tuple(row["settings"].values()): row for row in json.loads(out)["rows"]}
     assert code == 1 and [rows[key]["verdict"] for key in ((True, 2), (False, 1), (False, 2))] == [
@@ -354,7 +353,7 @@ def test_the_parts_of_a_protocol_are_listed_and_shown(invoke: Invoke) -> None:
 
 def test_walks_begin_in_every_initial_state(invoke: Invoke) -> None:
     """In a model with 192 of them, each of the first walks begins in another one."""
-    model = ("--model", str(PROTOCOLS / "ewd840.py"))
+    model = ("--model", str(protocol("ewd840")))
     code, out, _ = invoke("simulate", *model, "--walks", "192", "--seed", "1", "-f", "json")
     assert code == 3 and json.loads(out)["search"]["distinct_estimate"] > 200
     broken = (*model, "--set", "blackens=false")
@@ -364,8 +363,8 @@ def test_walks_begin_in_every_initial_state(invoke: Invoke) -> None:
 
 
 def test_every_protocol_has_its_counts_and_documents() -> None:
-    assert {file.stem for file in PROTOCOLS.glob("*.py")} == {name for name, _ in COUNTS}
+    assert {file.stem for file in protocol_files()} == {name for name, _ in COUNTS}
     for name in {name for name, _ in COUNTS}:
-        model = resolve(Selection(model=PROTOCOLS / f"{name}.py")).whole_model()
+        model = resolve(Selection(model=protocol(name))).whole_model()
         assert all(fn.doc for fn in (*model.actions, *model.always, *model.sometimes))
         assert model.always and model.sometimes

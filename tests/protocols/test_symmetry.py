@@ -11,7 +11,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import PlainModel
-from support.places import ROOT
+from support.places import protocol as file_of
 
 SetKey = tuple[Any, ...]
 
@@ -55,7 +55,7 @@ def test_up_to_names_there_are_as_many_states_as_tlc_counts(
     protocol: str, described: Callable[..., SetKey], counts: tuple[int, int, int]
 ) -> None:
     """One of each set of symmetric states is searched, as by TLC with SYMMETRY: generated, distinct, diameter."""
-    selected = resolve(Selection(model=ROOT / "protocols" / f"{protocol}.py"))
+    selected = resolve(Selection(model=file_of(protocol)))
     config: Any = selected.config
     plain = PlainModel(selected.whole_model(), config)
     namings = [dict(enumerate(order)) | {None: -1} for order in itertools.permutations(range(config.values))]

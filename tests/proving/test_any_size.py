@@ -25,9 +25,9 @@ from elrcheck.proof.z3_algebra import formula
 from elrcheck.proving.prove import run_prove
 from elrcheck.report.documents.proof_document import prove_blocks
 from elrcheck.results.prove_report import ProveReport
+from support.places import protocol
 from support.planted_knobs import FAULTS
 
-PROTOCOLS = Path(__file__).parents[2] / "protocols"
 CONFIG = Config(unclean_recovery_strategy=RecoveryStrategy.DISABLED, kills=1)
 SECONDS = 4.0
 
@@ -37,7 +37,7 @@ def proved(file: Path, seconds: float = SECONDS) -> ProveReport:
 
 
 def unbounded(name: str) -> Unbounded:
-    selected = resolve(Selection(model=PROTOCOLS / f"{name}.py"))
+    selected = resolve(Selection(model=protocol(name)))
     return Unbounded(selected.proof_model(), selected.config)
 
 
@@ -46,7 +46,7 @@ def unbounded(name: str) -> Unbounded:
 
 @pytest.mark.parametrize("name", ["two_phase", "transaction_commit", "ewd840", "snapshot_store", "crdt"])
 def test_a_protocol_is_proved_for_every_size(name: str) -> None:
-    report = proved(PROTOCOLS / f"{name}.py")
+    report = proved(protocol(name))
     assert report.verdict == "proved"
     assert report.sizes == "any"
     assert all(cell.verdict == "proved" for cell in report.cells)
@@ -55,14 +55,14 @@ def test_a_protocol_is_proved_for_every_size(name: str) -> None:
 
 
 def test_the_claim_of_a_report_has_no_size_and_its_configuration_neither() -> None:
-    report = proved(PROTOCOLS / "two_phase.py")
+    report = proved(protocol("two_phase"))
     assert "rms" not in report.config
     assert report.coverage is not None
     assert report.coverage.sizes == ("any rms from 1",)
 
 
 def test_what_is_open_is_named_and_makes_the_verdict_inconclusive() -> None:
-    report = proved(PROTOCOLS / "peterson.py", 1.0)
+    report = proved(protocol("peterson"), 1.0)
     left = [cell for cell in report.cells if cell.verdict != "proved"]
     assert left
     assert report.verdict == "inconclusive"
@@ -72,7 +72,7 @@ def test_what_is_open_is_named_and_makes_the_verdict_inconclusive() -> None:
 
 
 def test_a_cell_that_is_false_for_the_given_sizes_has_its_counterexample() -> None:
-    report = proved(PROTOCOLS / "lock_with_history.py")
+    report = proved(protocol("lock_with_history"))
     failing = [cell for cell in report.cells if cell.verdict == "refuted"]
     assert report.verdict == "refuted"
     assert failing
@@ -84,11 +84,11 @@ def test_a_cell_that_is_false_for_the_given_sizes_has_its_counterexample() -> No
 
 def test_a_sum_is_refused_with_its_place() -> None:
     with pytest.raises(UsageFault, match=r"ewd998\.py:\d+: a sum cannot be read for any size"):
-        proved(PROTOCOLS / "ewd998.py")
+        proved(protocol("ewd998"))
 
 
 def test_what_is_about_given_sizes_is_refused() -> None:
-    request = ProveRequest(Selection(model=PROTOCOLS / "two_phase.py"), needed=True, any_size=True)
+    request = ProveRequest(Selection(model=protocol("two_phase")), needed=True, any_size=True)
     with pytest.raises(UsageFault, match="--needed"):
         run_prove(request, Silent())
 
@@ -113,7 +113,7 @@ EDITS: dict[str, tuple[str, str, str]] = {
 def test_a_fault_of_a_protocol_is_not_proved(fault: str, tmp_path: Path) -> None:
     """The bounded proof does not help: only what the questions for every size answer is looked at."""
     name, before, after = EDITS[fault]
-    text = (PROTOCOLS / f"{name}.py").read_text(encoding="utf-8")
+    text = protocol(name).read_text(encoding="utf-8")
     assert before in text
     file = tmp_path / "edited.py"
     file.write_text(text.replace(before, after), encoding="utf-8")
@@ -212,7 +212,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 
 
 def test_the_command_line_ends_with_3_where_a_cell_is_open(invoke: Invoke) -> None:
-    code, out, _ = invoke("prove", "--model", PROTOCOLS / "peterson.py", "--any-size", "--timeout", "1s")
+    code, out, _ = invoke("prove", "--model", protocol("peterson"), "--any-size", "--timeout", "1s")
     assert code == 3
     assert "cells proved for any processes from 1" in " ".join(out.split())
     assert "open" in out

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,8 +21,7 @@ from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.hypotheses import lemmas_of
 from elrcheck.proof.z3_algebra import formula
-
-PROTOCOLS = Path(__file__).parents[2] / "protocols"
+from support.places import protocol
 
 # ------------------------------------------------------------------------- sizes of sets
 
@@ -133,7 +131,7 @@ def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
 )
 def test_the_reading_agrees_with_plain_python(name: str) -> None:
     """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""
-    selected = resolve(Selection(model=PROTOCOLS / f"{name}.py"))
+    selected = resolve(Selection(model=protocol(name)))
     model, config = selected.proof_model(), selected.config
     asked, states = 0, list(reached(PlainModel(model, config), 7, 12))
     for state in states:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from support.places import ROOT
+from support.places import protocol
 from support.spark_runs import locally, lowered_protocol, on_spark
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ QUICK = ("two_phase", "request_store", "nbac_raynal")
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in HANDOVER]
 )
 def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> None:
-    program = lowered_protocol(ROOT / "protocols" / f"{name}.py")
+    program = lowered_protocol(protocol(name))
     found, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
     assert found == locally(program)
     assert len(search.costs) >= 2, "executors made several levels"

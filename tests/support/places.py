@@ -11,6 +11,7 @@ from elrcheck.base.package_files import rooms
 ROOT = Path(str(elrcheck.__file__)).resolve().parent
 TESTS = ROOT / "tests"
 SCHEMAS = ROOT / "docs" / "schemas"
+PROTOCOLS = ROOT / "protocols"
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 
 
@@ -19,6 +20,17 @@ def sources(*folders: str) -> list[Path]:
     if folders:
         return sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     return [*sorted(ROOT.glob("*.py")), *sources(*rooms())]
+
+
+def protocol_files() -> list[Path]:
+    """The files of other people's protocols."""
+    return sorted(PROTOCOLS.glob("*/*.py"))
+
+
+def protocol(name: str) -> Path:
+    """The file of a protocol, in the folder of its subject."""
+    (file,) = PROTOCOLS.glob(f"*/{name}.py")
+    return file
 
 
 def copy_package(package: Path) -> Path:
