@@ -176,6 +176,9 @@ def _compared(sizes: Sequence[SizeOfSet], names: Collection[str]) -> Iterator[An
             continue
         if one is other and not one.over:
             continue
+        if one is not other and one.over and [x.sort() for x in one.over] == [x.sort() for x in other.over]:
+            over = list(one.over)  # where one size is spoken of, the solver looks at the other one as well
+            yield z3.ForAll(over, other.function(*over) >= 0, patterns=[one.function(*over)])
         a = [z3.Const(f"a{k}", x.sort()) for k, x in enumerate(one.over)]
         b = [z3.Const(f"b{k}", x.sort()) for k, x in enumerate(other.over)]
         variables = [z3.Const(f"m{k}", x.sort()) for k, x in enumerate(one.members)]

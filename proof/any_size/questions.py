@@ -36,30 +36,24 @@ class GoalAnswer:
 @dataclass(frozen=True)
 class WayToAsk:
     """One way to ask. hinted: only with the lemmas of the hint; matching: only instances that triggers match, without
-    models of quantified formulas; sizes: the axioms about two sets; share: of the time limit."""
+    models of quantified formulas; sizes: the axioms about two sets."""
 
     hinted: bool
     matching: bool
     sizes: tuple[str, ...]
-    share: float
 
 
-MONOTONE, NO_SIZES = ("monotone",), ()
-WHOLE = (
-    WayToAsk(True, True, NO_SIZES, 0.06),
-    WayToAsk(True, False, NO_SIZES, 0.06),
-    WayToAsk(True, True, MONOTONE, 0.06),
-    WayToAsk(True, False, MONOTONE, 0.06),
+WAYS = (
+    WayToAsk(True, True, ()),
+    WayToAsk(True, True, OF_TWO),
+    WayToAsk(True, False, ("monotone",)),
+    WayToAsk(True, False, OF_TWO),
+    WayToAsk(False, True, OF_TWO),
+    WayToAsk(False, True, ()),
 )
-PARTS = (
-    WayToAsk(True, True, NO_SIZES, 0.08),
-    WayToAsk(True, False, MONOTONE, 0.08),
-    WayToAsk(True, True, OF_TWO, 0.08),
-    WayToAsk(False, True, NO_SIZES, 0.15),
-    WayToAsk(False, False, MONOTONE, 0.15),
-    WayToAsk(True, False, OF_TWO, 0.2),
-    WayToAsk(False, True, OF_TWO, 1.0),
-)
+"""In the order in which they are tried. None is best: a proof is found at once, or mostly not in minutes."""
+ROUNDS = (0.5, 1.5, 4.0, 10.0)
+"""Seconds that each way has, round after round; another round begins with other random choices."""
 
 
 @dataclass(frozen=True)
@@ -75,42 +69,52 @@ class Premises:
     def prove(self, goal: Any, timeout: float) -> GoalAnswer:
         """Prove that premises and lemmas imply a goal. timeout: for the whole goal, in seconds."""
         started = time.perf_counter()
-        enough, reason = self._any_attempt(goal, WHOLE, timeout, started)
+        last = started + timeout
+        pieces = parts_of(goal)
+        enough, reason = self._in_rounds(goal, ROUNDS if len(pieces) == 1 else ROUNDS[:1], last, list(WAYS))
         if enough is not None:
             return GoalAnswer(True, time.perf_counter() - started, frozenset(enough))
         used: set[str] = set()
-        for part in parts_of(goal):
-            enough, reason = self._any_attempt(part, PARTS, timeout, started)
+        ways = list(WAYS)
+        for part in pieces if len(pieces) > 1 else [goal]:
+            enough, reason = self._in_rounds(part, ROUNDS, last, ways)
             if enough is None:
                 return GoalAnswer(False, time.perf_counter() - started, frozenset(), reason)
             used.update(enough)
         return GoalAnswer(True, time.perf_counter() - started, frozenset(used))
 
-    def _any_attempt(
-        self, goal: Any, attempts: Iterable[WayToAsk], timeout: float, started: float
+    def _in_rounds(
+        self, goal: Any, rounds: Iterable[float], last: float, ways: list[WayToAsk]
     ) -> tuple[Sequence[str] | None, str | None]:
-        """Return lemmas from which a goal is proved; else None and why not."""
+        """Return lemmas from which a goal is proved; else None and why not. last: when to stop.
+
+        ways: in the order to try them; the one that proved the goal is moved to the front.
+        """
         reason = None
-        for attempt in attempts:
-            left = timeout - (time.perf_counter() - started)
-            if left <= 0:
-                return None, "time limit"
-            lemmas = [name for name in self.names if not attempt.hinted or name in self.hints]
-            reason = self._ask(goal, lemmas, attempt, min(left, timeout * attempt.share))
-            if reason is None:
-                return lemmas, None
+        for seed, seconds in enumerate(rounds):
+            for way in tuple(ways):
+                left = last - time.perf_counter()
+                if left <= 0:
+                    return None, "time limit"
+                lemmas = [name for name in self.names if not way.hinted or name in self.hints]
+                reason = self._ask(goal, lemmas, way, min(left, seconds), seed)
+                if reason is None:
+                    ways.remove(way)
+                    ways.insert(0, way)
+                    return lemmas, None
         return None, reason
 
-    def _ask(self, goal: Any, lemmas: Sequence[str], attempt: WayToAsk, seconds: float) -> str | None:
+    def _ask(self, goal: Any, lemmas: Sequence[str], way: WayToAsk, seconds: float, seed: int) -> str | None:
         """Return why a goal is not proved; None if it is."""
         formulas = [*self.premises, *(self.lemma(name) for name in lemmas), z3.Not(goal)]
         solver = z3.Solver()
-        if attempt.matching:
+        solver.set("smt.random_seed", seed)
+        if way.matching:
             solver.set("auto_config", False)
             solver.set("mbqi", False)
         limit = milliseconds(seconds)
         solver.set("timeout", limit)
-        solver.add(*formulas, *self.scope.needed(formulas, attempt.sizes))
+        solver.add(*formulas, *self.scope.needed(formulas, way.sizes))
         answer = ask(solver, limit)
         if answer == z3.unsat:
             return None

@@ -118,9 +118,10 @@ def OnlyInitiatorsTakePart(c: Config, s: State) -> bool:
 
 @lemma
 def LostToALesser(c: Config, s: State) -> bool:
-    """An initiator has lost only if there is a lesser one."""
+    """An initiator has lost only if it is not the least one."""
     return all(
-        s.status[n] != Status.LOST or n not in s.initiators or any(m < n for m in s.initiators) for n in range(c.nodes)
+        s.status[n] != Status.LOST or n not in s.initiators or min((m for m in s.initiators), default=n) < n
+        for n in range(c.nodes)
     )
 
 

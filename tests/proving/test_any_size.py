@@ -44,7 +44,7 @@ def unbounded(name: str) -> Unbounded:
 # ------------------------------------------------------------------------- what is proved
 
 
-@pytest.mark.parametrize("name", ["two_phase", "transaction_commit", "ewd840", "snapshot_store", "crdt"])
+@pytest.mark.parametrize("name", ["two_phase", "transaction_commit", "ewd840", "chang_roberts", "crdt"])
 def test_a_protocol_is_proved_for_every_size(name: str) -> None:
     report = proved(protocol(name))
     assert report.verdict == "proved"
