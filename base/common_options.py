@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from elrcheck.base.option import Option
@@ -36,6 +38,43 @@ FAIL_ON: Mapping[str, str] = {
     "unreached-witness": "a witness that is not reached",
 }
 """Values of `--fail-on`. Those that are not about differences apply whatever the baseline expects."""
+
+ModelFile: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
+        metavar="FILE",
+        kind="path",
+        group="Model",
+    ),
+]
+
+
+PatchFile: TypeAlias = Annotated[
+    Path | None,
+    Option(
+        "Unified diff to apply to a copy of the model, which is then used instead.",
+        metavar="FILE.diff",
+        kind="path",
+        group="Model",
+    ),
+]
+
+
+@dataclass(frozen=True)
+class PatchedModel:
+    """A model with a unified diff applied to its source. base: its file; None for that of a command without one."""
+
+    patch: Path
+    base: Path | None = None
+
+    def __str__(self) -> str:
+        return f"{self.base} with {self.patch}" if self.base else str(self.patch)
+
+
+ModelSource: TypeAlias = Path | PatchedModel | None
+"""What names a model: a file or folder of the user, one with a diff applied, or nothing."""
+
 
 Properties: TypeAlias = Annotated[
     tuple[str, ...],

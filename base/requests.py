@@ -14,6 +14,10 @@ from elrcheck.base.common_options import (
     Fresh,
     KeptOption,
     Liveness,
+    ModelFile,
+    ModelSource,
+    PatchedModel,
+    PatchFile,
     Processes,
     Properties,
     Seed,
@@ -44,43 +48,6 @@ GateFailOn: TypeAlias = Literal[
 CheckFailOn: TypeAlias = Literal["unreached-action", "unreached-witness", "inconclusive"]
 GATE_FAIL_ON: tuple[GateFailOn, ...] = get_args(GateFailOn)
 CHECK_FAIL_ON: tuple[CheckFailOn, ...] = get_args(CheckFailOn)
-
-
-ModelFile: TypeAlias = Annotated[
-    Path | None,
-    Option(
-        "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
-        metavar="FILE",
-        kind="path",
-        group="Model",
-    ),
-]
-
-
-PatchFile: TypeAlias = Annotated[
-    Path | None,
-    Option(
-        "Unified diff to apply to a copy of the model, which is then used instead.",
-        metavar="FILE.diff",
-        kind="path",
-        group="Model",
-    ),
-]
-
-
-@dataclass(frozen=True)
-class PatchedModel:
-    """A model with a unified diff applied to its source. base: its file; None for that of a command without one."""
-
-    patch: Path
-    base: Path | None = None
-
-    def __str__(self) -> str:
-        return f"{self.base} with {self.patch}" if self.base else str(self.patch)
-
-
-ModelSource: TypeAlias = Path | PatchedModel | None
-"""What names a model: a file or folder of the user, one with a diff applied, or nothing."""
 
 
 @dataclass(frozen=True)

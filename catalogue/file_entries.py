@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any
 
+from elrcheck.base.common_options import ModelSource
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.requests import ModelSource
 from elrcheck.catalogue.model_entries import Entry, action_entries
 from elrcheck.declared.declared_model import declared
 from elrcheck.lang.ir import Fn

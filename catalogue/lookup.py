@@ -17,10 +17,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from elrcheck.base.common_options import KINDS
+from elrcheck.base.common_options import KINDS, ModelSource
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
-from elrcheck.base.requests import ModelSource
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
 from elrcheck.catalogue.file_entries import file_entries
 from elrcheck.catalogue.glossary import term, term_entries

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE, ModelSource, PatchedModel
+from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
 from elrcheck.base.typed.configuration import config_fields, find_scope, load_scope, scope_names
 from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_of
 from elrcheck.declared.patched import patched_file

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.caches import cache_directory
+from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.documents import read_text
-from elrcheck.base.requests import ModelSource, PatchedModel
 from elrcheck.base.strict import Codes
 from elrcheck.declared.unified_diff import apply_diff
 from elrcheck.results.any_report import PatchApplied

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
-from elrcheck.base.requests import ModelSource, PatchedModel, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import build_config, parse_overrides
 from elrcheck.declared.declared_model import DeclaredModel, declared
 from elrcheck.declared.patched import patch_applied

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from elrcheck.base.atomic import move_into, sync_folder
@@ -36,6 +37,22 @@ StepAnswers = Mapping[int, Mapping[str, Discharge]]
 """Number of an instance -> goal -> the answer; goals that a step cannot affect are missing."""
 
 
+@dataclass(frozen=True)
+class FinishedProof:
+    """What a certificate is written of.
+
+    goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
+    source: a digest of the model's rules.
+    """
+
+    prover: Prover
+    report: ProveReport
+    answers: StepAnswers
+    goals: Sequence[str]
+    chosen: Sequence[Fn]
+    source: str
+
+
 def demand_room(folder: Path) -> None:
     """Refuse a folder that holds anything but a certificate, or a part of one: these are replaced."""
     if folder.is_file() or (
@@ -50,25 +67,12 @@ def _ours(path: Path) -> bool:
     return path.name in (DRAFT, STEPS) or path.name.endswith(".smt2.gz")
 
 
-def certify(
-    folder: Path,
-    prover: Prover,
-    report: ProveReport,
-    answers: StepAnswers,
-    goals: Sequence[str],
-    chosen: Sequence[Fn],
-    source: str,
-) -> None:
-    """Write a certificate of a finished proof.
-
-    goals: all that is asked of each step, by function name; chosen: the properties that were to be proved.
-    source: a digest of the model's rules.
-    A certificate that is in the folder stays until the new one is complete on the same disk.
-    """
+def certify(folder: Path, proof: FinishedProof) -> None:
+    """Write a certificate. One that is in the folder stays until the new one is complete on the same disk."""
     draft = folder / DRAFT
     shutil.rmtree(draft, ignore_errors=True)
     try:
-        _write(draft, prover, report, answers, goals, chosen, source)
+        _write(draft, proof)
         (folder / MANIFEST).unlink(missing_ok=True)  # no folder may have the manifest of other texts
         sync_folder(folder)
         _remove_texts(folder)
@@ -77,20 +81,13 @@ def certify(
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _write(
-    folder: Path,
-    prover: Prover,
-    report: ProveReport,
-    answers: StepAnswers,
-    goals: Sequence[str],
-    chosen: Sequence[Fn],
-    source: str,
-) -> None:
-    text = SmtText(prover, chosen)
+def _write(folder: Path, proof: FinishedProof) -> None:
+    prover, report = proof.prover, proof.report
+    text = SmtText(prover, proof.chosen)
     premises = TextFile(file=PREMISES, sha256=write_text(folder, PREMISES, text.premises()))
     scripts = []
-    for part in parts(text, goals):
-        cells = _cells(part, report, answers)
+    for part in parts(text, proof.goals):
+        cells = _cells(part, proof)
         scripts.append(part.script(write_text(folder, part.file, part.write(cells)), cells))
     manifest = Manifest(
         schema=SCHEMA,
@@ -98,13 +95,13 @@ def _write(
         variant=report.variant,
         config=config_values(prover.ts.config),
         solver=f"{report.solver.name} {report.solver.version}",
-        source=source,
-        properties=tuple(fn.name for fn in chosen),
+        source=proof.source,
+        properties=tuple(fn.name for fn in proof.chosen),
         lemmas=tuple(fn.name for fn in prover.lemmas),
         actions=choices(prover.ts.model, prover.ts.config),
         premises=premises,
         scripts=tuple(scripts),
-        open=tuple(_open(prover, report, answers)),
+        open=tuple(_open(proof)),
         assumptions=tuple(assumption.name for assumption in report.assumptions),
         assumed=tuple(fn.name for fn in prover.ts.assumptions),
     )
@@ -118,13 +115,13 @@ def _remove_texts(folder: Path) -> None:
             path.unlink()
 
 
-def _cells(part: CertificatePart, report: ProveReport, answers: StepAnswers) -> tuple[CertifiedGoal, ...]:
+def _cells(part: CertificatePart, proof: FinishedProof) -> tuple[CertifiedGoal, ...]:
     """Return the goals of a part that were proved, each with the lemmas that its proof needed."""
     if part.file == IMPOSSIBLE:
         return tuple(CertifiedGoal(name=name) for name in part.goals)
     if part.instance is not None:
-        return tuple(_step_cells(answers[part.instance], part.goals))
-    return _proved(report.initiation if part.file == INITIATION else report.implication)
+        return tuple(_step_cells(proof.answers[part.instance], part.goals))
+    return _proved(proof.report.initiation if part.file == INITIATION else proof.report.implication)
 
 
 def _proved(obligations: Sequence[ObligationReport]) -> tuple[CertifiedGoal, ...]:
@@ -141,9 +138,10 @@ def _step_cells(answers: Mapping[str, Discharge], goals: Sequence[str]) -> Itera
             yield CertifiedGoal(name=goal, core=tuple(sorted(answer.core)))
 
 
-def _open(prover: Prover, report: ProveReport, answers: StepAnswers) -> Iterator[str]:
+def _open(proof: FinishedProof) -> Iterator[str]:
+    prover, report = proof.prover, proof.report
     yield from (o.name for o in (*report.initiation, *report.implication) if o.verdict != "proved")
     for number, instance in enumerate(prover.ts.instances):
-        for goal, answer in answers[number].items():
+        for goal, answer in proof.answers[number].items():
             if answer.verdict != "proved":
                 yield f"{spelled(action_of(prover, instance), instance.args)} x {goal}"

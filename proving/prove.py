@@ -32,7 +32,7 @@ from elrcheck.proof.necessity import needs
 from elrcheck.proof.obligations import TYPES, Discharge, Prover
 from elrcheck.proof.transition import SymbolicStep, Transitions
 from elrcheck.proving.any_size import GivenSizes, any_size
-from elrcheck.proving.certify import certify, demand_room
+from elrcheck.proving.certify import FinishedProof, certify, demand_room
 from elrcheck.proving.check_certificate import run_check_certificate
 from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
 from elrcheck.proving.kept_cells import KeptCells
@@ -118,7 +118,8 @@ def _demand_for_any_model(request: ProveRequest) -> None:
 
 def _certified(proof: InductionProof, report: ProveReport, folder: Path, selected: Selected) -> Path:
     chosen = [*proof.step_properties, *proof.state_properties]
-    certify(folder, proof.prover, report, proof.answers, proof.goals, chosen, selected.declared.digest())
+    source = selected.declared.digest()
+    certify(folder, FinishedProof(proof.prover, report, proof.answers, proof.goals, chosen, source))
     return folder
 
 

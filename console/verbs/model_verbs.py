@@ -13,7 +13,8 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import verb
 
 if TYPE_CHECKING:
-    from elrcheck.base.requests import ModelDiffRequest, ModelFile, PatchFile
+    from elrcheck.base.common_options import ModelFile, PatchFile
+    from elrcheck.base.requests import ModelDiffRequest
 
 models = Commands("model", help="Copy a model to change it, and compare two.")
 

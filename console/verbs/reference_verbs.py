@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 import click
 
-from elrcheck.base.common_options import KINDS, run_dir_option
+from elrcheck.base.common_options import KINDS, ModelFile, PatchFile, run_dir_option
 from elrcheck.base.errors import ExitCode, UsageFault
 from elrcheck.base.option import Option
-from elrcheck.base.requests import ModelFile, PatchFile, Selection
+from elrcheck.base.requests import Selection
 from elrcheck.console.completion import script
 from elrcheck.console.output import Form, Output, format_option
 from elrcheck.console.shell import Shell

@@ -164,7 +164,7 @@ def audit_sheet(report: AuditReport) -> Sheet:
 
 
 def _suite(log: AuditedLog, report: AuditReport) -> Suite:
-    cases = [_case(flag) for flag in report.flags if flag.log == log.name]
+    cases = [flag_case(flag) for flag in report.flags if flag.log == log.name]
     if not cases:
         cases.append(Case("no-flag", "no partition is flagged", "passed", "holds"))
     for damage in report.damage:
@@ -182,7 +182,7 @@ def _suite(log: AuditedLog, report: AuditReport) -> Suite:
 
 
 def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
-    cases = tuple(_case(flag) for flag in report.flags)
+    cases = tuple(flag_case(flag) for flag in report.flags)
     facts = (
         ("cluster", cluster.cluster_id),
         ("kafka", cluster.kafka),
@@ -199,7 +199,8 @@ def _repairs(report: AuditReport) -> tuple[tuple[str, str], ...]:
     return tuple(("repaired", repair.finding) for repair in report.repaired)
 
 
-def _case(flag: AuditFlag) -> Case:
+def flag_case(flag: AuditFlag) -> Case:
+    """Return the judgement of a flag; its id is the same in every report that shows it."""
     about = f"{flag.topic}-{flag.partition}"
     until = "" if flag.until is None else f", until {flag.until}"
     where = f"offset {flag.offset}, {flag.time}{until}, byte {flag.position} of {flag.path}"

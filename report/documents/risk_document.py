@@ -26,8 +26,8 @@ from elrcheck.report.document import (
     Suite,
     Table,
 )
+from elrcheck.report.documents.audit_document import flag_case
 from elrcheck.report.plain_words import from_store
-from elrcheck.results.audit_report import AuditFlag
 from elrcheck.results.finding_table import Level
 from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
@@ -250,7 +250,7 @@ def assess_sheet(report: AssessReport) -> Sheet:
         for group in report.groups
     ]
     if report.flags:
-        suites.append(Suite("audit", tuple(_flag_case(number, flag) for number, flag in enumerate(report.flags, 1))))
+        suites.append(Suite("audit", tuple(map(flag_case, report.flags))))
     notes = tuple(f"Not read: {line}" for line in report.unread)
     return Sheet(assessment_in_words(report), tuple(suites), notes)
 
@@ -268,22 +268,6 @@ def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:
         place=group.place,
         level=level,
         help=finding.remedy,
-    )
-
-
-def _flag_case(number: int, flag: AuditFlag) -> Case:
-    about = f"{flag.topic}-{flag.partition}"
-    ident = f"{flag.rule} {about} {number}"
-    message = f"{about}: {flag.message}"
-    return Case(
-        ident,
-        ident,
-        "failed",
-        flag.severity,
-        message,
-        f"{message}\nnow: {flag.remedy}\n",
-        rule=flag.rule,
-        place=flag.path,
     )
 
 

@@ -27,7 +27,6 @@ def requests_of(module: ModuleType) -> list[Any]:
 
 
 REQUESTS = [kind for module in (requests, proof_requests, kafka_requests) for kind in requests_of(module)]
-REQUESTS.remove(requests.PatchedModel)  # what two options name together
 
 
 @pytest.mark.parametrize("kind", REQUESTS, ids=lambda kind: kind.__name__)
