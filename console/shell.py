@@ -22,7 +22,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard, cast
 
 import click
 
@@ -256,10 +256,15 @@ def _invoke(command: click.Command, argv: Sequence[str], name: str) -> int:
     return code if isinstance(code, int) else ExitCode.HOLDS
 
 
+def _of_kafka(context: click.Context | None) -> TypeGuard[click.Context]:
+    """Return whether the verb says of itself that it is about Kafka."""
+    return context is not None and getattr(context.command, "of_kafka", False)
+
+
 def _from_click(fault: click.UsageError) -> UsageFault:
     context = fault.ctx
     match fault:
-        case click.NoSuchOption(option_name="--model") if context is not None and context.parent is not None:
+        case click.NoSuchOption(option_name="--model" | "--patch") if _of_kafka(context):
             message = f"`{context.command_path}` is about Kafka's partition, and takes no other model"
             return UsageFault("usage-unknown-option", message, help=OF_ANY_MODEL)
         case click.NoSuchOption():

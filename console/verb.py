@@ -35,6 +35,7 @@ class FromFunction(click.Command):
     """A command whose options are declared by the parameters of a function.
 
     requests: the module of `base/` with the requests among them. formats: those of its report.
+    of_kafka: it is about Kafka itself, so it takes no model; given one, it says so.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class FromFunction(click.Command):
         *,
         requests: str = "",
         formats: Formats | None = None,
+        of_kafka: bool = False,
         name: str | None = None,
         epilog: str | None = None,
         **options: Any,
@@ -58,6 +60,7 @@ class FromFunction(click.Command):
         self.function = function
         self.requests = requests
         self.formats = formats
+        self.of_kafka = of_kafka
 
     @cached_property
     def parameters(self) -> list[tuple[str, Any, list[Declared]]]:

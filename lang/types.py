@@ -24,6 +24,7 @@ import enum
 import re
 import types as pytypes
 import typing
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
@@ -197,6 +198,8 @@ class ModelTypeError(TypeError):
 
 def _instead(kind: object) -> str:
     """Suggest what to write instead of a Python type that the language does not have."""
+    if kind is Counter:
+        return "a bag is a frozenset of records, with a number that tells copies apart where there may be several"
     if kind is set:
         return "a set is a frozenset[T], since values never change"
     if kind in (list, tuple, dict):
@@ -254,9 +257,12 @@ def _index(mark: Per) -> Ty:
     ty = type_of(mark.index)
     if ty.kind == "member":
         return ty
-    raise ModelTypeError(
-        mark, "a tuple has an entry for each member of a sort: Per(Node); numbers below a limit are an ordered sort"
-    )
+    instead = {
+        "enum": f"a @record with a field for each {ty}",
+        "record": "a tuple per member of one sort, of tuples per member of the other",
+    }
+    otherwise = instead.get(ty.kind, "numbers below a limit are an ordered sort")
+    raise ModelTypeError(mark, f"a tuple has an entry for each member of a sort: Per(Node); {otherwise}")
 
 
 def _set_type(hint: object) -> Ty:

@@ -16,6 +16,11 @@ from elrcheck.lang.types import Ty
 from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView
 
 
+def is_log_record(ty: Ty) -> bool:
+    """Return whether a type of records is that of the records of a log, which are shown as r1@0(all)."""
+    return tuple(ty.fields) == ("id", "epoch", "acks")
+
+
 def text(value: Any, ty: Ty | None = None) -> str:
     """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]."""
     if value is None:
@@ -32,7 +37,7 @@ def text(value: Any, ty: Ty | None = None) -> str:
     if isinstance(value, tuple):
         return "[" + " ".join(text(x, ty.elem if ty else None) for x in value) + "]"
     if ty is not None and ty.kind == "record":
-        if ty.name == "Entry":
+        if is_log_record(ty):
             return f"r{value.id}@{value.epoch}({value.acks.value})"
         return "(" + " ".join(f"{f}={text(getattr(value, f), t)}" for f, t in ty.fields.items()) + ")"
     return str(value)

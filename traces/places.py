@@ -49,6 +49,7 @@ from elrcheck.lang.expr import (
 from elrcheck.lang.tree import children
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import Looked
+from elrcheck.traces.describe import is_log_record
 from elrcheck.traces.describe import text as in_words
 
 ALIAS = "@"
@@ -147,7 +148,7 @@ def _values(evaluator: Evaluator, e: Expression, env: Env) -> Iterator[tuple[str
         case WholeConfig():
             return
     place = place_of(evaluator, e, env)
-    if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and e.ty.name == "Entry"):
+    if e.ty.kind not in ("record", "state") or (e.ty.kind == "record" and is_log_record(e.ty)):
         value = value_text(evaluator, evaluator.ev(e, env), e.ty)
         yield place or source_text(e), value
     if place is None:

@@ -61,7 +61,7 @@ def trace(
     return ExitCode.HOLDS
 
 
-@verb()
+@verb(of_kafka=True)
 def junit(
     shell: Shell,
     what: Annotated[str, Option(metavar="TRACE|FINDING", complete="stored_traces", otherwise="file", argument=True)],
@@ -101,7 +101,7 @@ def junit(
     return ExitCode.HOLDS
 
 
-@verb(requests="kafka_requests", formats=PLAIN_REPORT)
+@verb(requests="kafka_requests", formats=PLAIN_REPORT, of_kafka=True)
 def upstream(shell: Shell, request: UpstreamRequest, output: Output) -> ExitCode:
     """Write a finding as an issue for Kafka's tracker, with a change and a test for its repository.
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from elrcheck.results.conform_report import ConformReport
 
 
-@verb(requests="kafka_requests", formats=CASES)
+@verb(requests="kafka_requests", formats=CASES, of_kafka=True)
 def conform(shell: Shell, request: ConformRequest, output: Output) -> ExitCode:
     """Compare the rules of the model with Kafka's own classes.
 
@@ -71,7 +71,7 @@ def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport
     return run_conform(request, teams_of(request, progress), opener, progress)
 
 
-@verb(requests="kafka_requests", formats=LOCATED_CASES)
+@verb(requests="kafka_requests", formats=LOCATED_CASES, of_kafka=True)
 def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
     """Check the partitions of a real cluster, by its metadata log or by asking it.
 
@@ -101,7 +101,7 @@ def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
     return shell.run(lambda progress: run_audit(request, progress), output)
 
 
-@verb(requests="kafka_requests", formats=VERDICT)
+@verb(requests="kafka_requests", formats=VERDICT, of_kafka=True)
 def reproduce(shell: Shell, request: ReproduceRequest, output: Output) -> ExitCode:
     """Reproduce a finding on a real Kafka cluster.
 

@@ -133,7 +133,7 @@ def show(
     return ExitCode.HOLDS
 
 
-@verb()
+@verb(of_kafka=True)
 def scenario(
     shell: Shell,
     name: Annotated[str | None, Option(complete="scenarios", otherwise="file", argument=True)] = None,
@@ -183,7 +183,7 @@ def completion(
     return ExitCode.HOLDS
 
 
-@verb()
+@verb(of_kafka=True)
 def what_if(
     shell: Shell,
     template: Annotated[

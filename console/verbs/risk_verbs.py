@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elrcheck.base.kafka_requests import AssessRequest, Compare, Describe, RiskRequest
 
 
-@verb(requests="kafka_requests", formats=LOCATED_CASES)
+@verb(requests="kafka_requests", formats=LOCATED_CASES, of_kafka=True)
 def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
     """Say what is known to lose data with your release and topics.
 
@@ -26,7 +26,7 @@ def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
     return shell.run(lambda progress: run_assess(request, progress), output)
 
 
-@verb(requests="kafka_requests", formats=PAGE)
+@verb(requests="kafka_requests", formats=PAGE, of_kafka=True)
 def risk(
     shell: Shell, request: RiskRequest, output: Output, describe: Describe = None, compare: Compare = ()
 ) -> ExitCode:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elrcheck.base.requests import SuiteRequest
 
 
-@verb(requests="requests", formats=CASES)
+@verb(requests="requests", formats=CASES, of_kafka=True)
 def suite(shell: Shell, request: SuiteRequest, output: Output) -> ExitCode:
     """Check small configurations that combine operations with faults.
 

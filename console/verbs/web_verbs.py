@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from elrcheck.base.requests import KafkaSelection
 
 
-@verb(requests="requests", epilog=EXIT_CODES)
+@verb(requests="requests", epilog=EXIT_CODES, of_kafka=True)
 def web(
     shell: Shell,
     *,

@@ -163,6 +163,8 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
         ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message has no end"),
         ("at: Node\n", "at: Node\n    last: Queue | None\n", "a record that has one can be None"),
         ("Per(Node)", "Per(Round)", "numbers below a limit are an ordered sort"),
+        ("Per(Node)", "Per(Kind)", "a @record with a field for each Kind"),
+        ("Per(Node)", "Per(tuple[Node, Value])", "of tuples per member of the other"),
     ],
 )
 def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -170,3 +172,9 @@ def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says
         model, made = loaded(tmp_path, replaced(HEADER, old, new))
         initial_states(model, made.C())
     assert says in str(caught.value)
+
+
+def test_a_bag_is_refused_with_what_to_write_instead(tmp_path: Path) -> None:
+    text = replaced(HEADER, "import enum\n", "import collections\nimport enum\n")
+    with pytest.raises(ModelError, match="a bag is a frozenset of records"):
+        loaded(tmp_path, replaced(text, "sent: frozenset[Message]", "sent: collections.Counter[Message]"))

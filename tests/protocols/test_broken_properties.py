@@ -55,6 +55,7 @@ GUARDS = {
     ("fast_paxos", "P-2"): "all votes are for v",
     ("internal_memory", "P-1"): "p has asked for the address",
     ("lock_with_history", "P-1"): "the lock is free",
+    ("multi_paxos", "P-1"): "a majority has accepted it",
     ("nbac_guerraoui", "P-1"): "a yes is on its way to p",
     ("nbac_raynal", "P-1"): "all have voted yes",
     ("paxos", "P-2"): "v is proposed in the ballot",

@@ -39,6 +39,7 @@ COUNTS = {
     ("inner_fifo", ()): (9660, 3864, 11),
     ("internal_memory", ()): (21400, 4408, 10),
     ("lock_with_history", ()): (41, 28, 10),
+    ("multi_paxos", ()): (4414927, 2062561, 28),
     ("nbac_guerraoui", ()): (159538, 24922, 16),
     ("nbac_raynal", ()): (49592, 3016, 7),
     ("paxos", ()): (23563, 3921, 17),
@@ -73,6 +74,7 @@ LARGE = (
     "ewd998",
     "disruptor_writers",
     "raft",
+    "multi_paxos",
     "fast_paxos",
 )
 """TLC takes minutes for them; what they are made of is in the others."""
@@ -279,6 +281,11 @@ def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> No
 def test_verbs_about_kafkas_partition_say_so(verb: str, invoke: Invoke) -> None:
     code, _, err = invoke(verb, "--model", str(TWO_PHASE))
     assert code == 2 and f"`elrcheck {verb}` is about Kafka's partition, and takes no other model" in err
+
+
+def test_a_verb_about_no_model_at_all_does_not_say_so(invoke: Invoke) -> None:
+    code, _, err = invoke("doctor", "--model", str(TWO_PHASE))
+    assert code == 2 and "no such option '--model'" in err and "Kafka" not in err
 
 
 @pytest.mark.parametrize("name", PROVED)
