@@ -12,11 +12,13 @@ from typing import NoReturn
 
 from elrcheck.base.errors import UsageFault
 
-MAKE = "make it with `git diff` or `diff -ru OLD NEW`"
+MAKE = "make it with `git diff` or `diff -ruN OLD NEW`"
 NOWHERE = "/dev/null"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _UNSUPPORTED = ("rename from ", "rename to ", "copy from ", "copy to ", "GIT binary patch", "Binary files ")
 _NO_NEWLINE = "\\"
+_MISSING = re.compile(r"\t(1970-01-01|1969-12-31) ")
+"""The day that `diff -N` writes behind a file that one of the folders does not have, in any time zone."""
 
 
 @dataclass(frozen=True)
@@ -183,5 +185,5 @@ class _DiffReader:
 
 
 def _named(line: str) -> str:
-    """Return the path in a line that begins with `---` or `+++`, without a time behind a tab."""
-    return line[4:].split("\t")[0].strip().strip('"')
+    """Return the path in a line that begins with `---` or `+++`, without a time behind a tab; NOWHERE for no file."""
+    return NOWHERE if _MISSING.search(line) else line[4:].split("\t")[0].strip().strip('"')

@@ -55,7 +55,15 @@ def test_folders_before_the_path_are_skipped() -> None:
     diff = diff_of(TEXTS, after)
     for old, new in (("orig/", "mine/"), ("", ""), ("x/y/orig/", "x/y/mine/")):
         moved = diff.replace("--- a/", f"--- {old}").replace("+++ b/", f"+++ {new}")
-        assert apply_diff(f"diff -ru orig mine\n{moved}", "x.diff", TEXTS) == after
+        assert apply_diff(f"diff -ruN orig mine\n{moved}", "x.diff", TEXTS) == after
+
+
+def test_a_file_that_one_folder_does_not_have_has_the_first_day_of_all() -> None:
+    head = "--- orig/model/b.py\t1970-01-01 00:00:00.000000000 +0000\n+++ mine/model/b.py\t2026-11-27 12:00:00 +0000\n"
+    added = apply_diff(f"{head}@@ -0,0 +1 @@\n+x\n", "x.diff", TEXTS)
+    assert added == {**TEXTS, "model/b.py": "x\n"}
+    head = "--- orig/model/b.py\t2026-11-27 12:00:00 +0000\n+++ mine/model/b.py\t1969-12-31 16:00:00.000000000 -0800\n"
+    assert apply_diff(f"{head}@@ -1 +0,0 @@\n-x\n", "x.diff", added) == TEXTS
 
 
 GOOD = diff_of(TEXTS, {**TEXTS, "model/a.py": TEXTS["model/a.py"].replace("line 9", "nine")})

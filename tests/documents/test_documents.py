@@ -87,7 +87,9 @@ def wrong_values(path: str, params: Mapping[str, Any]) -> Iterator[str]:
     """Names that no variant, scope, setting, property, rule, hazard or entry of the catalogue has."""
     try:
         if {"variant", "scope", "overrides"} <= set(params):
-            resolve(Selection(params["variant"], params["scope"], params["overrides"], params.get("model")))
+            patch = params.get("patch")
+            known = ROOT / patch if patch is not None and (ROOT / patch).is_file() else None
+            resolve(Selection(params["variant"], params["scope"], params["overrides"], params.get("model"), known))
     except ElrError as fault:
         yield fault.render()
     named = path != "elrcheck show" or any(params["name"] in names(kind) for kind in KINDS)
