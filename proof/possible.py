@@ -19,7 +19,7 @@ from elrcheck.lang.ir import Fn, Let, Require, fn_nodes, requires
 from elrcheck.lang.load import Model
 from elrcheck.lang.tree import free_names, walk
 from elrcheck.proof.hypotheses import must_be_possible, steps_of
-from elrcheck.proof.obligations import Prover
+from elrcheck.proof.obligations import TYPES, Prover
 from elrcheck.proof.symbolic_values import read as read_value
 from elrcheck.proof.transition import Excluded, SymbolicStep
 from elrcheck.proof.z3_algebra import formula, variable
@@ -73,10 +73,8 @@ class Possible:
         solved = solver.model()
         near = {(number + k) % len(instances) for k in range(min(OTHERS + 1, len(instances)))}
         enabled = {k: z3.is_true(solved.eval(instances[k].enabled, model_completion=True)) for k in near}
-        try:
-            after = self.ts.read(solved, instance.after)
-        except (ValueError, IndexError, KeyError):
-            after = None
+        within = solved.eval(self.prover.formula(instance, TYPES), model_completion=True)
+        after = self.ts.read(solved, instance.after) if z3.is_true(within) else None
         seen_after = None
         if self.ts.history is not None:
             seen_after = read_value(solved, self.ts.structure, self.ts.next_seen.value, self.ts.seen_ty)

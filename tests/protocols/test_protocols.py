@@ -294,6 +294,12 @@ def test_its_lemmas_prove_a_protocol(name: str, invoke: Invoke) -> None:
     assert code == 0 and f"PROVED  {name}: " in out and "replayed in plain Python" in out
 
 
+def test_a_step_out_of_its_types_is_refuted(invoke: Invoke) -> None:
+    """Without a lemma that bounds it, the log may be full: what is appended then is no state to compare."""
+    code, out, _ = invoke("prove", "--model", str(protocol("replicated_log")), "--fresh")
+    assert code == 1 and "does not preserve Types" in out and "steps of the solver replayed in plain Python" in out
+
+
 def test_a_proof_that_fails_shows_a_step_and_is_bound_to_what_it_can(broken: Path, invoke: Invoke) -> None:
     code, out, _ = invoke("prove", "--model", str(broken))
     assert code == 1 and "ChooseToAbort does not preserve" in out and "replayed  yes, in plain Python" in out
