@@ -33,10 +33,12 @@ def fork(
     empty. --model copies another model, --patch one with a diff applied.
     """
     from elrcheck.commands.fork import write_fork
+    from elrcheck.report.plain_words import several
 
     paths = write_fork(folder, model, patch)
-    shell.write_line(f"wrote    {folder}: {len(paths)} files")
-    shell.note(f"next: change a rule, then `elrcheck check --model {folder} --scope two-brokers`")
+    shell.write_line(f"wrote    {folder}: {several(len(paths), 'file')}")
+    scope = " --scope two-brokers" if model is None else ""
+    shell.note(f"next: change a rule, then `elrcheck check --model {folder}{scope}`")
     return ExitCode.HOLDS
 
 

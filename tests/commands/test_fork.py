@@ -97,7 +97,8 @@ def test_list_show_and_config_know_the_copy(invoke: Invoke, copy: Path) -> None:
 
 def test_another_model_may_be_copied(invoke: Invoke, tmp_path: Path) -> None:
     assert invoke("new", "lock")[0] == 0
-    assert invoke("model", "fork", "other", "--model", "lock.py")[0] == 0
+    code, out, err = invoke("model", "fork", "other", "--model", "lock.py")
+    assert code == 0 and "other: 1 file\n" in out and "--model other`" in err
     assert [path.name for path in (tmp_path / "other").iterdir()] == ["__init__.py"]
     assert (tmp_path / "other" / "__init__.py").read_text() == (tmp_path / "lock.py").read_text()
     assert invoke("check", "--model", "other", "--variant", "atomic")[0] == 0
