@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from itertools import chain
 
 from elrcheck.catalogue.configured import release_numbers
-from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, JunitRun, Patch
+from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
-from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
+from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table
 
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
 USUAL = "4.1.2"
@@ -71,31 +71,30 @@ class FindingPage:
         for part in self.finding.prevented:
             yield from paragraphs(f"Not in {self._span(part.versions)}: {part.by.rstrip('.')}.")
         if any(recipe.seen for recipe in self.recipes):
-            columns = ("`elrcheck reproduce`", "Kafka", "run", "control", "seconds, both")
+            columns = ("`elrcheck reproduce`", "Kafka", "run", "control")
             yield from table(columns, self._runs())
 
     def _junit_rows(self) -> Iterator[Sequence[str]]:
-        """Rows of the exported tests, by what they do."""
+        """Rows of the exported tests, by the releases on which they fail."""
+        together: dict[tuple[str, str], list[str]] = {}
         for run in self.finding.junit:
-            passes = f"; it passes on {self._span(run.passes)}" if run.passes else ""
-            result = f"the exported JUnit test of {run.property} fails{passes}"
-            yield (LEVEL["classes"], self._span(run.fails), result)
+            together.setdefault((self._span(run.fails), self._span(run.passes)), []).append(run.property)
+        for (fails, passes), names in together.items():
+            several = len(names) > 1
+            tests, fail = ("tests", "fail") if several else ("test", "fails")
+            result = f"the exported JUnit {tests} of {', '.join(names)} {fail}"
+            passed = f"; {'they pass' if several else 'it passes'} on {passes}" if passes else ""
+            yield LEVEL["classes"], fails, result + passed
 
     def _runs(self) -> Iterator[Sequence[str]]:
         """Rows of equal runs of a recipe on several releases."""
         for recipe in self.recipes:
-            together: dict[tuple[str, str], list[tuple[str, int]]] = {}
+            together: dict[tuple[str, str], list[str]] = {}
             for run in recipe.seen:
-                together.setdefault((run.what, run.control_left), []).append((run.kafka, run.seconds))
-            for number, ((outcome, control), runs) in enumerate(together.items()):
-                seconds = sorted({seconds for _, seconds in runs})
-                yield (
-                    recipe.id if number else f"{recipe.id}: {recipe.title}",
-                    self._span([kafka for kafka, _ in runs]),
-                    outcome,
-                    control,
-                    str(seconds[0]) if len(seconds) == 1 else f"{seconds[0]} to {seconds[-1]}",
-                )
+                together.setdefault((run.what, run.control_left), []).append(run.kafka)
+            for number, ((outcome, control), releases) in enumerate(together.items()):
+                name = recipe.id if number else f"{recipe.id}: {recipe.title}"
+                yield name, self._span(releases), outcome, control
 
     def _how_to_see_it(self) -> Iterator[str]:
         finding = self.finding
@@ -106,22 +105,13 @@ class FindingPage:
         if self.warnings:
             audit = "`elrcheck audit --bootstrap HOST:PORT`"
             yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} one step before.")
-        if untried := [recipe for recipe in self.recipes if not recipe.seen]:
-            yield from ("On brokers:", "", "```sh", *map(_reproduce, untried), "```", "")
-        if finding.junit:
-            yield from ("In Kafka's own classes:", "", "```sh")
-            yield from (self._exported_test(run) for run in finding.junit)
+        untried = [recipe for recipe in self.recipes if not recipe.seen]
+        if untried or finding.junit or finding.runs:
+            yield "```sh"
+            yield from map(_reproduce, untried)
+            yield from (f"elrcheck export junit {finding.id} --property {run.property}" for run in finding.junit)
+            yield from _searches(finding.runs)
             yield from ("```", "")
-        if finding.runs:
-            yield from ("In the model:", "", "```sh")
-            for run in finding.runs:
-                yield from _search(run)
-            yield from ("```", "")
-
-    def _exported_test(self, run: JunitRun) -> str:
-        outcomes = (("fails", run.fails), ("passes", run.passes))
-        words = [f"{word} on {self._span(releases)}" for word, releases in outcomes if releases]
-        return f"elrcheck export junit {self.finding.id} --property {run.property}   # {', '.join(words)}"
 
     def _patch(self) -> Iterator[str]:
         yield from ("## Smallest patch", "")
@@ -131,26 +121,27 @@ class FindingPage:
             return
         yield from paragraphs(patch.text)
         yield from _diff(patch, self.every)
-        yield from wrapped(_in_model(patch), "* ")
+        yield from paragraphs(" ".join((_in_model(patch), *self._tried(patch))))
+
+    def _tried(self, patch: Patch) -> Iterator[str]:
+        """Yield what the patch changed, on each level, as sentences."""
         if patch.classes:
-            effect = "the tests above pass" if self.finding.junit else "they no longer show it"
+            effect = "the tests above pass" if self.finding.junit else "it no longer shows"
             mends = f", and so do those of {' and '.join(patch.mends)}" if patch.mends else ""
-            brings = f" Those of {' and '.join(patch.brings)} fail with it, and pass without." if patch.brings else ""
-            yield from wrapped(f"Kafka's own classes: {effect} on {self._span(patch.classes)}{mends}.{brings}", "* ")
+            yield f"Kafka's own classes: {effect} on {self._span(patch.classes)}{mends}."
+            if patch.brings:
+                yield f"Those of {' and '.join(patch.brings)} fail with it, and pass without."
         elif self.finding.junit:
-            yield from wrapped("Kafka's own classes: not shown.", "* ")
-        cured = f"the recipe no longer shows it on {self._span(patch.brokers)}" if patch.brokers else "not tried"
-        yield from wrapped(f"Brokers: {cured}.", "* ")
+            yield "Kafka's own classes: not shown."
         tried = (*patch.brokers, *patch.classes)
+        cured = f"the recipe no longer shows it on {self._span(patch.brokers)}" if patch.brokers else "not tried"
         if tried and self.recipes:
             kafka = USUAL if USUAL in tried else tried[0]
-            call = f"`elrcheck reproduce {self.finding.id} --kafka {kafka} --patched`"
-            yield from wrapped(f"{call} tries it.", "* ")
+            cured = f"{cured} (`elrcheck reproduce {self.finding.id} --kafka {kafka} --patched`)"
+        yield f"Brokers: {cured}."
         if self.confirmed:
             call = f"`elrcheck export upstream {self.finding.id} --out DIR --run`"
-            text = f"{call} writes an issue for Kafka's tracker, the change and a test, and runs Kafka's own tests"
-            yield from wrapped(f"{text}: confirmed on {self._span(self.confirmed)}.", "* ")
-        yield ""
+            yield f"Kafka's own tests confirm it on {self._span(self.confirmed)} ({call})."
 
     def _span(self, releases: Sequence[str]) -> str:
         return spans(sorted(set(releases), key=release_numbers), self.every)
@@ -160,7 +151,7 @@ def _steps(every: Sequence[ByHand], releases: Sequence[str]) -> Iterator[str]:
     if not every:
         return
     yield from ("## Steps on a cluster", "")
-    yield from ("`$B`: HOST:PORT of a running broker; `$PID_0`: the process of broker 0.", "")
+    yield from ("`$B` is HOST:PORT of a running broker, `$PID_0` the process of broker 0.", "")
     for each in every:
         tried = f"Done on {spans(each.versions, releases)}." if each.versions else "Not tried on brokers."
         yield from paragraphs(f"**{each.title}.** {each.text} {tried}")
@@ -181,17 +172,22 @@ def _diff(patch: Patch, every: Sequence[str]) -> Iterator[str]:
 
 def _in_model(patch: Patch) -> str:
     if not patch.knobs:
-        return "The model: no knob for exactly this change."
+        return "The model has no knob for exactly this change."
     return f"The model: {_quoted(patch.knobs, ' and ')}, as in the controls above."
 
 
-def _search(run: FindingRun) -> Iterator[str]:
-    note = f"{run.note}: " if run.note else ""
-    yield f"{command(run)}   # {note}{broken(run)}"
-    if run.control is not None:
-        note = f"{run.control.note}: " if run.control.note else ""
-        others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
-        yield f"#   control: {note}none of these with {control_options(run)}{others}"
+def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
+    """Yield each search and its control; a control that is the one before it is not described again."""
+    before = ""
+    for run in runs:
+        note = f"{run.note}: " if run.note else ""
+        yield f"{command(run)}   # {note}{broken(run)}"
+        if run.control is not None:
+            note = f"{run.control.note}: " if run.control.note else ""
+            others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""
+            control = f"{note}none of these with {control_options(run)}{others}"
+            yield "#   the same control" if control == before else f"#   control: {control}"
+            before = control
 
 
 def _reproduce(recipe: Recipe) -> str:

@@ -30,9 +30,9 @@ ELR members staler. The command of a variant says what it covers.
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-The sections below list what the proof of each variant drops and what random walks break; [the last](#findings) has the
-findings whose searches break its properties. A row made before that of `kip_full` has the lemmas and actions of its
-day. `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
+The command of a variant prints the lemmas that it drops. [The last section](#findings) has the findings whose searches
+break its properties. A row made before that of `kip_full` has the lemmas and actions of its day.
+`python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
 """
 
 
@@ -79,10 +79,6 @@ def _section(proof: ProvedVariant) -> Iterator[str]:
     yield from (f"## {proof.variant}", "", f"`{proof.command}`", "")
     for step in proof.void:
         yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
-    if proof.dropped:
-        yield from paragraphs(
-            f"Dropped, with the action whose step does not preserve it: {'; '.join(_dropped(proof))}."
-        )
     if proof.broken:
         broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
         yield from paragraphs(f"Walks break {broken} steps.")
@@ -97,12 +93,3 @@ def _findings(breaches_of: Mapping[str, Sequence[Breach]]) -> Iterator[Sequence[
             variants.setdefault((one.finding, ", ".join(one.properties), outside), []).append(variant)
     for (finding, properties, outside), broken in sorted(variants.items(), key=lambda row: int(row[0][0][2:])):
         yield f"[{finding}](findings/{finding}.md)", properties, outside, ", ".join(broken)
-
-
-def _dropped(proof: ProvedVariant) -> Iterator[str]:
-    together: dict[str, list[str]] = {}
-    for one in proof.dropped:
-        action = f"{one.action or 'Init'}{' (undecided)' * one.unknown}"
-        together.setdefault(action, []).append(one.lemma)
-    for action, lemmas in together.items():
-        yield f"{action}: {', '.join(lemmas)}"
