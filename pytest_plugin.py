@@ -24,7 +24,6 @@ import pytest
 
 if TYPE_CHECKING:
     from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
-    from elrcheck.lang.load import Model
     from elrcheck.results.check_report import CheckReport, PropertyReport
 
 FILES = ("elrcheck-baseline.toml", "*.elrcheck.toml")
@@ -47,6 +46,7 @@ class Inconclusive(Exception):
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("elrcheck")
     group.addoption("--elrcheck-workers", metavar="N", type=int, help="Number of threads per search.")
+    parser.addini("elrcheck_models", "Models of entries, which run as Python.", type="paths", default=[])
     parser.addini("elrcheck_files", "Names of files to collect as baselines.", type="args", default=list(FILES))
 
 
@@ -98,25 +98,25 @@ class BaselineFile(pytest.File):
     def collect(self) -> Iterator[pytest.Collector]:
         from elrcheck.base.errors import ElrError
         from elrcheck.catalogue.baseline_notation.baseline import read_baseline
-        from elrcheck.invariants.modules import load_whole_model
+        from elrcheck.commands.gate.named_models import NamedModels
 
+        models = NamedModels(self.path, self.config.getini("elrcheck_models"))
         try:
-            entries = read_baseline(self.path).entries
+            entries = [models.runnable(entry) for entry in read_baseline(self.path).entries]
         except ElrError as fault:
             raise self.CollectError(fault.render()) from None
         if not entries:
             raise self.CollectError(f"{self.path} has no entries: nothing would be checked")
-        model = load_whole_model()
         for entry in entries:
-            yield Configuration.from_parent(self, name=entry.name, entry=entry, model=model)
+            yield Configuration.from_parent(self, name=entry.name, entry=entry)
 
 
 class Configuration(pytest.Collector):
     """One entry. Its search runs when the first test needs the report."""
 
-    def __init__(self, entry: BaselineEntry, model: Model, **options: Any) -> None:
+    def __init__(self, entry: BaselineEntry, **options: Any) -> None:
         super().__init__(**options)
-        self.entry, self.model = entry, model
+        self.entry = entry
         self._report: CheckReport | None = None
         self._fault: Exception | None = None
         if self.config.pluginmanager.hasplugin("xdist"):
@@ -124,11 +124,13 @@ class Configuration(pytest.Collector):
 
     def collect(self) -> Iterator[pytest.Item]:
         from elrcheck.base.errors import ElrError
+        from elrcheck.declared.declared_model import declared
         from elrcheck.declared.select import select_properties
 
         entry = self.entry
         try:
-            chosen = select_properties(self.model, entry.properties, entry.liveness)
+            model = declared(entry.selection.source).whole()
+            chosen = select_properties(model, entry.properties, entry.liveness)
         except ElrError as fault:
             fault.where = fault.where or entry.place
             raise self.CollectError(fault.render()) from None

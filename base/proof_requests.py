@@ -18,6 +18,7 @@ from elrcheck.base.requests import (
     GATE_FAIL_ON,
     GUARD_SCOPE,
     GateFailOn,
+    InModel,
     KafkaSelection,
     ProofAssumption,
     ProofSolver,
@@ -177,7 +178,7 @@ class NewEntry:
             metavar="NAME",
         ),
     ] = None
-    selection: KafkaSelection = field(default_factory=Selection)
+    selection: InModel = field(default_factory=Selection)
     properties: Properties = ()
     liveness: Liveness = False
     max_depth: Annotated[int | None, Option("Stop after this many steps.", least=1, group="Limits")] = None
@@ -198,6 +199,17 @@ class GateRequest:
     """Run entries of a baseline again, and compare."""
 
     baseline: Annotated[Path, Option("Baseline file to compare with.", kind="file")] = Path("elrcheck-baseline.toml")
+    models: Annotated[
+        tuple[Path, ...],
+        Option(
+            "The model of an entry, which runs as Python: a baseline runs only models that are named here, or in the"
+            " settings",
+            flags="--model",
+            metavar="FILE",
+            kind="path",
+            group="Model",
+        ),
+    ] = ()
     only: Annotated[tuple[str, ...], Option("Run only this entry", metavar="NAME", complete="entries")] = ()
     fail_on: Annotated[tuple[GateFailOn, ...], fail_on_option("Fail", GATE_FAIL_ON)] = ("drift",)
     update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False

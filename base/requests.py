@@ -95,7 +95,9 @@ class Selection:
         return self.model if self.patch is None else PatchedModel(self.patch, self.model)
 
 
-KafkaSelection: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]
+InModel: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]
+"""The selection within a model that another option names."""
+KafkaSelection: TypeAlias = InModel
 """The selection of a verb that only knows Kafka's partition."""
 
 

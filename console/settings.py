@@ -74,19 +74,20 @@ def _read(table: Node, command: click.Command, defaults: dict[str, Any]) -> None
     """Add the defaults of a command: its own options; of a group also those that its commands share, and theirs."""
     own = _options(command)
     commands = command.commands if isinstance(command, click.Group) else {}
-    others = set(table.value) - {*own, *commands} if isinstance(table.value, dict) else set()
-    shared = _shared(commands) if others else {}
+    top = table.value if isinstance(table.value, dict) else {}
+    tables = {key for key in commands if isinstance(top.get(key), dict)}
+    shared = _shared(commands) if set(top) - {*own, *tables} else {}
     table.object((), (*own, *shared, *commands))
     for key, node in table.fields():  # shared first, so that a command's own table wins
         if key in own:
             defaults[_name(own[key])] = _convert(node, own[key])
-        elif key in shared and key not in commands:
+        elif key in shared and key not in tables:  # `model` is an option and a command
             for place, option in shared[key]:
-                _below(defaults, place)[_name(option)] = _convert(node, option)
+                _below(defaults, place)[_name(option)] = _convert(node, option, one=True)
     for key, node in table.fields():
-        if key in commands:
-            if not isinstance(node.value, dict):
-                node.bad("this is a command, so it must be a table")
+        if key in commands and key not in {*shared, *tables}:
+            node.bad("this is a command, so it must be a table")
+        if key in tables:
             _read(node, commands[key], defaults.setdefault(key, {}))
 
 
@@ -138,11 +139,17 @@ def _kind(option: click.Option) -> _TomlKind:
     return _TomlKind((str,), "a text" + (f" ({option.metavar})" if option.metavar else ""))
 
 
-def _convert(node: Node, option: click.Option) -> Any:
-    """Return the value. Raises UsageFault if it has another type than the option, or the option does not accept it."""
+def _convert(node: Node, option: click.Option, one: bool = False) -> Any:
+    """Return the value. Raises UsageFault if it has another type than the option, or the option does not accept it.
+
+    one: a value that is no list is the only one of an option that may be repeated, as in `model = "lock.py"`, which
+    most commands take once.
+    """
     kind = _kind(option)
     if not option.multiple:
         return _one(node, option, kind)
+    if one and not isinstance(node.value, list):
+        return [_one(node, option, kind)]
     if not isinstance(node.value, list):
         node.bad(f"expected a list, each {kind.name}, not {format_value(node.value, node.source.OBJECT)}")
     return [_one(part, option, kind) for part in node.items()]

@@ -141,6 +141,14 @@ def declared(source: ModelSource) -> DeclaredModel:
     return model
 
 
+def source_digest(file: Path | None) -> str | None:
+    """Return a digest of the files of a model of the user, as any machine computes it; None without a file."""
+    if file is None:
+        return None
+    parts = (f"{name}\0{text}" for name, text in sorted(source_texts(file).items()))
+    return hashlib.sha256("\0".join(parts).replace("\r\n", "\n").encode()).hexdigest()
+
+
 class ModelInFile(DeclaredModel):
     """A model of the user.
 

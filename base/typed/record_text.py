@@ -9,6 +9,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from elrcheck.base.typed.records import fields_of
@@ -74,6 +75,8 @@ def _value(value: Any, joint: str) -> str:
             return str(value)
         case str():
             return text_value(value)
+        case Path():
+            return text_value(value.as_posix())
         case tuple():
             return f"[{', '.join(_value(part, joint) for part in value)}]"
         case Mapping():

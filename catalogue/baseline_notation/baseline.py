@@ -11,6 +11,9 @@
     generated = 218367
     ..
 
+An entry of another model than Kafka's partition names it, by its path from the folder of the baseline: `model =
+"two_phase.py"`. Who reads a baseline runs no model that it names.
+
 A table `[suite.NAME]` beside them is part of a suite (`suite_entry.py`).
 
 Only numbers that do not depend on the machine, on chance or on the number of workers are kept. The file
@@ -29,7 +32,17 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, KeyName, Natural, Positive, SameTable, matching, read_record
+from elrcheck.base.typed.records import (
+    From,
+    KeyName,
+    Natural,
+    NodeReader,
+    Positive,
+    SameTable,
+    matching,
+    prose,
+    read_record,
+)
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
 from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry
 
@@ -80,16 +93,27 @@ class Fired:
     cut: Natural
 
 
+def _path(node: Node) -> Path:
+    text = prose(node)
+    if "\0" in text:
+        node.bad("no path can hold a NUL")
+    return Path(text)
+
+
 @dataclass(frozen=True)
 class WrittenSelection:
-    """The selection of an entry, as it is written: its variant and its scope have no defaults."""
+    """The selection of an entry, as it is written: its variant and its scope have no defaults.
+
+    model: its path from the folder of the baseline; None for Kafka's partition.
+    """
 
     variant: str
     scope: str
     overrides: Annotated[tuple[str, ...], KeyName("set")] = ()
+    model: Annotated[Path | None, NodeReader(_path)] = None
 
     def checked(self, node: Node) -> Selection:
-        return Selection(self.variant, self.scope, self.overrides)
+        return Selection(self.variant, self.scope, self.overrides, self.model)
 
 
 def _renamed(expected: Node) -> tuple[str, ...]:
@@ -142,7 +166,8 @@ class Expected:
     counts: by the names in COUNTS; properties: id -> verdict, with its depth if it has one; actions: by
     name; guards: action -> its conditions;
     teeth: `Action: guard` -> which property notices when it is left out. controller: event -> whether every
-    rule CT-* is proved of it, as `prove --controller` does.
+    rule CT-* is proved of it, as `prove --controller` does. model_digest: of the files of another model than
+    Kafka's partition.
     """
 
     verdict: Literal["holds", "violated", "inconclusive"]
@@ -153,9 +178,10 @@ class Expected:
     proof: Proof | None = None
     teeth: Mapping[str, Noticed] | None = None
     controller: Mapping[str, Ruled] | None = None
+    model_digest: str | None = None
 
-    def checked(self, node: Node) -> Expected:
-        """With the names that guards have now."""
+    def renamed(self) -> Expected:
+        """Return the results with the names that guards of Kafka's partition have now."""
         guards = {action: guards_now(action, texts) for action, texts in self.guards.items()}
         teeth = None if self.teeth is None else {_tooth_now(name): how for name, how in self.teeth.items()}
         return replace(self, guards=guards, teeth=teeth)
@@ -187,7 +213,12 @@ class BaselineEntry:
         for key in ("proof", "teeth"):
             if self.liveness and key in node and node[key].boolean():
                 node[key].bad("not for liveness properties", "leave one of the two out")
-        return replace(self, renamed=_renamed(node.get("expected", {})))
+        if self.selection.model is not None:
+            if self.controller:
+                node["controller"].bad("only Kafka's partition has the controller that it proves", "leave it out")
+            return self
+        expected = None if self.expected is None else self.expected.renamed()
+        return replace(self, expected=expected, renamed=_renamed(node.get("expected", {})))
 
 
 @dataclass(frozen=True)

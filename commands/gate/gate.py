@@ -22,6 +22,8 @@ from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_i
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate_diff import differences, entry_verdict, found_in
 from elrcheck.commands.gate.gate_suites import gated, run_gated
+from elrcheck.commands.gate.named_models import NamedModels
+from elrcheck.declared.declared_model import source_digest
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport
 from elrcheck.results.gate_report import Difference, EntryReport, GatedSuite, GateReport, GateVerdict
@@ -46,18 +48,21 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
 
 def _compared(request: GateRequest, progress: Progress) -> GateReport:
     started = time.perf_counter()
-    baseline, chosen = _chosen(request)
+    models = NamedModels(request.baseline, request.models)
+    baseline, chosen = _chosen(request, models)
+    runnable = [models.runnable(entry) for entry in chosen.entries]  # refused before anything runs
     update = request.update or request.add is not None
     total = len(chosen.names)
     done: list[EntryReport] = []
     suites: list[GatedSuite] = []
     entries_now = {entry.name: entry for entry in baseline.entries}
     suites_now = {suite.name: suite for suite in baseline.suites}
-    for number, entry in enumerate(chosen.entries, start=1):
+    for number, (as_written, entry) in enumerate(zip(chosen.entries, runnable, strict=True), start=1):
         progress.stage(f"[{number}/{total}] {entry.name}")
+        digest = source_digest(entry.selection.model)
         ran = _run(entry, request, progress)
-        entries_now[entry.name] = replace(entry, expected=found_in(*ran))
-        done.append(_report(entry, ran, request.fail_on, update))
+        entries_now[entry.name] = replace(as_written, expected=replace(found_in(*ran), model_digest=digest))
+        done.append(_report(entry, ran, request.fail_on, update, digest))
     for number, suite in enumerate(chosen.suites, start=len(chosen.entries) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
         result = run_gated(suite, request, progress)
@@ -77,7 +82,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
     )
 
 
-def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
+def _chosen(request: GateRequest, models: NamedModels) -> tuple[Baseline, Baseline]:
     """Return all entries of the baseline, and those to run."""
     path, add = request.baseline, request.add
     baseline = read_baseline(path) if add is None or path.exists() else Baseline()
@@ -92,9 +97,10 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
             )
         if add.suite:
             return baseline, Baseline(suites=(SuiteEntry(name, add.suite, place=str(path)),))
-        return baseline, Baseline((_new(name, add, str(path)),))
+        return baseline, Baseline((_new(name, add, models),))
     if not baseline.names:
         raise NothingChecked("empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`")
+    models.demand_used(entry.selection.model for entry in baseline.entries)
     for name in request.only:
         if name not in baseline.names:
             help = did_you_mean(name, baseline.names)
@@ -106,13 +112,16 @@ def _chosen(request: GateRequest) -> tuple[Baseline, Baseline]:
     )
 
 
-def _new(name: str, add: NewEntry, path: str) -> BaselineEntry:
+def _new(name: str, add: NewEntry, models: NamedModels) -> BaselineEntry:
+    model = models.only()
+    if model is not None and add.controller:
+        raise UsageFault("usage-option", "--controller is about Kafka's controller", help="leave it out, or --model")
     if (add.proof or add.teeth) and add.liveness:
         option = "--proof" if add.proof else "--teeth"
         raise UsageFault("usage-option", f"{option} does not support liveness properties")
     return BaselineEntry(
         name=name,
-        selection=add.selection,
+        selection=models.written(replace(add.selection, model=model)),
         properties=add.properties,
         liveness=add.liveness,
         max_depth=add.max_depth,
@@ -120,7 +129,7 @@ def _new(name: str, add: NewEntry, path: str) -> BaselineEntry:
         proof=add.proof,
         teeth=add.teeth,
         controller=add.controller,
-        place=path,
+        place=str(models.baseline),
     )
 
 
@@ -187,7 +196,7 @@ def _controller(entry: BaselineEntry, workers: int | None, progress: Progress) -
     return run_controller(request, progress)
 
 
-def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool) -> EntryReport:
+def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool, digest: str | None) -> EntryReport:
     check = ran[0]
     if entry.expected is None:
         summary = f"{check.verdict}, {check.search.distinct} distinct states"
@@ -195,7 +204,10 @@ def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool
         return EntryReport(entry.name, entry.place, "same" if update else "drift", (new,), *ran)
     names = {one.id: one.name for one in check.properties}
     every = differences(entry.expected, found_in(*ran), names, fail_on)
-    return EntryReport(entry.name, entry.place, entry_verdict(every), every, *ran, renamed=entry.renamed)
+    changed = None if digest is None else digest != entry.expected.model_digest
+    return EntryReport(
+        entry.name, entry.place, entry_verdict(every), every, *ran, renamed=entry.renamed, model_changed=changed
+    )
 
 
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:

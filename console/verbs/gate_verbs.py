@@ -23,7 +23,7 @@ Directory: TypeAlias = Annotated[
 ]
 
 
-@verb(requests="proof_requests", formats=LOCATED_CASES, of_kafka=True)
+@verb(requests="proof_requests", formats=LOCATED_CASES)
 def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) -> ExitCode:
     """Compare with a committed baseline: verdicts, exact counts, coverage, proofs.
 

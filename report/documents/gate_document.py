@@ -47,16 +47,20 @@ def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
         have = "has a new name" if number == 1 else "have new names"
         notice = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
         yield Labelled("notice", f"{notice}; the next release will not know the old ones")
-        yield Labelled("next", f"elrcheck gate --baseline {report.baseline} --update-baseline")
+        yield Labelled("next", _update_command(report))
 
 
 def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Block]:
     check = entry.check
     if not entry.differences:
         proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
-        yield Headline(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}")
+        changed = f" ({check.model} has changed)" if entry.model_changed else ""
+        yield Headline(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}{changed}")
         return
     yield from _differing(entry, f"{check.variant}, {check.scope}; {entry.place}", report, detail)
+    if entry.model_changed is not None:
+        since = "has changed since the baseline" if entry.model_changed else "is as in the baseline"
+        yield Labelled("model", f"{check.model} {since}")
     yield from _findings(entry, detail)
 
 
@@ -126,8 +130,14 @@ def _verdict(report: GateReport) -> Iterator[Block]:
     yield Headline(report.verdict, gate_summary(report))
     if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
         names = "".join(f" --only {entry.name}" for entry in differing)
-        command = f"elrcheck gate --baseline {report.baseline} --update-baseline{names}"
-        yield Labelled("next", f"if this is intended: {command}")
+        yield Labelled("next", f"if this is intended: {_update_command(report)}{names}")
+
+
+def _update_command(report: GateReport) -> str:
+    """Return the command that accepts the results, with the models of the entries."""
+    models = dict.fromkeys(entry.check.model for entry in report.entries if entry.check.model)
+    named = "".join(f" --model {model}" for model in models)
+    return f"elrcheck gate --baseline {report.baseline}{named} --update-baseline"
 
 
 def gate_summary(report: GateReport) -> str:

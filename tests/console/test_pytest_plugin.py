@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from elrcheck.base.requests import CheckRequest, Selection
 from elrcheck.catalogue import kafka_partition
 from elrcheck.checking import check
 from elrcheck.invariants import modules
+from support.places import protocol
 
 pytest_plugins = ["pytester"]
 PLUGIN = ("-p", "elrcheck.pytest_plugin", "-p", "no:cacheprovider", "-p", "no:hypothesispytest")
@@ -175,3 +177,14 @@ def test_a_run_that_does_not_ask_for_it_imports_nothing(tmp_path: Path) -> None:
         [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "['elrcheck', 'elrcheck.pytest_plugin']"
+
+
+def test_an_entry_of_a_model_runs_if_the_settings_of_pytest_name_it(pytester: pytest.Pytester) -> None:
+    shutil.copy(protocol("two_phase"), pytester.path)
+    two = '[entry.two]\nvariant = "two_phase"\nscope = "default"\nmodel = "two_phase.py"\nproperties = ["P-1"]\n'
+    result = run(pytester, two)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*error?model-not-named?: *two_phase.py*"])
+    result = run(pytester, two, options=("-o", "elrcheck_models=two_phase.py", "-v"))
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*elrcheck-baseline.toml::two::P-1 PASSED*"])

@@ -276,7 +276,7 @@ def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    "verb", ["suite", "gate", "web", "assess", "audit", "risk", "conform", "reproduce", "what-if", "scenario"]
+    "verb", ["suite", "web", "assess", "audit", "risk", "conform", "reproduce", "what-if", "scenario"]
 )
 def test_verbs_about_kafkas_partition_say_so(verb: str, invoke: Invoke) -> None:
     code, _, err = invoke(verb, "--model", str(TWO_PHASE))

@@ -1,0 +1,69 @@
+"""The models that a gate may run: those that the user names. A baseline says which entry is of which, and runs none.
+
+A model runs as Python, so a baseline that came with a pull request must not choose what runs (docs/adr/0036).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from elrcheck.base.errors import NothingChecked, UsageFault
+from elrcheck.base.requests import Selection
+from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
+from elrcheck.declared.declared_model import declared
+
+
+@dataclass(frozen=True)
+class NamedModels:
+    """The models that the user names for a baseline. An entry names its model by a path from the baseline's folder."""
+
+    baseline: Path
+    files: Sequence[Path] = ()
+
+    def find(self, written: Path | None, where: str) -> Path | None:
+        """Return the model that an entry names, as the user names it; UsageFault if the user does not."""
+        if written is None:
+            return None
+        meant = self.baseline.parent / written
+        for file in self.files:
+            if _same(file, meant):
+                return file
+        help = f"say that it may run: --model {meant}, or `model` in the settings"
+        message = f"the entry is of the model {written}, which is not named, so it does not run"
+        raise UsageFault("model-not-named", message, where=where, help=help)
+
+    def runnable(self, entry: BaselineEntry) -> BaselineEntry:
+        """Return an entry whose selection has the model as the user names it."""
+        model = self.find(entry.selection.model, f"{entry.place} ({entry.name})")
+        return replace(entry, selection=replace(entry.selection, model=model))
+
+    def demand_used(self, written: Iterable[Path | None]) -> None:
+        """Raise NothingChecked for a model of the user that no entry is of; written: the models of all entries."""
+        meant = [self.baseline.parent / file for file in written if file is not None]
+        for file in self.files:
+            if not any(_same(file, other) for other in meant):
+                message = f"no entry of {self.baseline} is of the model {file}"
+                help = f"add one: `elrcheck gate --model {file} --add NAME`"
+                raise NothingChecked("model-not-in-baseline", message, help=help)
+
+    def only(self) -> Path | None:
+        """Return the model of a new entry; UsageFault if the user names several."""
+        if len(self.files) > 1:
+            raise UsageFault("usage-option", "--add takes one --model", help="a new entry is of one model")
+        return self.files[0] if self.files else None
+
+    def written(self, selection: Selection) -> Selection:
+        """Return the selection of a new entry as a baseline has it: with the names that its model has."""
+        if selection.model is None:
+            return selection
+        model = declared(selection.model)
+        variant, scope = model.variant(selection.variant).name, model.scope(selection.scope).name
+        place = os.path.relpath(selection.model.resolve(), self.baseline.parent.resolve())
+        return replace(selection, variant=variant, scope=scope, model=Path(place))
+
+
+def _same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)
