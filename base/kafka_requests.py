@@ -13,9 +13,11 @@ ConformLevel: TypeAlias = Literal["builder", "controller", "broker"]
 Describe: TypeAlias = Annotated[
     Path | None,
     Option(
-        "Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both, instead of the settings of one"
-        " topic.",
-        kind="file",
+        "Definitions of topics instead of the settings of one: output of kafka-topics.sh --describe,"
+        " kafka-configs.sh --describe, or both; KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of"
+        " Terraform (.tf), or a folder of them.",
+        metavar="FILE",
+        kind="path",
     ),
 ]
 Compare: TypeAlias = Annotated[
@@ -135,8 +137,14 @@ class AssessRequest:
     ] = None
     unclean_leader_election_enable: Annotated[bool, Option("unclean.leader.election.enable=true on the topic.")] = False
     topics: Annotated[
-        Path | None, Option("Output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both.", kind="file")
-    ] = None
+        tuple[Path, ...],
+        Option(
+            "Definitions of topics: output of kafka-topics.sh --describe, kafka-configs.sh --describe, or both;"
+            " KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them",
+            metavar="FILE",
+            kind="path",
+        ),
+    ] = ()
     logs: Annotated[
         tuple[Path | str, ...],
         Option(

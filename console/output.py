@@ -14,7 +14,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.option import Declared, Option
 from elrcheck.console.click_options import GroupedOption, click_parameter
 from elrcheck.console.option_values import output_file
-from elrcheck.report.formats import EVERY, LISTS, PLAIN, SUFFIXES
+from elrcheck.report.formats import EVERY, LISTS, LOCATED, PLAIN, SUFFIXES
 
 
 def format_option(help: str = "Format of the report on stdout.", forms: tuple[str, ...] = ()) -> Option:
@@ -95,7 +95,8 @@ PLAIN_REPORT = Formats(PLAIN)
 PAGE = Formats((*PLAIN, "html"))
 CASES = Formats((*PLAIN, *LISTS))
 VERDICT = Formats((*PLAIN, *(form for form in LISTS if form != "html")))
-LOCATED_CASES = Formats(EVERY)
+LOCATED_CASES = Formats((*PLAIN, *LISTS, *LOCATED))
+MEASURED_CASES = Formats(EVERY)
 
 
 def _reject_clashes(ctx: click.Context, output: Output) -> None:

@@ -113,6 +113,21 @@ class Suite(Record, frozen=True):
         return sum(case.outcome == outcome for case in self.cases)
 
 
+class Sample(Record, frozen=True):
+    """One value of a gauge. labels: pairs of name and text; together they are unique in the gauge."""
+
+    labels: tuple[tuple[str, str], ...]
+    value: int
+
+
+class Gauge(Record, frozen=True):
+    """A number that a monitor may watch. name: without the prefix of the program; help: a sentence."""
+
+    name: str
+    help: str
+    samples: tuple[Sample, ...]
+
+
 class Sheet(Record, frozen=True):
     """The judgements of a report."""
 
@@ -121,6 +136,8 @@ class Sheet(Record, frozen=True):
     suites: tuple[Suite, ...] = ()
     notes: tuple[str, ...] = ()
     """Reasons why the report is inconclusive."""
+    gauges: tuple[Gauge, ...] = ()
+    """What a monitor may watch."""
     judges: bool = True
     """False for a report that is not a list of judgements, and has only a summary."""
 

@@ -19,7 +19,9 @@ LISTS = ("junit", "github", "markdown", "html")
 """Formats for a report that is a list of cases."""
 LOCATED = ("sarif",)
 """Formats that also need the source locations of the cases."""
-EVERY = (*PLAIN, *LISTS, *LOCATED)
+MEASURED = ("prometheus",)
+"""Formats for a report that has numbers to watch."""
+EVERY = (*PLAIN, *LISTS, *LOCATED, *MEASURED)
 FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
     "json": "One document (.json), schema in docs/schemas of the package; every command with a report.",
@@ -33,6 +35,7 @@ FORMATS: Mapping[str, str] = {
     "html": "One page (.html); risk, check, simulate, explore, sweep (a matrix), suite, gate, replay,"
     " explain, prove, conform, assess, audit, mutate.",
     "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, assess, audit.",
+    "prometheus": "Gauges for the text file collector of Prometheus (.prom); assess, audit.",
     "csv": "One row per configuration (.csv); sweep.",
     "parquet": "The same as a Parquet file (.parquet); sweep -o.",
     "trace": "A stored trace, as check writes it (.trace.json); trace --as.",
@@ -51,6 +54,7 @@ SUFFIXES: Mapping[str, str] = {
     ".md": "markdown",
     ".sarif": "sarif",
     ".html": "html",
+    ".prom": "prometheus",
 }
 
 
@@ -75,7 +79,7 @@ def render(report: Report, form: str, detail: int = 0, workspace: Path = Path())
             from elrcheck.report.report_pages import page_of
 
             return to_html(page_of(printable_report(report)))
-        case "junit" | "github" | "markdown" | "sarif":
+        case "junit" | "github" | "markdown" | "sarif" | "prometheus":
             return _render_judgements(report, form, workspace)
     from elrcheck.report.terminal import plain_text
 
@@ -117,6 +121,10 @@ def _render_judgements(report: Report, form: str, workspace: Path) -> str:
             from elrcheck.report.ci.sarif import to_sarif
 
             return to_sarif(document)
+        case "prometheus":
+            from elrcheck.report.ci.prometheus import to_prometheus
+
+            return to_prometheus(document)
     from elrcheck.report.ci.markdown import to_markdown
 
     return to_markdown(document)

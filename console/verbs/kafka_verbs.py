@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ExitCode, UsageFault
-from elrcheck.console.output import CASES, LOCATED_CASES, VERDICT, Output
+from elrcheck.console.output import CASES, MEASURED_CASES, VERDICT, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import on_command_line, reject_given, verb
 
@@ -71,7 +71,7 @@ def _compare_sides(request: ConformRequest, progress: Progress) -> ConformReport
     return run_conform(request, teams_of(request, progress), opener, progress)
 
 
-@verb(requests="kafka_requests", formats=LOCATED_CASES, of_kafka=True)
+@verb(requests="kafka_requests", formats=MEASURED_CASES, of_kafka=True)
 def audit(shell: Shell, request: AuditRequest, output: Output) -> ExitCode:
     """Check the partitions of a real cluster, by its metadata log or by asking it.
 

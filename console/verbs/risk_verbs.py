@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import ExitCode
-from elrcheck.console.output import LOCATED_CASES, PAGE, Output
+from elrcheck.console.output import MEASURED_CASES, PAGE, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import reject_given, verb
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from elrcheck.base.kafka_requests import AssessRequest, Compare, Describe, RiskRequest
 
 
-@verb(requests="kafka_requests", formats=LOCATED_CASES, of_kafka=True)
+@verb(requests="kafka_requests", formats=MEASURED_CASES, of_kafka=True)
 def assess(shell: Shell, request: AssessRequest, output: Output) -> ExitCode:
     """Say what is known to lose data with your release and topics.
 

@@ -28,13 +28,11 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     question = _question(request, audit)
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
-    if request.topics is None:
+    if not request.topics:
         groups: tuple[AssessedGroup, ...] = (_group(question, recorded),)
     else:
         described, unread = topic_groups(question, request.topics)
-        places = [f"{request.topics}:{group.line}" for group in described]
-        requests = [of_group(question, group) for group in described]
-        groups = tuple(_group(each, recorded, place) for each, place in zip(requests, places, strict=True))
+        groups = tuple(_group(of_group(question, group), recorded, group.place) for group in described)
     signs = frozenset[str]() if audit is None else SIGNS_IN_LOGS if audit.cluster is None else SIGNS_LIVE
     applying = dict.fromkeys(finding.finding for group in groups for finding in group.findings)
     return AssessReport(

@@ -10,8 +10,9 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kafka_requests import RiskRequest
-from elrcheck.kafka.risk.describe_text import TopicSettings, read_description, settings_of
 from elrcheck.kafka.risk.settings_group import NO_WRITE
+from elrcheck.kafka.topics.described import TopicSettings, settings_of
+from elrcheck.kafka.topics.topic_files import read_topics
 
 ON_OFF = {"on": True, "off": False}
 TRUE_FALSE = {"true": True, "false": False}
@@ -26,7 +27,6 @@ KEYS = (
 )
 MOST_GROUPS = 8
 """Groups of settings that a description may have."""
-MOST_BYTES = 32 << 20
 
 
 def compared(request: RiskRequest, others: Sequence[str]) -> list[RiskRequest]:
@@ -69,7 +69,7 @@ def _value(name: str, value: str, text: str) -> Any:
 
 def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tuple[str, ...]]:
     """Return a request for each group of topics to search, and what was not understood, or cannot be searched."""
-    settings, unread = topic_groups(request, file)
+    settings, unread = topic_groups(request, (file,))
     groups = [of_group(request, group) for group in settings]
     possible = [group for group in groups if group.min_insync_replicas <= group.replication_factor]
     unread += tuple(
@@ -87,30 +87,15 @@ def described(request: RiskRequest, file: Path) -> tuple[list[RiskRequest], tupl
     return [replace(group, seconds=request.seconds / len(possible)) for group in possible], unread
 
 
-def topic_groups(request: RiskRequest, file: Path) -> tuple[list[TopicSettings], tuple[str, ...]]:
-    """Return the groups of topics in a description, those at risk first, and what was not understood."""
-    description = read_description(_text(file))
+def topic_groups(request: RiskRequest, files: Sequence[Path]) -> tuple[list[TopicSettings], tuple[str, ...]]:
+    """Return the groups of topics that files define, those at risk first, and what was not understood."""
+    description = read_topics(files)
     groups, problems = settings_of(description, request.unclean_leader_election_enable)
     unread = (*description.unread, *problems)
     if not groups:
-        first = f": {unread[0]}" if unread else ""
-        raise UsageFault(
-            "risk-describe",
-            f"{file} has no topic that can be read{first}",
-            help="give it the output of kafka-topics.sh --describe",
-        )
+        help = "give each topic a replication factor"
+        raise UsageFault("risk-describe", f"no topic can be asked about: {unread[0]}", help=help)
     return sorted(groups, key=_at_risk), unread
-
-
-def _text(file: Path) -> str:
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except OSError as fault:
-        raise UsageFault("risk-describe", f"cannot read {file}: {fault.strerror or fault}") from fault
-    if len(data) > MOST_BYTES:
-        raise UsageFault("risk-describe", f"{file} is larger than {MOST_BYTES >> 20} MiB")
-    return data.decode("utf-8", errors="replace")
 
 
 def _at_risk(group: TopicSettings) -> tuple[bool, int]:

@@ -8,17 +8,20 @@ CRITICAL  elr-outside-replicas  F-20: 1 partition
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.report.document import (
     Block,
     Case,
     CaseLevel,
+    Gauge,
     Headline,
     Labelled,
     Line,
     ReportKind,
     ReportKinds,
+    Sample,
     Sheet,
     Suite,
     grouped,
@@ -160,7 +163,32 @@ def audit_sheet(report: AuditReport) -> Sheet:
         summary = f"{judged}, {report.seconds:.1f} s"
         notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
     notes += tuple(map(repair_in_words, report.repaired))
-    return Sheet(summary, suites, notes)
+    return Sheet(summary, suites, notes, _gauges(report))
+
+
+def _gauges(report: AuditReport) -> tuple[Gauge, ...]:
+    def gauge(name: str, help: str, value: int) -> Gauge:
+        return Gauge(f"audit_{name}", help, (Sample((), value),))
+
+    unseen = 0 if report.cluster is None else len(report.cluster.unseen)
+    return (
+        flag_gauge("audit", report.flags),
+        gauge("partitions", "Partitions that were audited.", report.partitions),
+        gauge("records", "Records of the metadata logs.", report.records),
+        gauge("damage", "Places of the logs that could not be read.", len(report.damage)),
+        gauge("unseen", "Answers that the brokers of a cluster did not give.", unseen),
+    )
+
+
+def flag_gauge(command: str, flags: Sequence[AuditFlag]) -> Gauge:
+    """Return the number of flags of each rule, those that still hold apart."""
+    counts: Counter[tuple[tuple[str, str], ...]] = Counter()
+    for flag in flags:
+        ended = "no" if flag.until is None else "yes"
+        finding = flag.hazard or ""
+        counts[("rule", flag.rule), ("finding", finding), ("severity", flag.severity), ("ended", ended)] += 1
+    samples = tuple(Sample(labels, count) for labels, count in counts.items())
+    return Gauge(f"{command}_flags", "Flags of the audit; a condition that has ended counts too.", samples)
 
 
 def _suite(log: AuditedLog, report: AuditReport) -> Suite:

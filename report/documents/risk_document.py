@@ -13,23 +13,8 @@ import textwrap
 from collections.abc import Iterator
 
 from elrcheck.base.kept.age import KeptOrigin
-from elrcheck.report.document import (
-    Block,
-    Case,
-    CaseLevel,
-    Headline,
-    Labelled,
-    Line,
-    ReportKind,
-    ReportKinds,
-    Sheet,
-    Suite,
-    Table,
-)
-from elrcheck.report.documents.audit_document import flag_case
+from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
 from elrcheck.report.plain_words import from_store
-from elrcheck.results.finding_table import Level
-from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskOutcome, RiskPart, RiskReport, RiskSettings
 
 WIDTH = 110
@@ -38,13 +23,6 @@ WORDS: dict[RiskOutcome, str] = {
     "lost": "an acknowledged record can be lost",
     "unavailable": "the partition can stay without a leader",
 }
-SEEN: dict[Level, str] = {
-    "brokers": "on brokers of this release",
-    "classes": "in the classes of this release, not on its brokers",
-    "model": "in the model of this release only",
-}
-MOST_FLAGS = 5
-"""Flags of an audit that the text of an assessment shows."""
 MOST_NAMED = 12
 """Findings outside the answers that are named in the text."""
 
@@ -66,7 +44,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
         for name, words in report.tried.items():
             yield Labelled("event", f"{name}: {words}", indent=0)
     if detail >= 0:
-        yield from _wrapped("not tried", "; ".join(report.not_tried))
+        yield from wrapped("not tried", "; ".join(report.not_tried))
         yield Labelled("traces", report.run_dir, indent=0)
         yield Labelled("kept", from_store(KeptOrigin.oldest(part.kept for part in report.parts)), indent=0)
     if detail >= 0 or len(report.parts) > 1:
@@ -131,10 +109,10 @@ def causes_in_words(answer: RiskAnswer, pages: bool = True) -> str:
 def _part(part: RiskPart, detail: int) -> Iterator[Block]:
     yield Line(settings_in_words(part.settings), style="bold")
     if part.topics and detail >= 0:
-        yield from _wrapped("topics", ", ".join(part.topics))
+        yield from wrapped("topics", ", ".join(part.topics))
     if detail >= 0:
         for note in part.notes:
-            yield from _wrapped("note", note)
+            yield from wrapped("note", note)
     outcomes: set[str] = set()
     for answer in part.answers:
         if answer.expected:
@@ -145,38 +123,38 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
     by_design = [answer for answer in part.answers if answer.expected]
     if detail >= 0:
         for answer in by_design:
-            yield from _wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
+            yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
         for outcome in part.safe_up_to:
-            yield from _wrapped("safe", reach_in_words(part, outcome))
+            yield from wrapped("safe", reach_in_words(part, outcome))
         if part.safe_events:
             if any(reach.undecided for reach in part.safe_up_to.values()):
                 events = f"{', '.join(part.safe_events)}; but not every set with them is decided"
-                yield from _wrapped("in no answer", events)
+                yield from wrapped("in no answer", events)
             else:
-                yield from _wrapped("harmless", f"{', '.join(part.safe_events)}: in no answer")
+                yield from wrapped("harmless", f"{', '.join(part.safe_events)}: in no answer")
         if part.outside:
             names = [one.finding for one in part.outside]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             others = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
-            yield from _wrapped("also known", others)
+            yield from wrapped("also known", others)
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:
     label = "LOST" if answer.outcome == "lost" else "NO LEADER"
     if not full:
         causes = ", ".join(cause.finding or cause.text for cause in answer.causes)
-        yield from _wrapped(label, f"{answer.words}: {causes}")
+        yield from wrapped(label, f"{answer.words}: {causes}")
         return
-    yield from _wrapped(label, f"{WORDS[answer.outcome]} after {answer.words}")
+    yield from wrapped(label, f"{WORDS[answer.outcome]} after {answer.words}")
     for number, sentence in enumerate(answer.story, 1):
-        yield from _wrapped("", f"{number:2}. {sentence}", hanging=4)
-    yield from _wrapped("  why", causes_in_words(answer))
-    yield from _wrapped("  shown", answer.shown)
-    yield from _wrapped("  do", answer.remedy)
-    yield from _wrapped("  trace", answer.trace or "")
+        yield from wrapped("", f"{number:2}. {sentence}", hanging=4)
+    yield from wrapped("  why", causes_in_words(answer))
+    yield from wrapped("  shown", answer.shown)
+    yield from wrapped("  do", answer.remedy)
+    yield from wrapped("  trace", answer.trace or "")
 
 
-def _wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
+def wrapped(label: str, text: str, hanging: int = 0) -> Iterator[Block]:
     """Yield a labelled text, of which every further line is indented."""
     if not text:
         return
@@ -191,87 +169,4 @@ def risk_sheet(report: RiskReport) -> Sheet:
     return Sheet(verdict_in_words(report), notes=tuple(f"Not read: {line}" for line in report.unread), judges=False)
 
 
-def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
-    """Yield the findings of each group, then the audit. detail: below 0 only the verdict, above 0 the evidence."""
-    for number, group in enumerate(report.groups):
-        if number:
-            yield Line()
-        yield from _assessed_group(group, detail)
-    if report.looked_at and detail >= 0:
-        yield Line()
-        yield from _wrapped("audited", f"{', '.join(report.looked_at)}: {len(report.flags)} flags")
-        for flag in report.flags[:MOST_FLAGS]:
-            yield from _wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
-            yield from _wrapped("  now", flag.remedy)
-        if len(report.flags) > MOST_FLAGS:
-            yield from _wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
-        if report.no_sign:
-            yield from _wrapped("not visible", f"{', '.join(report.no_sign)} leave no sign in what was audited")
-    for line in report.unread:
-        yield Labelled("unread", line, indent=0)
-    if detail >= 0:
-        yield Line()
-        yield from _wrapped(
-            "searched", "nothing: this is what is on record; `elrcheck risk` searches with these settings"
-        )
-    yield Headline(report.verdict, f"{assessment_in_words(report)}, {report.seconds:.1f} s")
-
-
-def assessment_in_words(report: AssessReport) -> str:
-    """Return in a line what is known to happen."""
-    findings = {finding.finding: finding for group in report.groups for finding in group.findings}
-    losses = [one for one in findings.values() if one.severity == "loss"]
-    on_brokers = sum(one.level == "brokers" for one in losses)
-    losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
-    outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
-    flags = f"; the audit has {len(report.flags)} flags" if report.looked_at else ""
-    return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
-
-
-def _assessed_group(group: AssessedGroup, detail: int) -> Iterator[Block]:
-    yield Line(settings_in_words(group.settings), style="bold")
-    if detail < 0:
-        return
-    yield from _wrapped("topics", ", ".join(group.topics))
-    for note in group.notes:
-        yield from _wrapped("note", note)
-    for finding in group.findings:
-        label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
-        yield from _wrapped(label, f"{finding.finding}: {finding.title}")
-        yield from _wrapped("  happens", finding.happens)
-        yield from _wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
-        yield from _wrapped("  do", finding.remedy)
-
-
-def assess_sheet(report: AssessReport) -> Sheet:
-    """Return a case for each finding of each group, and each flag of the audit."""
-    suites = [
-        Suite(settings_in_words(group.settings), tuple(_assessed_case(finding, group) for finding in group.findings))
-        for group in report.groups
-    ]
-    if report.flags:
-        suites.append(Suite("audit", tuple(map(flag_case, report.flags))))
-    notes = tuple(f"Not read: {line}" for line in report.unread)
-    return Sheet(assessment_in_words(report), tuple(suites), notes)
-
-
-def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:
-    level: CaseLevel = "error" if finding.severity == "loss" and finding.level == "brokers" else "warning"
-    topics = f" ({', '.join(group.topics)})" if group.topics else ""
-    return Case(
-        finding.finding,
-        finding.title,
-        "failed",
-        finding.severity,
-        f"{finding.title}{topics}",
-        f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
-        place=group.place,
-        level=level,
-        help=finding.remedy,
-    )
-
-
-KINDS: ReportKinds = {
-    RiskReport: ReportKind("risk", risk_blocks, risk_sheet),
-    AssessReport: ReportKind("assess", assess_blocks, assess_sheet),
-}
+KINDS: ReportKinds = {RiskReport: ReportKind("risk", risk_blocks, risk_sheet)}

@@ -36,7 +36,9 @@ from elrcheck.declared.select import resolve
 from elrcheck.kafka.audit.audit import run_audit
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.log.segments import StoredBatch, read_pieces
-from elrcheck.kafka.risk.describe_text import read_description, settings_of
+from elrcheck.kafka.topics.describe_text import read_description
+from elrcheck.kafka.topics.described import settings_of
+from elrcheck.kafka.topics.topic_files import read_topics
 from elrcheck.report.formats import render
 from support.audit_stories import CONTROL, LOST
 from support.log_stories import MADE, SEGMENT, SNAPSHOT
@@ -202,6 +204,10 @@ def described(path: Path) -> None:
     settings_of(read_description(path.read_text("utf-8", "replace")), unclean=False)
 
 
+def defined(path: Path) -> None:
+    settings_of(read_topics([path]), unclean=False)
+
+
 def selected(path: Path) -> None:
     resolve(Selection("kip_full", str(path)))
 
@@ -254,6 +260,21 @@ sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule require
 DESCRIBED = b"""Topic: a\tTopicId: mUB98od-Qdmvt7UgNZIyNg\tPartitionCount: 2\tReplicationFactor: 3\t\
 Configs: min.insync.replicas=2,unclean.leader.election.enable=false
 \tTopic: a\tPartition: 0\tLeader: 1\tReplicas: 1,2,3\tIsr: 1,2,3\tElr: \tLastKnownElr: \n"""
+TERRAFORM = b"""resource "kafka_topic" "a" {
+  name = "a"
+  partitions = 1
+  replication_factor = 3
+  config = { "min.insync.replicas" = 2, x = [1, "${var.y}"] }
+}
+"""
+STRIMZI = b"""apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata: {name: a}
+spec:
+  replicas: 3
+  config:
+    min.insync.replicas: 2
+"""
 
 Kind = tuple[Sequence[bytes], Change, Callable[[Path], object], str]
 """The originals, how they are changed, who reads them, and their name."""
@@ -275,6 +296,8 @@ def kinds() -> dict[str, Kind]:
         "finding": (packaged("findings"), changed_text, read_finding, "F-1.toml"),
         "client properties": ([CLIENT], changed_text, read_settings, "a.properties"),
         "description": ([DESCRIBED], changed_text, described, "a.txt"),
+        "terraform": ([TERRAFORM], changed_text, defined, "a.tf"),
+        "strimzi": ([STRIMZI], changed_text, defined, "a.yaml"),
         "trace": (traces, changed_json, replayed, "a.trace.json"),
         "itf": ([(BEFORE / "P-8.itf.json").read_bytes()], changed_json, replayed, "a.itf.json"),
         "tlc": ([(BEFORE / "P-8.tlc.txt").read_bytes()], changed_text, replayed, "a.txt"),

@@ -147,5 +147,5 @@ def test_every_import_is_a_declared_dependency() -> None:
                 imported.add(node.module.split(".")[0])
     foreign = imported - set(sys.stdlib_module_names) - {"elrcheck"}
     declared = {re.split(r"[>=<\[ ]", line)[0] for line in PROJECT["project"]["dependencies"]}
-    distributions = {"z3": "z3-solver", "google_crc32c": "google-crc32c"}
+    distributions = {"z3": "z3-solver", "google_crc32c": "google-crc32c", "yaml": "pyyaml"}
     assert {distributions.get(name, name) for name in foreign} <= declared

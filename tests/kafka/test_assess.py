@@ -71,7 +71,7 @@ def test_an_unclean_election_brings_more() -> None:
 def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "topics.txt"
     file.write_text(TOPICS)
-    report = assess("4.3", topics=file)
+    report = assess("4.3", topics=(file,))
     assert [(group.topics, group.place) for group in report.groups] == [
         (("audit",), f"{file}:3"),
         (("orders",), f"{file}:1"),
@@ -80,7 +80,7 @@ def test_topics_are_judged_by_their_settings_and_named_at_their_line(invoke: Inv
     code, out, _ = invoke("assess", "--kafka", "4.3", "--topics", str(file), "--format", "github")
     assert code == 1 and "line=3" in out and "F-62" in out
     file.write_text(TOPICS + "nonsense\n")
-    assert assess("4.3", topics=file, fail_on="never").exit_code == 3
+    assert assess("4.3", topics=(file,), fail_on="never").exit_code == 3
 
 
 def test_a_thousand_topics_are_read(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_a_thousand_topics_are_read(tmp_path: Path) -> None:
     ]
     file = tmp_path / "topics.txt"
     file.write_text("\n".join(lines))
-    assert [len(group.topics) for group in assess("4.1", topics=file).groups] == [500, 500]
+    assert [len(group.topics) for group in assess("4.1", topics=(file,)).groups] == [500, 500]
 
 
 @pytest.mark.parametrize(("fail_on", "code"), [("loss", 1), ("outage", 1), ("flag", 0), ("never", 0)])

@@ -296,6 +296,7 @@ def test_the_name_of_a_file_says_its_format(tmp_path: Path) -> None:
         "a.md": "markdown",
         "a.sarif": "sarif",
         "a.html": "html",
+        "a.prom": "prometheus",
     }
     for name, form in {**endings, "a.txt": "text", "junit:a.txt": "junit"}.items():
         assert output_file(EVERY, name) == (form, Path(name.rpartition(":")[2]))
@@ -311,7 +312,7 @@ def test_every_format_ends_with_one_newline(form: str) -> None:
     assert text.endswith("\n") and not text.endswith("\n\n")
 
 
-@pytest.mark.parametrize("form", ["junit", "github", "markdown", "html", "sarif", "csv"])
+@pytest.mark.parametrize("form", ["junit", "github", "markdown", "html", "sarif", "prometheus", "csv"])
 def test_the_list_of_formats_names_every_command_that_has_one(form: str) -> None:
     told = FORMATS[form].rpartition(";")[2]
     named = set(re.findall(r"[a-z]+", told.replace("(a matrix)", "")))

@@ -12,7 +12,8 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import RiskRequest
 from elrcheck.kafka.risk.compared_requests import compared, described
-from elrcheck.kafka.risk.describe_text import read_description, settings_of
+from elrcheck.kafka.topics.describe_text import read_description
+from elrcheck.kafka.topics.described import settings_of
 from support.edits import replaced
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]

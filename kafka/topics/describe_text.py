@@ -12,10 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-MIN_ISR = "min.insync.replicas"
-UNCLEAN = "unclean.leader.election.enable"
+from elrcheck.kafka.topics.described import (
+    MIN_ISR,
+    UNCLEAN,
+    Described,
+    NotUnderstood,
+    TopicDescription,
+    number,
+    topic_name,
+)
+
 FIELD = re.compile(r"([A-Za-z]+):")
 FIELDS = frozenset(
     (
@@ -43,107 +50,20 @@ SETTING = re.compile(r"([\w.]+)=(.*?) sensitive=(?:true|false)(?: synonyms=\{(.*
 SYNONYM = re.compile(r"(?:^|, )([A-Z_]+):([\w.]+)=([^,}]*)")
 
 
-@dataclass
-class TopicDescription:
-    """A topic as it is described. factors: partition -> number of its replicas. line: the first about it."""
-
-    name: str
-    replication_factor: int | None = None
-    configs: dict[str, str] = field(default_factory=dict)
-    factors: dict[int, int] = field(default_factory=dict)
-    line: int = 0
-
-
-@dataclass(frozen=True)
-class Described:
-    """A whole description. cluster: settings of brokers, which apply to topics without their own.
-
-    unread: lines that were not understood, each with its number and why.
-    """
-
-    topics: tuple[TopicDescription, ...]
-    cluster: Mapping[str, str]
-    unread: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class TopicSettings:
-    """The settings of one or more partitions of equal settings. names: of topics, or of their partitions.
-
-    single: these topics have one partition, which is number 0.
-    """
-
-    replication_factor: int
-    min_insync_replicas: int
-    unclean: bool
-    single: bool
-    names: tuple[str, ...]
-    line: int = 0
-    """The first line about the first of them."""
-
-
-class NotUnderstood(ValueError):
-    """A line that does not belong to a description; the text says why."""
-
-
 def read_description(text: str) -> Described:
     """Read a description; nothing in it raises an error."""
     reader = _Reader()
     unread = []
-    for number, line in enumerate(text.splitlines(), 1):
-        reader.number = number
+    for place, line in enumerate(text.splitlines(), 1):
+        reader.number = place
         try:
             reader.read(line.strip())
         except NotUnderstood as fault:
             text_of_line = line.strip()
             if len(text_of_line) > 60:
                 text_of_line = f"{text_of_line[:57]}..."
-            unread.append(f"line {number}: {fault}: {text_of_line}")
+            unread.append(f"line {place}: {fault}: {text_of_line}")
     return Described(tuple(reader.topics.values()), reader.cluster, tuple(unread))
-
-
-def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
-    """Return topics with the same settings together, and what could not be settled.
-
-    unclean: what applies to topics about which the description says nothing else.
-    """
-    groups: dict[tuple[int, int, bool, bool], list[str]] = {}
-    lines: dict[tuple[int, int, bool, bool], int] = {}
-    problems = []
-    for topic in described.topics:
-        try:
-            min_isr = _number(_setting(topic, described.cluster, MIN_ISR, "1"), MIN_ISR)
-            allowed = _flag(_setting(topic, described.cluster, UNCLEAN, str(unclean).lower()))
-        except NotUnderstood as fault:
-            problems.append(f"topic {topic.name}: {fault}")
-            continue
-        every = set(topic.factors.values()) or {topic.replication_factor or 0}
-        for factor in sorted(every):
-            if factor == 0:
-                problems.append(f"topic {topic.name}: its replication factor is not said")
-                continue
-            parts = [str(number) for number, size in sorted(topic.factors.items()) if size == factor]
-            name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
-            single = set(topic.factors) == {0}
-            groups.setdefault((factor, min_isr, allowed, single), []).append(name)
-            lines.setdefault((factor, min_isr, allowed, single), topic.line)
-    return tuple(TopicSettings(*key, tuple(names), lines[key]) for key, names in groups.items()), tuple(problems)
-
-
-def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
-    return topic.configs.get(name, cluster.get(name, default))
-
-
-def _number(text: str, what: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
-        raise NotUnderstood(f"{what} is no positive number but `{text}`")
-    return int(text)
-
-
-def _flag(text: str) -> bool:
-    if text.lower() not in ("true", "false"):
-        raise NotUnderstood(f"{UNCLEAN} is neither true nor false but `{text}`")
-    return text.lower() == "true"
 
 
 class _Reader:
@@ -180,20 +100,18 @@ class _Reader:
         return self.topics.setdefault(name, TopicDescription(name, line=self.number))
 
     def _topic(self, fields: Mapping[str, str]) -> None:
-        name = fields["Topic"]
-        if not re.fullmatch(r"[\w.-]{1,249}", name):
-            raise NotUnderstood("no name of a topic")
+        name = topic_name(fields["Topic"])
         if "Partition" in fields:
-            numbers = [part.strip() for part in fields.get("Replicas", "").split(",")]
+            replicas = [part.strip() for part in fields.get("Replicas", "").split(",")]
             partition = fields["Partition"]
-            if not partition.isdecimal() or not all(number.isdecimal() for number in numbers):
+            if not partition.isdecimal() or not all(each.isdecimal() for each in replicas):
                 raise NotUnderstood("partition or replicas are no numbers")
             gone = {part.strip() for part in fields.get("AddingReplicas", "").split(",") if part.strip()}
-            self._named(name).factors[int(partition)] = len(set(numbers) - gone)
+            self._named(name).factors[int(partition)] = len(set(replicas) - gone)
             return
         if "ReplicationFactor" not in fields:
             raise NotUnderstood("neither a topic with ReplicationFactor nor a partition")
-        factor = _number(fields["ReplicationFactor"], "ReplicationFactor")
+        factor = number(fields["ReplicationFactor"], "ReplicationFactor")
         configs = {}
         for pair in fields.get("Configs", "").split(","):
             key, equals, value = pair.strip().partition("=")

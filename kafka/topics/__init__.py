@@ -1,0 +1,1 @@
+"""Definitions of topics: what Kafka's tools print, resources of Strimzi, and Terraform."""

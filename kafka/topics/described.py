@@ -1,0 +1,122 @@
+"""Topics as they are defined somewhere, and their settings with those of equal ones together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+MIN_ISR = "min.insync.replicas"
+UNCLEAN = "unclean.leader.election.enable"
+FACTOR = "default.replication.factor"
+
+
+@dataclass
+class TopicDescription:
+    """A topic as it is described. factors: partition -> number of its replicas. place: ``file:line`` of the first."""
+
+    name: str
+    replication_factor: int | None = None
+    configs: dict[str, str] = field(default_factory=dict)
+    factors: dict[int, int] = field(default_factory=dict)
+    line: int = 0
+    place: str = ""
+    single: bool = False
+    """The topic has one partition, as its definition says; if `factors` is not empty, that decides."""
+
+
+@dataclass(frozen=True)
+class Described:
+    """A whole description. cluster: settings of brokers, which apply to topics without their own.
+
+    unread: what was not understood, each with its line and why.
+    """
+
+    topics: tuple[TopicDescription, ...]
+    cluster: Mapping[str, str]
+    unread: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TopicSettings:
+    """The settings of one or more partitions of equal settings. names: of topics, or of their partitions.
+
+    single: these topics have one partition, which is number 0.
+    """
+
+    replication_factor: int
+    min_insync_replicas: int
+    unclean: bool
+    single: bool
+    names: tuple[str, ...]
+    place: str = ""
+    """``file:line`` of the first of them."""
+
+
+class NotUnderstood(ValueError):
+    """Something that does not belong to a description; the text says why."""
+
+
+def all_of(descriptions: Iterable[Described]) -> Described:
+    """Return several descriptions as one, in which settings of brokers apply to the topics of all."""
+    topics: list[TopicDescription] = []
+    cluster: dict[str, str] = {}
+    unread: list[str] = []
+    for each in descriptions:
+        topics += each.topics
+        cluster |= each.cluster
+        unread += each.unread
+    return Described(tuple(topics), cluster, tuple(unread))
+
+
+def settings_of(described: Described, unclean: bool) -> tuple[tuple[TopicSettings, ...], tuple[str, ...]]:
+    """Return topics with the same settings together, and what could not be settled.
+
+    unclean: what applies to topics about which the description says nothing else.
+    """
+    groups: dict[tuple[int, int, bool, bool], list[str]] = {}
+    places: dict[tuple[int, int, bool, bool], str] = {}
+    problems = []
+    for topic in described.topics:
+        try:
+            min_isr = number(_setting(topic, described.cluster, MIN_ISR, "1"), MIN_ISR)
+            allowed = _flag(_setting(topic, described.cluster, UNCLEAN, str(unclean).lower()))
+            default = number(described.cluster[FACTOR], FACTOR) if FACTOR in described.cluster else 0
+        except NotUnderstood as fault:
+            problems.append(f"topic {topic.name}: {fault}")
+            continue
+        every = set(topic.factors.values()) or {topic.replication_factor or default}
+        for factor in sorted(every):
+            if factor == 0:
+                problems.append(f"topic {topic.name}: its replication factor is not said")
+                continue
+            parts = [str(partition) for partition, size in sorted(topic.factors.items()) if size == factor]
+            name = topic.name if len(every) == 1 else f"{topic.name} ({', '.join(parts)})"
+            single = set(topic.factors) == {0} if topic.factors else topic.single
+            groups.setdefault((factor, min_isr, allowed, single), []).append(name)
+            places.setdefault((factor, min_isr, allowed, single), topic.place)
+    return tuple(TopicSettings(*key, tuple(names), places[key]) for key, names in groups.items()), tuple(problems)
+
+
+def _setting(topic: TopicDescription, cluster: Mapping[str, str], name: str, default: str) -> str:
+    return topic.configs.get(name, cluster.get(name, default))
+
+
+def number(text: str, what: str) -> int:
+    """Return a positive number; NotUnderstood if the text is none."""
+    if not re.fullmatch(r"[0-9]{1,9}", text) or int(text) < 1:
+        raise NotUnderstood(f"{what} is no positive number but `{text}`")
+    return int(text)
+
+
+def topic_name(text: str) -> str:
+    """Return the name of a topic; NotUnderstood if Kafka would not take it."""
+    if not re.fullmatch(r"[a-zA-Z0-9._-]{1,249}", text):
+        raise NotUnderstood("no name of a topic")
+    return text
+
+
+def _flag(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise NotUnderstood(f"{UNCLEAN} is neither true nor false but `{text}`")
+    return text.lower() == "true"

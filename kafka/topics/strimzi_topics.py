@@ -1,0 +1,154 @@
+"""Topics of a YAML file: resources `KafkaTopic` of Strimzi, and the settings of brokers of a resource `Kafka`.
+
+    apiVersion: kafka.strimzi.io/v1beta2
+    kind: KafkaTopic
+    metadata:
+      name: orders
+    spec:
+      partitions: 12
+      replicas: 3
+      config:
+        min.insync.replicas: 2
+
+Other documents of the file are passed over. What is not understood is named with its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+import yaml
+
+from elrcheck.kafka.topics.described import (
+    FACTOR,
+    MIN_ISR,
+    UNCLEAN,
+    Described,
+    NotUnderstood,
+    TopicDescription,
+    number,
+    topic_name,
+)
+
+GROUP = "kafka.strimzi.io/"
+SPEC = frozenset({"partitions", "replicas", "topicName", "config"})
+Fields: TypeAlias = dict[str, yaml.Node]
+
+
+def read_strimzi(text: str) -> Described:
+    """Read the topics of a file; nothing in it raises an error."""
+    reader = _Resources()
+    try:
+        for node in yaml.compose_all(text, yaml.SafeLoader):
+            reader.document(node)
+    except yaml.MarkedYAMLError as fault:
+        line = fault.problem_mark.line + 1 if fault.problem_mark is not None else 1
+        reader.unread.append(f"line {line}: no YAML: {fault.problem}; the rest of the file is not read")
+    except (yaml.YAMLError, RecursionError) as fault:
+        why = "it nests too deep" if isinstance(fault, RecursionError) else " ".join(str(fault).split())
+        reader.unread.append(f"line 1: no YAML: {why}; the rest of the file is not read")
+    return Described(tuple(reader.topics), reader.cluster, tuple(reader.unread))
+
+
+class _Resources:
+    def __init__(self) -> None:
+        self.topics: list[TopicDescription] = []
+        self.cluster: dict[str, str] = {}
+        self.unread: list[str] = []
+
+    def document(self, node: yaml.Node | None) -> None:
+        """Take in a document, or each item of a list of resources."""
+        for resource in _resources(node):
+            try:
+                self._resource(resource)
+            except _NotUnderstoodInYaml as fault:
+                self.unread.append(f"line {fault.line}: {fault}")
+
+    def _resource(self, node: yaml.Node) -> None:
+        if _value(node, "kind") not in ("KafkaTopic", "Kafka") or not _value(node, "apiVersion").startswith(GROUP):
+            return
+        fields = _fields(node, "the resource")
+        if _value(node, "kind") == "KafkaTopic":
+            self.topics.append(self._topic(node, fields))
+            return
+        kafka = _inside(_inside(fields, "spec"), "kafka")
+        config = _inside(kafka, "config")
+        self.cluster |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN, FACTOR) if name in config}
+
+    def _topic(self, node: yaml.Node, fields: Fields) -> TopicDescription:
+        spec = _inside(fields, "spec")
+        named = spec.get("topicName") or _inside(fields, "metadata").get("name")
+        if named is None:
+            raise _NotUnderstoodInYaml(node, "a KafkaTopic without a name")
+        topic = TopicDescription(_text(named, "name"), line=_line(node))
+        try:
+            topic_name(topic.name)
+        except NotUnderstood as fault:
+            raise _NotUnderstoodInYaml(named, f"`{topic.name[:40]}`: {fault}") from fault
+        for name in spec.keys() - SPEC:
+            self.unread.append(f"line {_line(spec[name])}: {topic.name}: unknown field `{name}` of the spec")
+        if "replicas" in spec:
+            topic.replication_factor = _count(spec["replicas"], "replicas")
+        topic.single = "partitions" in spec and _count(spec["partitions"], "partitions") == 1
+        config = _inside(spec, "config")
+        topic.configs |= {name: _text(config[name], name) for name in (MIN_ISR, UNCLEAN) if name in config}
+        return topic
+
+
+class _NotUnderstoodInYaml(NotUnderstood):
+    def __init__(self, node: yaml.Node, why: object) -> None:
+        super().__init__(str(why))
+        self.line = _line(node)
+
+
+def _resources(node: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Yield a document, or the items of a `List`."""
+    if not isinstance(node, yaml.MappingNode):
+        return
+    items = [value for key, value in node.value if key.value == "items" and isinstance(value, yaml.SequenceNode)]
+    if _value(node, "kind").endswith("List") and items:
+        yield from (item for item in items[0].value if isinstance(item, yaml.MappingNode))
+    else:
+        yield node
+
+
+def _value(node: yaml.Node, name: str) -> str:
+    """Return a text among the fields of a mapping; "" if it is not there."""
+    texts = [value.value for key, value in node.value if key.value == name and isinstance(value, yaml.ScalarNode)]
+    return str(texts[0]) if texts else ""
+
+
+def _fields(node: yaml.Node, what: str) -> Fields:
+    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
+        return {}
+    if not isinstance(node, yaml.MappingNode):
+        raise _NotUnderstoodInYaml(node, f"{what} is no mapping")
+    fields: Fields = {}
+    for key, value in node.value:
+        name = _text(key, "a key")
+        if name in fields:
+            raise _NotUnderstoodInYaml(key, f"`{name}` is there twice")
+        fields[name] = value
+    return fields
+
+
+def _inside(fields: Fields, name: str) -> Fields:
+    return _fields(fields[name], name) if name in fields else {}
+
+
+def _text(node: yaml.Node, what: str) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        raise _NotUnderstoodInYaml(node, f"{what} is no single value")
+    return str(node.value)
+
+
+def _count(node: yaml.Node, what: str) -> int:
+    try:
+        return number(_text(node, what), what)
+    except NotUnderstood as fault:
+        raise _NotUnderstoodInYaml(node, fault) from fault
+
+
+def _line(node: yaml.Node) -> int:
+    return int(node.start_mark.line) + 1

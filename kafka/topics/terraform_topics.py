@@ -1,0 +1,120 @@
+"""Topics of a Terraform file: resources `kafka_topic` of the provider Mongey/kafka, as far as they are literal.
+
+    resource "kafka_topic" "orders" {
+      name               = "orders"
+      partitions         = 12
+      replication_factor = 3
+      config = {
+        "min.insync.replicas" = "2"
+      }
+    }
+
+A setting that decides and is no literal is named with its line, and its topic left out. A resource whose name is an
+expression, or that stands for several topics, goes by its address.
+"""
+
+from __future__ import annotations
+
+from elrcheck.kafka.topics.described import (
+    MIN_ISR,
+    UNCLEAN,
+    Described,
+    NotUnderstood,
+    TopicDescription,
+    number,
+    topic_name,
+)
+from elrcheck.kafka.topics.hcl import Attribute, Expression, HclBlock, HclFault, Value, read_blocks
+
+RESOURCE = "kafka_topic"
+ARGUMENTS = frozenset({"name", "partitions", "replication_factor", "managed_replication_factor", "config"})
+OF_TERRAFORM = frozenset({"count", "for_each", "depends_on", "provider", "lifecycle", "timeouts", "provisioner"})
+"""Arguments and blocks that every resource may have."""
+
+
+def read_terraform(text: str) -> Described:
+    """Read the topics of a file; nothing in it raises an error."""
+    topics: list[TopicDescription] = []
+    unread: list[str] = []
+    try:
+        for block in read_blocks(text):
+            if block.kind == "resource" and block.labels[:1] == (RESOURCE,):
+                _read(block, topics, unread)
+    except HclFault as fault:
+        unread.append(f"line {fault.line}: {fault}; the rest of the file is not read")
+    except RecursionError:
+        unread.append("line 1: it nests too deep; the rest of the file is not read")
+    return Described(tuple(topics), {}, tuple(unread))
+
+
+def _read(block: HclBlock, topics: list[TopicDescription], unread: list[str]) -> None:
+    address = ".".join(block.labels)
+    for name, attribute in block.attributes.items():
+        if name not in ARGUMENTS | OF_TERRAFORM:
+            unread.append(f"line {attribute.line}: {address}: unknown argument `{name}`")
+    unread += [
+        f"line {inner.line}: {address}: unknown block `{inner.kind}`"
+        for inner in block.blocks
+        if inner.kind not in OF_TERRAFORM
+    ]
+    try:
+        topics.append(_topic(block, address))
+    except _NotUnderstoodInHcl as fault:
+        unread.append(f"line {fault.line}: {address}: {fault}")
+
+
+class _NotUnderstoodInHcl(NotUnderstood):
+    def __init__(self, line: int, why: object) -> None:
+        super().__init__(str(why))
+        self.line = line
+
+
+def _topic(block: HclBlock, address: str) -> TopicDescription:
+    if len(block.labels) != 2:
+        raise _NotUnderstoodInHcl(block.line, "a resource has a type and a name")
+    topic = TopicDescription(_name(block, address), line=block.line)
+    if (factor := block.attributes.get("replication_factor")) is not None:
+        topic.replication_factor = _count(factor, "replication_factor")
+    partitions = block.attributes.get("partitions")
+    topic.single = partitions is not None and partitions.value == "1"
+    config = block.attributes.get("config")
+    if config is not None and config.value is not None:
+        if not isinstance(config.value, dict):
+            raise _NotUnderstoodInHcl(config.line, _no_literal("config", config.value))
+        for name in (MIN_ISR, UNCLEAN):
+            if config.value.get(name) is not None:
+                topic.configs[name] = _text(config.value[name], name, config.line)
+    return topic
+
+
+def _name(block: HclBlock, address: str) -> str:
+    if "count" in block.attributes or "for_each" in block.attributes:
+        return f"{address}[*]"
+    name = block.attributes.get("name")
+    if name is None or isinstance(name.value, Expression):
+        return address
+    try:
+        return topic_name(_text(name.value, "name", name.line))
+    except NotUnderstood as fault:
+        raise _NotUnderstoodInHcl(name.line, fault) from fault
+
+
+def _count(attribute: Attribute, what: str) -> int:
+    try:
+        return number(_text(attribute.value, what, attribute.line), what)
+    except NotUnderstood as fault:
+        raise _NotUnderstoodInHcl(attribute.line, fault) from fault
+
+
+def _text(value: Value, what: str, line: int) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, str):
+        raise _NotUnderstoodInHcl(line, _no_literal(what, value))
+    return value
+
+
+def _no_literal(what: str, value: Value) -> str:
+    if not isinstance(value, Expression):
+        return f"{what} has a value of another type"
+    return f"{what} is the expression `{value.text.splitlines()[0][:40]}`; only literals are read"

@@ -1,0 +1,153 @@
+"""An assessment as text: the findings that apply to each group of settings, the worst first, then the audit.
+
+Kafka 4.1.2, replication factor 3, min.insync.replicas 2, acks=all, ELR on, unclean election off
+LOST         F-20: The ELR keeps brokers that are no longer replicas
+  happens    A reassignment is cancelled, or leaves fewer replicas than min.insync.replicas, while ..
+  seen       on brokers of this release
+  do         Do not reassign a partition to fewer replicas than min.insync.replicas, ..
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from elrcheck.report.document import (
+    Block,
+    Case,
+    CaseLevel,
+    Gauge,
+    Headline,
+    Labelled,
+    Line,
+    ReportKind,
+    ReportKinds,
+    Sample,
+    Sheet,
+    Suite,
+)
+from elrcheck.report.documents.audit_document import flag_case, flag_gauge
+from elrcheck.report.documents.risk_document import settings_in_words, wrapped
+from elrcheck.results.finding_table import Level
+from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport
+
+SEEN: dict[Level, str] = {
+    "brokers": "on brokers of this release",
+    "classes": "in the classes of this release, not on its brokers",
+    "model": "in the model of this release only",
+}
+MOST_FLAGS = 5
+"""Flags of an audit that the text of an assessment shows."""
+
+
+def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
+    """Yield the findings of each group, then the audit. detail: below 0 only the verdict, above 0 the evidence."""
+    for number, group in enumerate(report.groups):
+        if number:
+            yield Line()
+        yield from _assessed_group(group, detail)
+    if report.looked_at and detail >= 0:
+        yield Line()
+        yield from wrapped("audited", f"{', '.join(report.looked_at)}: {len(report.flags)} flags")
+        for flag in report.flags[:MOST_FLAGS]:
+            yield from wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
+            yield from wrapped("  now", flag.remedy)
+        if len(report.flags) > MOST_FLAGS:
+            yield from wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
+        if report.no_sign:
+            yield from wrapped("not visible", f"{', '.join(report.no_sign)} leave no sign in what was audited")
+    for line in report.unread:
+        yield Labelled("unread", line, indent=0)
+    if detail >= 0:
+        yield Line()
+        yield from wrapped(
+            "searched", "nothing: this is what is on record; `elrcheck risk` searches with these settings"
+        )
+    yield Headline(report.verdict, f"{assessment_in_words(report)}, {report.seconds:.1f} s")
+
+
+def assessment_in_words(report: AssessReport) -> str:
+    """Return in a line what is known to happen."""
+    findings = {finding.finding: finding for group in report.groups for finding in group.findings}
+    losses = [one for one in findings.values() if one.severity == "loss"]
+    on_brokers = sum(one.level == "brokers" for one in losses)
+    losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
+    outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
+    flags = f"; the audit has {len(report.flags)} flags" if report.looked_at else ""
+    return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
+
+
+def _assessed_group(group: AssessedGroup, detail: int) -> Iterator[Block]:
+    yield Line(settings_in_words(group.settings), style="bold")
+    if detail < 0:
+        return
+    yield from wrapped("topics", ", ".join(group.topics))
+    for note in group.notes:
+        yield from wrapped("note", note)
+    for finding in group.findings:
+        label = "LOST" if finding.severity == "loss" else "UNAVAILABLE"
+        yield from wrapped(label, f"{finding.finding}: {finding.title}")
+        yield from wrapped("  happens", finding.happens)
+        yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
+        yield from wrapped("  do", finding.remedy)
+
+
+def assess_sheet(report: AssessReport) -> Sheet:
+    """Return a case for each finding of each group, and each flag of the audit."""
+    suites = [
+        Suite(settings_in_words(group.settings), tuple(_assessed_case(finding, group) for finding in group.findings))
+        for group in report.groups
+    ]
+    if report.flags:
+        suites.append(Suite("audit", tuple(map(flag_case, report.flags))))
+    notes = tuple(f"Not read: {line}" for line in report.unread)
+    return Sheet(assessment_in_words(report), tuple(suites), notes, _gauges(report))
+
+
+def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
+    """Return for each finding the number of topics that it applies to, or 1 for settings without topics."""
+    samples = tuple(
+        Sample((*_labels(group), *_named(finding)), max(len(group.topics), 1))
+        for group in report.groups
+        for finding in group.findings
+    )
+    topics = Gauge("assess_topics", "Topics, or partitions of one, with settings that a finding applies to.", samples)
+    partial = Sample((), int(report.incomplete or bool(report.unread)))
+    incomplete = Gauge("assess_incomplete", "1 if something that was given could not be read.", (partial,))
+    audited = (flag_gauge("assess", report.flags),) if report.looked_at else ()
+    return (topics, incomplete, *audited)
+
+
+def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:
+    """Return the settings as labels; those that a description does not say apart are one group."""
+    settings = group.settings
+    return (
+        ("kafka", settings.kafka),
+        ("replication_factor", str(settings.replication_factor)),
+        ("min_insync_replicas", str(settings.min_insync_replicas)),
+        ("elr", "on" if settings.elr else "off"),
+        ("unclean_leader_election", "on" if settings.unclean_leader_election_enable else "off"),
+        ("partition_zero", "yes" if settings.first_partition else "no"),
+    )
+
+
+def _named(finding: AssessedFinding) -> tuple[tuple[str, str], ...]:
+    return (("finding", finding.finding), ("severity", finding.severity), ("level", finding.level))
+
+
+def _assessed_case(finding: AssessedFinding, group: AssessedGroup) -> Case:
+    level: CaseLevel = "error" if finding.severity == "loss" and finding.level == "brokers" else "warning"
+    topics = f" ({', '.join(group.topics)})" if group.topics else ""
+    return Case(
+        finding.finding,
+        finding.title,
+        "failed",
+        finding.severity,
+        f"{finding.title}{topics}",
+        f"{finding.happens}\nlost: {finding.lost}\nseen: {finding.evidence}\ndo: {finding.remedy}\n",
+        place=group.place,
+        level=level,
+        help=finding.remedy,
+    )
+
+
+KINDS: ReportKinds = {AssessReport: ReportKind("assess", assess_blocks, assess_sheet)}

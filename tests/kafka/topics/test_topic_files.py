@@ -1,0 +1,182 @@
+"""Topics of Strimzi and Terraform: what is read, what is named with its line, and folders of both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.errors import UsageFault
+from elrcheck.kafka.topics.described import Described, settings_of
+from elrcheck.kafka.topics.strimzi_topics import read_strimzi
+from elrcheck.kafka.topics.terraform_topics import read_terraform
+from elrcheck.kafka.topics.topic_files import read_topics
+from support.edits import replaced
+
+Invoke = Callable[..., tuple[int, str, str]]
+TERRAFORM = """\
+variable "replicas" { default = 3 }
+
+resource "kafka_topic" "orders" {
+  name               = "orders"
+  partitions         = 1
+  replication_factor = 3
+  config = {
+    "min.insync.replicas" = "2"
+    "cleanup.policy"      = "compact"
+  }
+  lifecycle { prevent_destroy = true }
+}
+
+resource "kafka_topic" "logs" {
+  for_each           = toset(["a", "b"])
+  name               = "${each.key}-logs"
+  partitions         = 12
+  replication_factor = 2
+  config             = { "unclean.leader.election.enable" = true }
+}
+"""
+STRIMZI = """\
+# two topics and a cluster
+apiVersion: kafka.strimzi.io/v1beta2
+kind: KafkaTopic
+metadata:
+  name: orders
+  labels: {strimzi.io/cluster: c}
+spec:
+  partitions: 1
+  replicas: 3
+  config:
+    retention.ms: 7200000
+    min.insync.replicas: "2"
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other}
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: kafka.strimzi.io/v1
+    kind: KafkaTopic
+    metadata: {name: logs-x}
+    spec: {topicName: logs}
+"""
+CLUSTER = """\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: Kafka
+metadata: {name: c}
+spec: {kafka: {config: {default.replication.factor: 3, min.insync.replicas: 2, unclean.leader.election.enable: true}}}
+"""
+
+
+def groups(described: Described) -> list[tuple[int, int, bool, bool, tuple[str, ...]]]:
+    found, problems = settings_of(described, unclean=False)
+    assert problems == () and described.unread == ()
+    return [(g.replication_factor, g.min_insync_replicas, g.unclean, g.single, g.names) for g in found]
+
+
+def test_topics_of_terraform() -> None:
+    assert groups(read_terraform(TERRAFORM)) == [
+        (3, 2, False, True, ("orders",)),
+        (2, 1, True, False, ("kafka_topic.logs[*]",)),
+    ]
+
+
+def test_topics_of_strimzi_and_the_settings_of_their_brokers() -> None:
+    found, problems = settings_of(read_strimzi(STRIMZI), unclean=False)
+    assert [each.names for each in found] == [("orders",)]
+    assert problems == ("topic logs: its replication factor is not said",)
+    assert groups(read_strimzi(STRIMZI + CLUSTER)) == [(3, 2, True, True, ("orders",)), (3, 2, True, False, ("logs",))]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "why"),
+    [
+        ("= 3\n  config", "= var.replicas\n  config", 6, "replication_factor is the expression `var.replicas`"),
+        ('= "2"', "= var.min", 7, "min.insync.replicas is the expression `var.min`"),
+        ("config = {", "config = merge(local.c, {", 12, "`}` closes nothing"),
+        ("partitions         = 1\n", "shards = 1\n", 5, "unknown argument `shards`"),
+        ("lifecycle {", "settings {", 11, "unknown block `settings`"),
+        ("= 3\n  config", "= 0\n  config", 6, "no positive number but `0`"),
+        ("= 3\n  config", "= [3]\n  config", 6, "a value of another type"),
+        ('"orders"\n', '"or ders"\n', 4, "no name of a topic"),
+    ],
+)
+def test_what_is_not_read_of_terraform_is_named_with_its_line(old: str, new: str, line: int, why: str) -> None:
+    described = read_terraform(TERRAFORM.replace(old, new, 1))
+    assert TERRAFORM.count(old) >= 1
+    (unread,) = described.unread
+    assert unread.startswith(f"line {line}: ") and why in unread
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "why"),
+    [
+        ("replicas: 3", "replicas: three", 9, "no positive number but `three`"),
+        ("replicas: 3", "replicas: [3]", 9, "no single value"),
+        ("replicas: 3", "replicas: {{ .Values.rf }}", 9, "no single value"),
+        ("  replicas: 3\n", "  replicas: 3\n  replicas: 2\n", 10, "`replicas` is there twice"),
+        ("  name: orders\n", "  name: a/b\n", 5, "no name of a topic"),
+        ("  name: orders\n", "", 2, "a KafkaTopic without a name"),
+        ("  partitions: 1\n", "  shards: 1\n", 8, "unknown field `shards`"),
+        ("  replicas: 3\n", "\treplicas: 3\n", 9, "no YAML"),
+    ],
+)
+def test_what_is_not_read_of_strimzi_is_named_with_its_line(old: str, new: str, line: int, why: str) -> None:
+    (unread,) = read_strimzi(replaced(STRIMZI, old, new)).unread
+    assert unread.startswith(f"line {line}: ") and why in unread
+
+
+@pytest.mark.parametrize("text", ["[" * 20_000, "{a: " * 20_000, "- " * 20_000, "\0", "a: &a [*a]", "&a a: *b"])
+def test_no_yaml_is_an_internal_error(text: str) -> None:
+    assert read_strimzi(text).topics == ()
+
+
+@pytest.mark.parametrize("text", ['a { b = "' + '${"' * 20_000, "a { b = " + "(" * 20_000, "a { b = {" * 20_000])
+def test_no_hcl_is_an_internal_error(text: str) -> None:
+    described = read_terraform(text)
+    assert described.topics == () and "the rest of the file is not read" in described.unread[0]
+
+
+def test_a_folder_is_read_and_its_topics_have_places(tmp_path: Path, invoke: Invoke) -> None:
+    inner = tmp_path / "modules" / "topics"
+    inner.mkdir(parents=True)
+    (inner / "main.tf").write_text(TERRAFORM)
+    (tmp_path / "topics.yml").write_text(STRIMZI)
+    (tmp_path / "chart.yaml").write_text("a: {{ b }}\n")  # has no word of Strimzi
+    (tmp_path / ".terraform").mkdir()
+    (tmp_path / ".terraform" / "copy.tf").write_text(TERRAFORM)
+    described = read_topics([tmp_path])
+    assert [(topic.name, topic.place) for topic in described.topics] == [
+        ("orders", f"{inner / 'main.tf'}:3"),
+        ("kafka_topic.logs[*]", f"{inner / 'main.tf'}:14"),
+        ("orders", f"{tmp_path / 'topics.yml'}:2"),
+        ("logs", f"{tmp_path / 'topics.yml'}:21"),
+    ]
+    options = ("--topics", str(inner / "main.tf"), "--topics", str(tmp_path / "topics.yml"), "-f", "github")
+    code, out, _ = invoke("assess", "--kafka", "4.1", *options)
+    assert code == 1 and f"file={inner / 'main.tf'},line=3," in out and "topic logs: its replication factor" in out
+    assert invoke("assess", "--kafka", "4.1", "--topics", str(tmp_path), "--fail-on", "never")[0] == 3
+
+
+@pytest.mark.parametrize("name", ["a.tf", "a.yaml"])
+def test_a_file_without_a_topic_is_refused(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text('resource "aws_instance" "a" {}\n' if name == "a.tf" else "a: 1\n")
+    with pytest.raises(UsageFault, match="no topic that can be read"):
+        read_topics([tmp_path / name])
+    with pytest.raises(UsageFault, match="no topic that can be read"):
+        read_topics([tmp_path])
+
+
+@pytest.mark.parametrize("form", ["tf", "yaml"])
+def test_a_thousand_topics_take_seconds(form: str, tmp_path: Path) -> None:
+    one = TERRAFORM.partition("\n\n")[2] if form == "tf" else STRIMZI.partition("---")[0] + "---\n"
+    file = tmp_path / f"topics.{form}"
+    file.write_text("\n".join([one] * 1000))
+    started = time.process_time()
+    assert len(read_topics([file]).topics) == (2000 if form == "tf" else 1000)
+    assert time.process_time() - started < 20
