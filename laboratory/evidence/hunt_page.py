@@ -72,9 +72,13 @@ def _order(reason: str) -> tuple[bool, list[int], str]:
 
 
 def _rows(broken: Sequence[HuntedCase]) -> Iterator[Sequence[str]]:
+    """Yield a row for all operations with faults that break the same, for the same reasons, in the same variants."""
+    alike: dict[tuple[str, str], list[str]] = {}
     for name, cases in groupby(broken, key=_name):
-        for text, alike in groupby(cases, key=_violations):
-            yield name, _variants(alike), text
+        for text, same in groupby(cases, key=_violations):
+            alike.setdefault((_variants(same), text), []).append(name)
+    for (variants, text), names in alike.items():
+        yield ", ".join(names), variants, text
 
 
 def _name(case: HuntedCase) -> str:

@@ -28,7 +28,7 @@ ELR members staler. The command of a variant says what it covers.
 | proved * | they prove it where fewer than min ISR brokers have ever lost records |
 | **refuted** | a run of what the proof covers breaks it: a random walk, or the search of the finding named |
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
-| | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
+| | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks`; a property that says nothing in any variant has no row |
 
 The command of a variant prints the lemmas that it drops. [The last section](#findings) has the findings whose searches
 break its properties. A row made before that of `kip_full` has the lemmas and actions of its day.
@@ -46,7 +46,7 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
             (f"{ident} {name}", *(_cell(proof, ident, breaches_of[proof.variant]) for proof in part))
             for ident, name in properties.items()
         )
-        lines += table(("property", *(proof.variant for proof in part)), rows)
+        lines += table(("property", *(proof.variant for proof in part)), (row for row in rows if any(row[1:])))
     for proof in proofs:
         lines += _section(proof)
     lines += ("## Findings", "", *table(BREACHES, _findings(breaches_of)))
