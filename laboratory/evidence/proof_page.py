@@ -28,11 +28,12 @@ ELR members staler. The command of a variant says what it covers.
 | proved * | they prove it where fewer than min ISR brokers have ever lost records |
 | **refuted** | a run of what the proof covers breaks it: a random walk, or the search of the finding named |
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
-| | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks`; a property that says nothing in any variant has no row |
+| | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-The command of a variant prints the lemmas that it drops. [The last section](#findings) has the findings whose searches
-break its properties. A row made before that of `kip_full` has the lemmas and actions of its day.
-`python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
+A property that says nothing in any variant has no row. The command of a variant prints the lemmas that it drops. [The
+last section](#findings) has the findings whose searches break its properties. A row made before that of `kip_full` has
+the lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the
+first variant are `{walks}`.
 """
 
 
