@@ -109,7 +109,7 @@ class MutateRequest:
         bool,
         Option(
             "Change each comparison, set operation, constant and condition of the rules, one at a time, over the suite"
-            " and `prove --controller`; the same command resumes."
+            " and `prove --controller`, or of a --model; the same command resumes."
         ),
     ] = False
     functions: Annotated[

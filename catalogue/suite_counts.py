@@ -16,6 +16,7 @@ from pathlib import Path
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.explorer.search.result import size_words
 
 NAME = "suite_counts.json"
 SCHEMA = "elrcheck.suite-counts/1"
@@ -37,7 +38,7 @@ class CaseCounts(Record, frozen=True, omit_defaults=True):
         if self.digest is not None:
             met = f"{self.generated:,} possible steps in {self.distinct:,} states"
             return f"{met}, walks of {self.diameter} steps, digest {self.digest}"
-        return f"{self.generated:,} generated, {self.distinct:,} distinct, diameter {self.diameter}"
+        return size_words(self.generated, self.distinct, self.diameter)
 
 
 class SuiteCounts(Record, frozen=True):

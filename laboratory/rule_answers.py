@@ -18,10 +18,10 @@ from elrcheck.kafka.conformance.answers.answered import AnsweredCase, AnsweredRe
 from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
 from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement
 from elrcheck.kafka.conformance.known_classes import StepDisagreement
-from elrcheck.kafka.mutation.rule_mutants import ChangedModel
-from elrcheck.laboratory.rule_task import RULE_FAULTS, ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.model.config import Config
+from elrcheck.mutation.rule_answer import RULE_FAULTS, ChangeVerdict
+from elrcheck.mutation.rule_mutants import ChangedModel
 
 MOST = 3000
 """Cases for one function, an even part of those that call it."""

@@ -11,39 +11,28 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 
 from msgspec import structs
 
 from elrcheck.base.requests import Limits
 from elrcheck.catalogue.proof_settings import outside
-from elrcheck.catalogue.suite_counts import CaseCounts
 from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
-from elrcheck.explorer.kernel.native_code import KernelCache
-from elrcheck.explorer.search.changed_search import ChangedSearch, differs
-from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.result import SearchResult
-from elrcheck.explorer.search.retrace import Retrace
-from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.rule_mutants import ChangedModel, RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.kafka.mutation.rule_proof import ProofBench
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_controller import ControllerBench
 from elrcheck.laboratory.rule_scenarios import ScenarioBench
-from elrcheck.laboratory.rule_task import UNDEFINED, ChangeVerdict, MutantAnswer, MutantTask
+from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.laboratory.rule_walks import WalkBench
-from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.load import Model
-from elrcheck.lang.lowering.lower import lower
-from elrcheck.lang.lowering.lowered import Lowered
-from elrcheck.lang.lowering.program import Program
-from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, defined, plain_answer
+from elrcheck.mutation.rule_mutants import ChangedModel
+from elrcheck.mutation.rule_search import SAME, Searched, judged, searched
 from elrcheck.results.mutation_report import MutantVerdict
-from elrcheck.traces.replay import replay_finding
 
 CACHED_BASES = 256
 """Configurations whose programs and states stay in memory."""
@@ -55,22 +44,6 @@ PATIENCE = 30.0
 """Seconds after which a change that many rules depend on is compared in no more configurations."""
 BY_STRENGTH: tuple[MutantVerdict, ...] = ("unaffected", "inconclusive", "undefined", "counted")
 """Verdicts of a search that finds nothing about a change; a later one says more."""
-SAME = ChangeVerdict("unaffected", reason="the same program")
-
-
-@dataclass(frozen=True)
-class Base:
-    """A configuration without the change, searched completely."""
-
-    case: SuiteCase
-    lowered: Lowered
-    search: Search
-    result: SearchResult
-
-    @property
-    def first(self) -> dict[str, int]:
-        checks = self.lowered.program.checks
-        return {checks[check].name: depth for check, depth in self.result.first.items()}
 
 
 @cache
@@ -89,9 +62,9 @@ class RuleBench:
 
     def __init__(self) -> None:
         self.model: Model = load_whole_model()
-        self.mutants = RuleMutants(self.model)
+        self.mutants = partition_mutants(self.model)
         self.cases: Mapping[str, SuiteCase] = {case.name: case for family in packaged_suites() for case in family.cases}
-        self.bases: OrderedDict[str, Base] = OrderedDict()
+        self.bases: OrderedDict[str, Searched] = OrderedDict()
 
     @cached_property
     def walks(self) -> WalkBench:
@@ -118,7 +91,7 @@ class RuleBench:
         """Kafka's answers, read when they are first needed."""
         return AnswerBench({name: self.mutants.fns[name].source for name in self.mutants.functions})
 
-    def base(self, name: str) -> Base:
+    def base(self, name: str) -> Searched:
         if name not in self.bases:
             self.bases[name] = self._searched(self.cases[name])
             if len(self.bases) > CACHED_BASES:
@@ -126,27 +99,17 @@ class RuleBench:
         self.bases.move_to_end(name)
         return self.bases[name]
 
-    def _searched(self, case: SuiteCase) -> Base:
-        lowered = lower(self.model, case.selected.config)
-        settings = SearchSettings(Limits(max_states=case.max_states), cache=KernelCache())
-        search = Search(lowered.program, settings)
-        return Base(case, lowered, search, search.run(None, "complete"))
+    def _searched(self, case: SuiteCase) -> Searched:
+        return searched(self.model, case.selected.config, Limits(max_states=case.max_states), case.reaches)
 
     def judge_in(self, case: SuiteCase, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
         """Return how a change shows in a configuration that need not be part of the suite."""
-        return self._in(self._searched(case), changed, seconds)
+        return judged(self._searched(case), changed, seconds)
 
     def judge(self, task: MutantTask) -> MutantAnswer:
         started = time.perf_counter()
         variation = self.mutants.find(task.function, task.name)
-        plain = MutantAnswer(
-            name=variation.name,
-            function=variation.function,
-            place=self.mutants.place(variation),
-            kind=variation.kind,
-            before=variation.before,
-            after=variation.after,
-        )
+        plain = plain_answer(self.mutants, variation)
         changed = self.mutants.make(variation)
         if changed is None:
             return structs.replace(plain, typed=False)
@@ -163,15 +126,15 @@ class RuleBench:
             answer = _both(answer, self._over_suite(plain, changed, task.wider, task.seconds))
         for name in task.walks:
             if answer.verdict == "unaffected":
-                verdict = _defined("a step", self.walks.judge, name, changed)
+                verdict = defined("a step", self.walks.judge, name, changed)
                 answer = structs.replace(answer, compared=answer.compared + 1)
                 if verdict is not None:
                     answer = structs.replace(answer.shows(verdict), configuration=name, differs=answer.differs + 1)
         if answer.verdict == "unaffected" and task.walks:
-            verdict = _defined("a step", self.scenarios.judge, changed)
+            verdict = defined("a step", self.scenarios.judge, changed)
             answer = answer if verdict is None else answer.shows(verdict)
         if answer.verdict in ("unaffected", "counted") and task.controller:
-            verdict = _defined("a controller step", self.controller.judge, changed.variation)
+            verdict = defined("a controller step", self.controller.judge, changed.variation)
             answer = answer if verdict is None else answer.shows(verdict)
         if task.proof and answer.verdict == "found" and answer.depth is not None:
             answer = self._by_induction(answer, changed.variation)
@@ -186,7 +149,7 @@ class RuleBench:
         for name in names:
             if searches == SEARCHED or differing == MANY or time.perf_counter() - started > PATIENCE:
                 break
-            verdict = _defined("a step", self._in_suite, name, changed, seconds)
+            verdict = defined("a step", self._in_suite, name, changed, seconds)
             compared += 1
             if verdict is None or verdict is SAME:
                 same += verdict is SAME
@@ -203,66 +166,7 @@ class RuleBench:
         return structs.replace(strongest or plain, compared=compared, differs=differing, same=same)
 
     def _in_suite(self, name: str, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
-        return self._in(self.base(name), changed, seconds)
-
-    def _in(self, base: Base, changed: ChangedModel, seconds: float) -> ChangeVerdict | None:
-        """Return how the change shows in a configuration.
-
-        None if every step leads where it led, SAME if even the program is the same.
-        """
-        config = base.case.selected.config
-        change = relower(base.lowered, changed.model, changed.affected)
-        limits = Limits(max_states=max(10_000, 2 * base.result.distinct), time_budget=seconds)
-        broken = frozenset(check for check in base.result.first if base.lowered.program.checks[check].kind == "always")
-        search: VectorSearch | Search
-        if change is None:
-            with planted(changed.original, changed.plain):
-                lowered = lower(changed.model, config)
-            search = Search(lowered.program, SearchSettings(limits))
-        elif change.same:
-            return SAME
-        elif not differs(base.search, change):
-            return None
-        else:
-            lowered = base.lowered
-            search = ChangedSearch(base.search, change, limits=limits, broken=broken)
-        result = search.run(None, "first" if not broken or change is not None else "complete")
-        return self._verdict(base, changed, lowered, search, result)
-
-    def _verdict(
-        self, base: Base, changed: ChangedModel, lowered: Lowered, search: VectorSearch | Search, result: SearchResult
-    ) -> ChangeVerdict:
-        program: Program = search.program
-        names = {k: program.checks[k].name for k in result.first}
-        before = base.first
-        always = {check.name for check in program.checks if check.kind == "always"}
-        new = [k for k, name in names.items() if name in always and name not in before]
-        if new:
-            check = min(new, key=lambda k: result.first[k])
-            ident, depth = names[check], result.first[check]
-            rows = Retrace(search).traces([check])[check]
-            fn = next(one for one in changed.model.always if one.ident == ident)
-            with planted(changed.original, changed.plain):
-                states = tuple(lowered.decode(row) for row in rows)
-                replay_finding(changed.model, base.case.selected.config, fn, states)
-            return ChangeVerdict("found", ident, depth)
-        old = base.result
-        if not result.complete and result.distinct > old.distinct:
-            return ChangeVerdict("counted", reason=f"more distinct states than the {old.distinct:,} before")
-        if not result.complete:
-            out_of_range = (result.reason or "").startswith("values out of range")
-            return ChangeVerdict("undefined" if out_of_range else "inconclusive", reason=result.reason)
-        hit = set(names.values())
-        gone = sorted(name for name in before if name in always and name not in hit)
-        dead = [ident for ident in base.case.reaches if ident not in hit]
-        if gone or dead:
-            ident = (gone or dead)[0]
-            why = f"{ident} no longer breaks" if gone else f"{ident} is no longer reached"
-            return ChangeVerdict("found", ident, None, why)
-        counts_before, counts = _counts(old), _counts(result)
-        if counts != counts_before:
-            return ChangeVerdict("counted", reason=f"{counts}; without the change: {counts_before}")
-        return ChangeVerdict("unaffected", reason="other steps, as many as without the change")
+        return judged(self.base(name), changed, seconds)
 
     def _by_induction(self, answer: MutantAnswer, variation: Variation) -> MutantAnswer:
         """The same change, put to the proof: a hole if that proves what a search it covers refutes."""
@@ -271,18 +175,6 @@ class RuleBench:
         covered = case is not None and not outside(case.selected.config)
         hole = covered and by_proof.answer in ("proved", "outside")
         return structs.replace(answer, proof=by_proof.answer, open=by_proof.open, hole=hole)
-
-
-def _defined(what: str, judge: Callable[..., ChangeVerdict | None], *arguments: object) -> ChangeVerdict | None:
-    """Return a verdict; one about a step that is undefined under the change, if a rule raises."""
-    try:
-        return judge(*arguments)
-    except UNDEFINED as fault:
-        return ChangeVerdict("undefined", reason=f"{what} is undefined: {fault}")
-
-
-def _counts(result: SearchResult) -> CaseCounts:
-    return CaseCounts(result.generated, result.distinct, result.diameter)
 
 
 def _both(first: MutantAnswer, wider: MutantAnswer) -> MutantAnswer:

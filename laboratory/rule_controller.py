@@ -15,10 +15,10 @@ from elrcheck.invariants.controller_events import EventKind
 from elrcheck.invariants.modules import load_controller_model, rules_of
 from elrcheck.kafka.controller_proof.controller_obligations import StepProver
 from elrcheck.kafka.controller_proof.prove_controller import replayed
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
-from elrcheck.laboratory.rule_task import ChangeVerdict
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
+from elrcheck.mutation.rule_answer import ChangeVerdict
 from elrcheck.proof.z3_algebra import formula
 
 SECONDS = 20.0
@@ -30,7 +30,7 @@ class ControllerBench:
 
     def __init__(self) -> None:
         self.model = load_controller_model()
-        self.mutants = RuleMutants(self.model)
+        self.mutants = partition_mutants(self.model)
         self.config = resolve(Selection("kip_full", "two-brokers")).config
         self.prover = StepProver(self.model, self.config, SECONDS)
         self.terms = {kind: dict(_terms(self.prover, self.model, kind)) for kind in EventKind}

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.scenario_file import Scenario, packaged_scenarios
-from elrcheck.kafka.mutation.rule_mutants import ChangedModel
 from elrcheck.kafka.scenarios.scenario import replay
-from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
+from elrcheck.mutation.rule_answer import ChangeVerdict
+from elrcheck.mutation.rule_mutants import ChangedModel
 from elrcheck.results.scenario_report import ScenarioReport
 
 

@@ -14,30 +14,25 @@ import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault
-from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept import named_digests as digests
-from elrcheck.base.progress import PointsDone, Progress
+from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
-from elrcheck.base.run_lock import alone_in
-from elrcheck.base.runner.journal import Journal
-from elrcheck.base.runner.runner import each
-from elrcheck.base.runner.worker import useful_workers
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.suite import run_suite, selected_cases
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory.rule_bench import judge
-from elrcheck.laboratory.rule_task import MutantAnswer, MutantTask
+from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.lang.load import Model
+from elrcheck.mutation.rule_answer import MutantAnswer
+from elrcheck.mutation.rule_journal import answered
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
-JOURNAL = "mutants.jsonl"
 LARGEST, WIDER = 10_000, 7
 """Distinct states of the largest configuration in which changes are tried; how many times that a change that
 shows in none of those is tried in."""
@@ -57,7 +52,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
 
     Raises UsageFault for unknown functions, a stale explanation or another run's folder.
     """
-    mutants = RuleMutants(model)
+    mutants = partition_mutants(model)
     functions = mutants.choose(request.functions)  # before the changes, which take seconds to list
     every = mutants.names()
     reasons = read_equivalents(packaged_equivalents(), {name for _, name in every})
@@ -73,16 +68,8 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     ]
     identity = _identity(compared, request)
     place = request.run_dir or RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
-    place.mkdir(parents=True, exist_ok=True)
-    with alone_in(place), Interrupts() as stop:
-        journal = Journal(place / JOURNAL, MutantAnswer, attrgetter("name"))
-        journal.read(identity)
-        done = journal.answers
-        remaining = [task for task in tasks if task.name not in done]
-        for answer in each(judge, remaining, useful_workers(request.workers, len(remaining)), interrupted=stop):
-            journal.add(answer)
-            _report_progress(progress, done, tasks, answer)
-    answers = [done[task.name] for task in tasks if task.name in done]
+    ran = answered(tasks, judge, place, identity, request.workers, progress)
+    answers = ran.answers
     reports = tuple(_mutant(answer, reasons) for answer in answers if answer.typed)
     survey = RuleSurvey(
         possible=len(every),
@@ -90,7 +77,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         ill_typed=sum(not answer.typed for answer in answers),
         configurations=compared,
         controller=request.controller,
-        resumed=len(tasks) - len(remaining),
+        resumed=ran.resumed,
         interrupted=len(answers) < len(tasks),
     )
     return RuleRun(survey, reports, place)
@@ -149,23 +136,6 @@ def _mutant(answer: MutantAnswer, reasons: Mapping[str, str]) -> RuleMutant:
         return answer.report()
     caught = answer.verdict in ("found", "counted", "undefined")
     return answer.report(verdict="contradicted" if caught else "equivalent", reason=because)
-
-
-def _report_progress(
-    progress: Progress, done: Mapping[str, MutantAnswer], tasks: Sequence[MutantTask], last: MutantAnswer
-) -> None:
-    answers = [done[task.name] for task in tasks if task.name in done]
-    spent = sum(answer.seconds for answer in answers)
-    progress.tell(
-        PointsDone(
-            done=len(answers),
-            total=len(tasks),
-            current=(f"{last.verdict}: {last.name}",),
-            states=0,
-            seconds=spent,
-            left=spent / max(1, len(answers)) * (len(tasks) - len(answers)),
-        )
-    )
 
 
 def _identity(names: Sequence[str], request: MutateRequest) -> str:

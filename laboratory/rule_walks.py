@@ -15,13 +15,13 @@ from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import WalkDigest
-from elrcheck.kafka.mutation.rule_mutants import ChangedModel
-from elrcheck.laboratory.rule_task import ChangeVerdict
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_answer import ChangeVerdict
+from elrcheck.mutation.rule_mutants import ChangedModel
 
 CHUNK = 4096
 

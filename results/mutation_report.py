@@ -16,7 +16,7 @@ from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
 MutantVerdict: TypeAlias = Literal[
-    "found", "counted", "unaffected", "undefined", "inconclusive", "equivalent", "contradicted"
+    "found", "counted", "unnoticed", "unaffected", "undefined", "inconclusive", "equivalent", "contradicted"
 ]
 ProofAnswer: TypeAlias = Literal["refuted", "proved", "undecided", "undefined", "outside"]
 GuardVerdict: TypeAlias = Literal["noticed", "unnoticed", "inconclusive", "skipped"]
@@ -129,7 +129,8 @@ class RuleMutant(Record, frozen=True):
     verdict: MutantVerdict
     """found: Kafka's answers, a property or a rule CT-* catch it, an expected violation is gone or a required
     witness is dead. counted: no property breaks, but a configuration no longer has the counts recorded for
-    it, so `elrcheck suite` fails. undefined: a step cannot be evaluated any more, or leads out of the range
+    it, so `elrcheck suite` fails. unnoticed, of a model of the user: the model behaves otherwise, and no property
+    breaks. undefined: a step cannot be evaluated any more, or leads out of the range
     of a field. unaffected: the same steps from all states of all configurations, or as many others.
     equivalent: explained in catalogue/equivalents.toml. contradicted: explained there, and yet distinguished."""
     by: str | None = None
@@ -161,12 +162,16 @@ class RuleSurvey(Record, frozen=True):
     ill_typed: int
     """Changes that the types refuse, which were not compared."""
     configurations: tuple[str, ...]
-    """Configurations of the suite, the smallest first."""
+    """Configurations of the suite, the smallest first; variant and scope of another model."""
     controller: bool
     """The proof of controller steps was asked too."""
     resumed: int = 0
     """Answers kept earlier."""
     interrupted: bool = False
+    unmutated: Unmutated | None = None
+    """The configuration without a change, unless it is one of the suite."""
+    reason: str | None = None
+    """Why no rule was changed."""
 
 
 class MutateReport(Report, frozen=True, tag="elrcheck.mutate/1"):

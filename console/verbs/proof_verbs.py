@@ -84,8 +84,15 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
     rules = request.rules or bool(request.functions)
     if rules and (guards or request.hazards):
         raise UsageFault("usage-option", "--rules runs alone: leave out --hazard, --guards and --action")
-    if not guards:
-        reject_given(("variant", "scope", "overrides", "model"), "--guards")
+    of_model = rules and request.selection.source is not None
+    if not guards and not of_model:
+        reject_given(
+            ("variant", "scope", "overrides", "model", "patch"), "--guards, or --rules with --model or --patch"
+        )
+    if of_model:
+        reject_given(
+            ("configurations", "controller", "answers", "proof"), "Kafka's partition, without --model and --patch"
+        )
     if not rules:
         reject_given(("configurations", "sample", "seed", "controller"), "--rules")
         if guards and not request.hazards:

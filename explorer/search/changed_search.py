@@ -116,7 +116,10 @@ class ChangedSearch(VectorSearch):
             if old is not None:
                 enabled -= all_hold(old.guards, columns, len(rows))
         keep = self.number[after.instances] >= 0
-        parts = [(after.rows[keep], after.sources[keep], self.number[after.instances[keep]], after.flags[keep])]
+        # The kernel has no words of flags where no check is about steps.
+        flags = np.zeros((int(keep.sum()), (len(self.program.checks) + 63) // 64), np.uint64)
+        flags[:, : after.flags.shape[1]] = after.flags[keep]
+        parts = [(after.rows[keep], after.sources[keep], self.number[after.instances[keep]], flags)]
         for index in self.others:
             instance = self.program.instances[index]
             holds = all_hold(instance.guards, columns, len(rows))

@@ -71,6 +71,16 @@ class SearchResult:
     def diameter(self) -> int:
         return len(self.levels)
 
+    @property
+    def size(self) -> str:
+        """The size of what was searched, in words."""
+        return size_words(self.generated, self.distinct, self.diameter)
+
+
+def size_words(generated: int, distinct: int, diameter: int) -> str:
+    """Return the size of a search in words."""
+    return f"{generated:,} generated, {distinct:,} distinct, diameter {diameter}"
+
 
 def violates(program: Program, hits: Iterable[int]) -> bool:
     """Return True if one of the checks that were hit is a property that must hold."""

@@ -18,7 +18,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.catalogue.proof_settings import widened
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.changed.variations import Variation
 from elrcheck.lang.ir import Fn
@@ -78,7 +78,7 @@ class ProofBench:
 
     def __init__(self, variant: str = "kip_full", sizes: tuple[tuple[str, ...], ...] = SIZES) -> None:
         self.model = load_proof_model()
-        self.mutants = RuleMutants(self.model)
+        self.mutants = partition_mutants(self.model)
         self.sides = tuple(Side(self.model, _config(variant, size)) for size in sizes)
 
     def judge(self, variation: Variation) -> ByProof:

@@ -20,17 +20,18 @@ from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.source import recompiled
 
-PACKAGE = "elrcheck."
+OURS = "elrcheck"
+"""How the names of the modules begin that know functions of a model, also of one in a file of the user."""
 
 
 @contextlib.contextmanager
 def planted(original: Callable[..., Any], changed: Callable[..., Any]) -> Iterator[None]:
-    """The changed function in place of the original, wherever a module of this package has it by name."""
+    """The changed function in place of the original, wherever a module of this package or of a model has it by name."""
     name = original.__name__
     places = [
         vars(module)
         for module_name, module in list(sys.modules.items())
-        if module_name.startswith(PACKAGE) and vars(module).get(name) is original
+        if module_name.startswith(OURS) and vars(module).get(name) is original
     ]
     for place in places:
         place[name] = changed

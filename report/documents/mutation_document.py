@@ -22,7 +22,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.trace_document import trace_blocks
 from elrcheck.report.plain_words import from_store_of
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, RuleMutant
+from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, RuleMutant, RuleSurvey
 from elrcheck.results.trace_view import Scalar, TraceView
 
 _NUMBERS = ("depth", "states", "seconds")
@@ -103,7 +103,7 @@ def _why(rule: RuleMutant) -> str:
         proof = f"{rule.proof} by the proof: {rule.open}" if rule.open else f"{rule.proof} by the proof"
         return f"{rule.configuration}; {proof}{', a hole' if rule.hole else ''}"
     if rule.verdict == "unaffected":
-        return f"the same steps in all {rule.compared} configurations"
+        return rule.reason or f"the same steps in all {rule.compared} configurations"
     where = f"{rule.configuration}: " if rule.configuration and rule.reason else rule.configuration or ""
     return where + (rule.reason or "")
 
@@ -160,12 +160,19 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
         yield Labelled("not run", survey.reason and f"search with all guards: {survey.reason}")
     if (rules := report.rule_survey) is not None:
         yield Labelled("rules", f"{rules.chosen} of {rules.possible} changes, {rules.ill_typed} of them ill-typed")
-        yield Labelled("over", f"{len(rules.configurations)} configurations of the suite")
+        yield Labelled("over", _over(rules))
+        yield Labelled("not run", rules.reason and f"search without a change: {rules.reason}")
         yield Labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         yield Labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
     same = sum(guard.same for guard in report.guards)
     yield Labelled("same", f"{same} guards make no difference to the program" if same else None)
     yield Labelled("run", report.run_dir)
+
+
+def _over(rules: RuleSurvey) -> str:
+    if rules.unmutated is None:
+        return f"{len(rules.configurations)} configurations of the suite"
+    return f"{rules.configurations[0]}: {grouped(rules.unmutated.distinct)} distinct states without a change"
 
 
 def _tally(verdicts: Sequence[str]) -> str:

@@ -11,11 +11,12 @@ from elrcheck.explorer.search.changed_search import ChangedSearch, differs
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
 from elrcheck.lang.lowering.relower import relower
+from elrcheck.mutation.rule_mutants import RuleMutants
 
 FUNCTIONS = ("fence_target", "may_join", "ShrinkIsr")
 LIMITS = Limits(max_states=4000)
@@ -23,7 +24,7 @@ LIMITS = Limits(max_states=4000)
 
 @pytest.fixture(scope="module")
 def mutants() -> RuleMutants:
-    return RuleMutants(load_whole_model())
+    return partition_mutants(load_whole_model())
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.lowered import Lowered
@@ -60,7 +60,7 @@ def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: WalkDigest
 
 def test_a_changed_rule_has_another_digest(lowered: Lowered, met: WalkDigest) -> None:
     """One that allows other steps, and one after which a step leads elsewhere."""
-    mutants = RuleMutants(load_whole_model())
+    mutants = partition_mutants(load_whole_model())
     for function, part in (("Fetch", "view.leader == leader -> "), ("fenced_partition", "else p -> p")):
         names = [one for one in mutants.of(function) if part in one.name]
         made = [changed for one in names if (changed := mutants.make(one)) is not None]

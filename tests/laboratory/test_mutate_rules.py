@@ -12,8 +12,9 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory import rule_survey
+from elrcheck.mutation.rule_mutants import RuleMutants
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
 ASK = ("mutate", "--function", "fence_target", "--no-controller", "--workers", "1", "--sample", "4", "--run-dir", "run")
@@ -22,7 +23,7 @@ CONFIGURATION = "pairs/elect+unregister/fence"
 
 @pytest.fixture(scope="module")
 def mutants() -> RuleMutants:
-    return RuleMutants(load_whole_model())
+    return partition_mutants(load_whole_model())
 
 
 @pytest.mark.slow

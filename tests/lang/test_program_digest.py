@@ -9,7 +9,7 @@ import pytest
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
@@ -91,7 +91,7 @@ def test_an_instance_that_open_numbers_switch_off_does_not_count() -> None:
 
 def test_a_changed_rule_changes_the_digest_where_it_changes_the_program() -> None:
     """Each change, lowered by itself, against what comparing nodes in one graph says."""
-    mutants = RuleMutants(load_whole_model())
+    mutants = partition_mutants(load_whole_model())
     config = resolve(Selection("kip_full", "two-brokers-quiet", ("fences=1",))).config
     original = lower(mutants.model, config)
     digest = program_digest(original.program)

@@ -13,7 +13,7 @@ import pytest
 
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
-from elrcheck.kafka.mutation.rule_mutants import RuleMutants
+from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory.rule_answers import AnswerBench
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -58,7 +58,7 @@ def test_options_that_do_not_go_together(invoke: Invoke, options: tuple[str, ...
 
 def test_a_change_of_a_rule_is_another_answer() -> None:
     """Every change of one rule of the controller, by the packaged answers alone."""
-    mutants = RuleMutants(load_whole_model())
+    mutants = partition_mutants(load_whole_model())
     few = [
         replace(one, answers=replace(one.answers, builder=(), walks=one.answers.walks[:1500]))
         for one in packaged_releases()

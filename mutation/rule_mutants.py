@@ -1,9 +1,9 @@
-"""The changes of `mutate --rules`: which functions belong to the protocol, and each change by name."""
+"""The changes of `mutate --rules`: which functions belong to a protocol, and each change by name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,8 @@ from elrcheck.lang.changed.variations import Variation, calls_of, variations
 from elrcheck.lang.expr import Call
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
+from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, dispatch_of
-from elrcheck.model.budgets import Spent
-from elrcheck.model.control_plane.decide import decide
-from elrcheck.model.state import GHOSTS
-
-BUDGETS = frozenset(part.name for part in fields(Spent))
 
 
 @dataclass(frozen=True)
@@ -33,10 +29,15 @@ class ChangedModel:
 
 
 class RuleMutants:
-    """All changes of the protocol's functions in one model."""
+    """All changes of the protocol's functions in one model.
 
-    def __init__(self, model: Model) -> None:
+    ghosts: fields of the state that no rule reads, whose new values are no rules; bounds: fields of the
+    configuration that only bound a search.
+    """
+
+    def __init__(self, model: Model, ghosts: Collection[str] = (), bounds: Collection[str] = ()) -> None:
         self.model = model
+        self.ghosts, self.bounds = ghosts, bounds
         self.fns = every(model)
         self._of: dict[str, tuple[Variation, ...]] = {}
 
@@ -47,7 +48,8 @@ class RuleMutants:
         reached = set(todo)
         while todo:
             fn = self.fns[todo.pop()]
-            for name in calls_of(fn.source, GHOSTS) | _chosen(fn):
+            called = calls_of(fn.source, self.ghosts)
+            for name in called | _chosen(fn, called):
                 if name in self.fns and name not in reached:
                     reached.add(name)
                     todo.append(name)
@@ -60,7 +62,7 @@ class RuleMutants:
     def of(self, function: str) -> tuple[Variation, ...]:
         """Return the changes of one function, also those that do not fit the types."""
         if function not in self._of:
-            self._of[function] = tuple(variations(self.fns[function].source, GHOSTS, BUDGETS))
+            self._of[function] = tuple(variations(self.fns[function].source, self.ghosts, self.bounds))
         return self._of[function]
 
     def names(self, functions: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
@@ -94,7 +96,14 @@ class RuleMutants:
         return ChangedModel(variation, model, dependents, self.fns[variation.function].source, plain)
 
 
-def _chosen(fn: Fn) -> set[str]:
-    """Return the operators that a function calls through `decide`, which chooses one by the record it is given."""
-    called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
-    return called & set(dispatch_of(decide).cases.values())
+def _chosen(fn: Fn, called: Collection[str]) -> set[str]:
+    """Return the operators that a function calls through one that chooses by the record it is given.
+
+    called: the names that its source calls, that of the choosing function among them.
+    """
+    cases: set[str] = set()
+    for function in (fn.source.__globals__[name] for name in called if name in fn.source.__globals__):
+        role = getattr(function, "__elr_role__", None)
+        if isinstance(role, Role) and role.kind == "dispatch":
+            cases |= set(dispatch_of(function).cases.values())
+    return {node.function for node in fn_nodes(fn) if isinstance(node, Call)} & cases if cases else set()

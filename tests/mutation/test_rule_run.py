@@ -1,0 +1,135 @@
+"""`mutate --rules` of any model: how many changes of three protocols their properties notice; what is refused."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import jsonschema
+import pytest
+
+from support.places import PROTOCOLS, SCHEMAS
+
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+PETERSON = PROTOCOLS / "mutual_exclusion" / "peterson.py"
+COUNTER = """
+from typing import Annotated
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import action, always, config, init, op, require, state
+from elrcheck.lang.types import nat
+
+
+@config
+class Config:
+    most: int = 3
+
+
+@state
+class State:
+    count: Annotated[int, nat("Count", hi=9)]
+
+
+@op
+def first(c: Config) -> int:
+    return 1
+
+
+@init
+def Init(c: Config) -> State:
+    return State(count=first(c))
+
+
+@action
+def Add(c: Config, s: State) -> State:
+    \"\"\"One more, as long as there are few.\"\"\"
+    require(s.count < c.most, "few")
+    return State(count=s.count + first(c))
+
+
+@always("P-1")
+def Few(c: Config, s: State) -> bool:
+    \"\"\"There are never too many.\"\"\"
+    return s.count <= c.most
+
+
+MODEL = ProtocolModel(State, Config)
+"""
+
+
+def mutated(invoke: Invoke, model: Path, *options: str) -> dict[str, Any]:
+    code, out, said = invoke("mutate", "--rules", "--model", str(model), "--run-dir", "run", "-f", "json", *options)
+    report: dict[str, Any] = json.loads(out)
+    jsonschema.validate(report, json.loads((SCHEMAS / "elrcheck.mutate-1.schema.json").read_text()))
+    assert (code, report["verdict"], said) == (0, "surveyed", "")
+    return report
+
+
+def test_a_change_is_noticed_unnoticed_or_makes_no_difference(invoke: Invoke) -> None:
+    report = mutated(invoke, PETERSON, "--function", "Yield", "--function", "Leave", "--workers", "1")
+    rules = {rule["name"]: rule for rule in report["rules"]}
+    assert report["rule_survey"]["possible"] == 51 and report["rule_survey"]["unmutated"]["distinct"] == 42
+    idle = rules["Yield: q if c.yields else s.turn -> q"]
+    assert (idle["verdict"], idle["reason"]) == ("unaffected", "the same program")
+    selfish = rules["Yield: q if c.yields else s.turn -> s.turn"]
+    assert (selfish["verdict"], selfish["by"]) == ("found", "P-1") and selfish["depth"] > 0
+    again = rules["Leave: At.OUTSIDE -> At.CLAIM"]
+    assert again["verdict"] == "unnoticed"
+    assert again["reason"].startswith("71 generated, 39 distinct, diameter 10; without the change: 77 generated")
+    # The same command takes every answer from the journal; another question does not.
+    assert mutated(invoke, PETERSON, "--function", "Yield")["rule_survey"]["resumed"] > 0
+    code, _, said = invoke("mutate", "--rules", "--model", str(PETERSON), "--run-dir", "run", "-p", "P-1")
+    assert code == 2 and "resume-mismatch" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("protocol", "ill_typed", "verdicts"),
+    [
+        ("agreement/two_phase", 10, {"found": 28, "unnoticed": 8, "unaffected": 1}),
+        ("mutual_exclusion/peterson", 14, {"found": 34, "unnoticed": 2, "unaffected": 1}),
+        ("networks/ewd840", 5, {"found": 40, "undefined": 7, "unnoticed": 17, "unaffected": 2}),
+    ],
+)
+def test_every_change_of_three_protocols(
+    invoke: Invoke, protocol: str, ill_typed: int, verdicts: dict[str, int]
+) -> None:
+    report = mutated(invoke, PROTOCOLS / f"{protocol}.py")
+    assert report["rule_survey"]["ill_typed"] == ill_typed
+    assert Counter(rule["verdict"] for rule in report["rules"]) == verdicts
+
+
+def test_liveness_notices_what_safety_does_not(invoke: Invoke) -> None:
+    """A process that never enters breaks no safety property."""
+    report = mutated(invoke, PETERSON, "--function", "Enter", "--workers", "1")
+    by = {rule["by"] for rule in report["rules"] if rule["verdict"] == "found"}
+    assert any(ident.startswith("V-") for ident in by if ident), by
+
+
+def test_a_change_of_the_initial_state_counts(invoke: Invoke, tmp_path: Path) -> None:
+    model = tmp_path / "counter.py"
+    model.write_text(COUNTER)
+    report = mutated(invoke, model, "--function", "first", "--workers", "1")
+    assert {rule["name"]: rule["verdict"] for rule in report["rules"]} == {
+        "first: 1 -> 0": "unnoticed",
+        "first: 1 -> 2": "found",
+    }
+
+
+def test_a_search_without_an_end_changes_nothing(invoke: Invoke) -> None:
+    code, out, _ = invoke("mutate", "--rules", "--model", str(PETERSON), "--max-states", "20", "-f", "json")
+    report = json.loads(out)
+    assert (code, report["verdict"], report["rules"]) == (3, "inconclusive", [])
+    assert report["rule_survey"]["reason"] == "--max-states 20"
+
+
+def test_what_is_refused(invoke: Invoke) -> None:
+    model = ("mutate", "--rules", "--model", str(PETERSON))
+    code, _, said = invoke(*model, "--function", "Yeild")
+    assert code == 2 and "did you mean `Yield`?" in said
+    code, _, said = invoke(*model, "--configuration", "*")
+    assert code == 2 and "--configuration requires Kafka's partition, without --model" in said
+    assert invoke("mutate", "--rules", "--scope", "two-brokers")[0] == 2
