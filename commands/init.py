@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
+from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 
-SETTINGS = """\
+if TYPE_CHECKING:
+    from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
+    from elrcheck.declared.declared_model import DeclaredModel
+
+SETTINGS_HEAD = """\
 # Option defaults for elrcheck. Precedence: option, environment (ELRCHECK_CHECK_SCOPE), this file, built-in
 # default. Each key is a long option without its dashes; an unknown key is an error.
 # `elrcheck COMMAND --help` lists the options, `elrcheck list variants` and `elrcheck list scopes` the names.
 
+"""
+SETTINGS = """\
 # variant = "kip_full"          # for every command that has --variant
 # workers = 2
 
@@ -25,6 +35,20 @@ SETTINGS = """\
 [gate]
 baseline = "elrcheck-baseline.toml"
 # fail-on = "drift"             # or regression, violated, inconclusive, unreached-action, unreached-witness
+"""
+MODEL_SETTINGS = """\
+model = {model}  # for every command that has --model; it runs as Python
+# variant = {variant}  # for every command that has --variant
+# workers = 2
+
+[check]
+# scope = {scope}  # or the path of a TOML file with your own sizes
+# set = [{setting}]  # individual settings; see `elrcheck config`
+# time-budget = "5m"  # a run that reaches a limit is inconclusive (exit code 3), never a pass
+
+[gate]
+baseline = "elrcheck-baseline.toml"
+# fail-on = "drift"  # or regression, violated, inconclusive, unreached-action, unreached-witness
 """
 WORKFLOW = """\
 # Fails when the results of elrcheck differ from elrcheck-baseline.toml.
@@ -74,42 +98,100 @@ repos:
         entry: elrcheck gate
         language: system
         pass_filenames: false
-        files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml)$'
+        files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml{model})$'
 """
+SETTINGS_PATH = "elrcheck.toml"
 WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
 HOOK_PATH = ".pre-commit-config.yaml"
 BASELINE_PATH = "elrcheck-baseline.toml"
 IGNORE_PATH = ".gitignore"
 IGNORED = ".elrcheck/"
 """Where commands store runs and traces."""
+MOST_STATES = 1_000_000
+"""The limit of each entry of a model of the user, whose size nobody has said."""
 
 
-def files(origin: str | None = None) -> Mapping[str, str]:
+@dataclass(frozen=True)
+class OwnModel:
+    """A model of the user. place: where it is in the folder."""
+
+    model: DeclaredModel
+    file: Path
+    place: Path
+
+    @classmethod
+    def of(cls, file: Path, folder: Path) -> OwnModel:
+        """Return the model of a file; UsageFault if it is not in the folder, where CI would not find it."""
+        from elrcheck.declared.declared_model import declared
+
+        if not file.resolve().is_relative_to(folder.resolve()):
+            help = "give --directory the folder of the repository, and --model a file in it"
+            raise UsageFault("model-file", f"the model {file} is not in the folder {folder}", help=help)
+        return cls(declared(file), file, file.resolve().relative_to(folder.resolve()))
+
+    def entries(self) -> tuple[BaselineEntry, ...]:
+        """Return an entry for each variant, in the default scope; its results are to be recorded."""
+        from elrcheck.catalogue.baseline_notation.baseline import NAME, BaselineEntry
+
+        scope = self.model.scope(DEFAULT_SCOPE).name
+        return tuple(
+            BaselineEntry(
+                variant if NAME.fullmatch(variant) else f"variant-{number}",
+                Selection(variant, scope, model=self.place),
+                max_states=MOST_STATES,
+            )
+            for number, variant in enumerate(self.model.variant_names, start=1)
+        )
+
+    def settings(self) -> str:
+        """Return the settings, with names and a value of this model in what is commented out."""
+        from elrcheck.base.typed.record_text import text_value
+        from elrcheck.declared.effective import effective
+
+        settings = effective(Selection(model=self.file))
+        example = f"{settings[0].name}={settings[0].value}" if settings else ""
+        return MODEL_SETTINGS.format(
+            model=text_value(self.place.as_posix()),
+            variant=text_value(self.model.variant_names[-1]),
+            scope=text_value(self.model.scope_names[-1]),
+            setting=text_value(example),
+        )
+
+    def pattern(self) -> str:
+        """Return a regular expression of the files of the model, after those of others, in a text of YAML."""
+        place = re.escape(self.place.as_posix()).replace("'", "''")
+        return f"|{place}/.*" if self.file.is_dir() else f"|{place}"
+
+
+def files(origin: str | None = None, own: OwnModel | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
-    from elrcheck.base.requests import Selection
     from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
     from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
 
-    entries = (
-        BaselineEntry("two-brokers", Selection(scope="two-brokers")),
-        BaselineEntry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
-    )
+    if own is None:
+        entries: tuple[BaselineEntry, ...] = (
+            BaselineEntry("two-brokers", Selection(scope="two-brokers")),
+            BaselineEntry("three-brokers-tiny", Selection(scope="three-brokers-tiny")),
+        )
+    else:
+        entries = own.entries()
     return {
-        "elrcheck.toml": SETTINGS,
+        SETTINGS_PATH: SETTINGS_HEAD + (SETTINGS if own is None else own.settings()),
         BASELINE_PATH: baseline_text(entries),
         WORKFLOW_PATH: WORKFLOW.replace("{origin}", NO_ORIGIN if origin is None else ORIGIN.format(url=origin)),
-        HOOK_PATH: HOOK,
+        HOOK_PATH: HOOK.replace("{model}", "" if own is None else own.pattern()),
     }
 
 
-def start(folder: Path, force: bool, origin: str | None = None) -> list[tuple[Path, str]]:
+def start(folder: Path, force: bool, origin: str | None = None, model: Path | None = None) -> list[tuple[Path, str]]:
     """Write the files, and return (path, `wrote`, `replaced` or `kept`) for each.
 
-    Raises UsageFault if the folder does not exist, or if all files exist and force is false.
+    model: what the baseline is of, in place of Kafka's partition. Raises UsageFault if the folder does not exist,
+    or if all files exist and force is false.
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
-    texts = files(origin)
+    texts = files(origin, None if model is None else OwnModel.of(model, folder))
     existing = [name for name in texts if (folder / name).exists()]
     if len(existing) == len(texts) and not force:
         raise UsageFault(

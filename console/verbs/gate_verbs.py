@@ -13,6 +13,7 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import reject_given, verb
 
 if TYPE_CHECKING:
+    from elrcheck.base.common_options import ModelFile
     from elrcheck.base.proof_requests import GateRequest, NewEntry
 
 Directory: TypeAlias = Annotated[
@@ -41,11 +42,12 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     return shell.run(lambda progress: run_gate(request, progress), output)
 
 
-@verb()
+@verb(requests="common_options")
 def init(
     shell: Shell,
     force: Annotated[bool, Option("Overwrite existing files.")] = False,
     directory: Directory = Path("."),  # a path is immutable
+    model: ModelFile = None,
     install_from: Annotated[
         str | None,
         Option("What the workflow installs, by commit or hash; by default what is installed here.", metavar="URL"),
@@ -55,18 +57,39 @@ def init(
 
     Writes elrcheck.toml, elrcheck-baseline.toml, .github/workflows/elrcheck.yml and
     .pre-commit-config.yaml, all with comments, and a line in .gitignore for the folder of runs. Keeps
-    existing files unless --force is given.
+    existing files unless --force is given. With --model the baseline has an entry for each variant of
+    the model, and its results.
     """
     from elrcheck.base.origin import checked, installed_from
-    from elrcheck.commands.init import WORKFLOW_PATH, start
+    from elrcheck.commands.init import BASELINE_PATH, SETTINGS_PATH, WORKFLOW_PATH, start
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
-    for path, what in start(directory, force, origin):
+    done = dict(start(directory, force, origin, model))
+    for path, what in done.items():
         shell.write_line(f"{what:<8} {path}")
     if origin is None:
         shell.note(f"this elrcheck was installed from this machine: say in {WORKFLOW_PATH} where CI gets it")
-    shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
+    if model is not None and done[directory / SETTINGS_PATH] == "kept":
+        shell.note(f"{SETTINGS_PATH} has to name the model: `model`, its path from there")
+    baseline = directory / BASELINE_PATH
+    if model is None or done[baseline] == "kept":
+        shell.note("next: `elrcheck gate --update-baseline`, then commit these files")
+        return ExitCode.HOLDS
+    _record(shell, baseline, model)
+    shell.note("next: commit these files; `elrcheck gate` compares with them")
     return ExitCode.HOLDS
+
+
+def _record(shell: Shell, baseline: Path, model: Path) -> None:
+    """Write the results of a new baseline, and say which they are."""
+    from elrcheck.base.proof_requests import GateRequest
+    from elrcheck.commands.gate.gate import run_gate
+
+    with shell.open_progress() as progress:
+        report = run_gate(GateRequest(baseline, (model,), update=True), progress)
+    for entry in report.entries:
+        states = entry.check.search.distinct
+        shell.write_line(f"recorded {entry.name}: {entry.check.verdict}, {states} states")
 
 
 @verb(requests="requests")

@@ -19,8 +19,8 @@ from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
 from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
 from elrcheck.console.settings import load_settings
-from support.edits import replaced
-from support.places import ROOT
+from support.edits import patch_file, replaced
+from support.places import ROOT, protocol
 
 Invoke = Callable[..., tuple[int, str, str]]
 
@@ -165,6 +165,60 @@ def test_a_clone_counts_if_nothing_is_changed(tmp_path: Path) -> None:
     assert found is not None and re.fullmatch(re.escape(REPOSITORY[:-40]) + "[0-9a-f]{40}", found)
     (tmp_path / "changed").write_text("")
     assert pinned_url(record) is None
+
+
+# ------------------------------------------------------------------- of a model of the user
+
+
+def test_a_model_of_the_user_has_a_baseline_that_passes(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "two_phase.py"
+    file.write_text(protocol("two_phase").read_text())
+    code, out, err = invoke("init", "--model", "two_phase.py")
+    assert code == 0 and out.count("wrote") == 5 and "recorded two_phase: holds, 288 states\n" in out
+    assert "commit these files" in err and "--update-baseline" not in err
+    assert invoke("gate")[0] == 0
+    (step,) = steps(yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text()), "workflow")
+    assert shell(step["run"], tmp_path).returncode == 0
+    (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
+    named = ("two_phase.py", "elrcheck.toml", "two_phase_py", "mine/two_phase.py")
+    assert [bool(re.search(hook["files"], name)) for name in named] == [True, True, False, False]
+    patch_file(file, '    require(s.sent_commit, "a commit was sent")\n', "")
+    red = shell(step["run"], tmp_path)
+    assert red.returncode == 1
+    assert re.search(r"^::error file=elrcheck-baseline\.toml,line=\d+,title=P-1 Consistent", red.stdout, re.M)
+    code, out, _ = invoke("gate")
+    assert code == 1 and "FAIL  P-1 Consistent  violated at depth 2" in out and "step 2    ReceiveCommit(r=1)" in out
+
+
+def test_each_variant_of_a_model_has_an_entry(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "repo" / "models").mkdir(parents=True)
+    assert invoke("new", "lock", "-C", "repo/models")[0] == 0
+    code, out, _ = invoke("init", "-C", "repo", "--model", "repo/models/lock.py")
+    assert code == 0 and "recorded atomic: holds, 8 states\nrecorded lock: violated, 13 states\n" in out
+    text = (tmp_path / "repo" / "elrcheck.toml").read_text()
+    (tmp_path / "elrcheck.toml").write_text(re.sub(r"^# (?=[a-z-]+ = )", "", text, flags=re.M))
+    settings = load_settings(None, tmp_path, cli)
+    check = settings.defaults["check"]
+    assert (check["model"], check["scope"], check["overrides"]) == ("models/lock.py", "five", ["processes=2"])
+    assert settings.defaults["gate"]["models"] == ["models/lock.py"] and check["variant"] == "atomic"
+
+
+def test_the_model_is_in_the_folder_and_runs(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "repo").mkdir()
+    (tmp_path / "repo" / "bad.py").write_text("MODEL = 1\n")
+    code, _, err = invoke("init", "-C", "repo", "--model", str(protocol("two_phase")))
+    assert code == 2 and "is not in the folder repo" in err
+    code, _, err = invoke("init", "-C", "repo", "--model", "repo/bad.py")
+    assert code == 2 and "declares no ProtocolModel" in err
+    assert [path.name for path in (tmp_path / "repo").iterdir()] == ["bad.py"]
+
+
+def test_files_that_are_there_are_kept(invoke: Invoke, tmp_path: Path) -> None:
+    (tmp_path / "two_phase.py").write_text(protocol("two_phase").read_text())
+    for name in ("elrcheck.toml", "elrcheck-baseline.toml"):
+        (tmp_path / name).write_text("")
+    code, out, err = invoke("init", "--model", "two_phase.py")
+    assert code == 0 and "recorded" not in out and "has to name the model" in err and "--update-baseline" in err
 
 
 # ------------------------------------------------------------------- commands of the files
