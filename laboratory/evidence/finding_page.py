@@ -18,7 +18,7 @@ from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
 USUAL = "4.1.2"
 """The release that a command names, if it has the finding."""
-MARK = "<!-- Made from catalogue/findings/{finding}.toml: edit that. -->"
+MARK = "<!-- From catalogue/findings/{finding}.toml. -->"
 
 
 @dataclass(frozen=True)
