@@ -252,4 +252,6 @@ def _report(
         components=components,
         components_limit=GRAPH_STATES,
         graph=graph,
+        model=selected.model,
+        patch=selected.patch,
     )

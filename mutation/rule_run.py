@@ -200,6 +200,8 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
         run_dir=None if folder is None else str(folder),
         rule_survey=survey,
         rules=reports,
+        model=place.selected.model,
+        patch=place.selected.patch,
     )
 
 

@@ -62,6 +62,10 @@ def run_prove(request: ProveRequest, progress: Progress) -> ProveReport:
     if request.any_size:
         _reject_with_any_size(request)
     selected = resolve(request.selection)
+    return structs.replace(_proof_of(selected, request, progress), model=selected.model, patch=selected.patch)
+
+
+def _proof_of(selected: Selected, request: ProveRequest, progress: Progress) -> ProveReport:
     model = selected.proof_model()
     if selected.file is not None:
         _demand_for_any_model(request)

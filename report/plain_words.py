@@ -6,15 +6,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from elrcheck.base.kept.age import KeptOrigin
-from elrcheck.results.any_report import PatchApplied
+from elrcheck.results.any_report import OfModel
 from elrcheck.results.trace_view import Scalar
-
-if TYPE_CHECKING:
-    from elrcheck.results.check_report import CheckReport
-    from elrcheck.results.simulation_report import SimulationReport
 
 LETTERS: Mapping[str, str] = {"b": "the broker", "f": "the follower"}
 """Parameters of actions whose name is a letter -> who that is, where no step says which one."""
@@ -65,14 +60,9 @@ def broker_count(config: Mapping[str, Scalar]) -> int:
     return number if isinstance(number, int) else 0
 
 
-def source_of(report: CheckReport | SimulationReport) -> tuple[str | None, str | None]:
+def source_of(report: OfModel) -> tuple[str | None, str | None]:
     """Return the files of `of_model` in a report."""
     return report.model, None if report.patch is None else report.patch.file
-
-
-def patch_words(patch: PatchApplied | None) -> str | None:
-    """Return the diff that was applied to a model, with the beginning of its digest."""
-    return None if patch is None else f"{patch.file} (SHA-256 {patch.digest[:12]})"
 
 
 def of_model(command: str, model: str | None, patch: str | None = None) -> str:

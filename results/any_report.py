@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
@@ -26,6 +27,18 @@ class PatchApplied(Record, frozen=True):
 
     file: str
     digest: str
+
+    def __str__(self) -> str:
+        return f"{self.file} (SHA-256 {self.digest[:12]})"
+
+
+class OfModel(Protocol):
+    """A report that says which model it is of."""
+
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def patch(self) -> PatchApplied | None: ...
 
 
 class Report(Record, frozen=True, tag_field="schema"):

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.requests import GraphFormat
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.check_report import Projection
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
@@ -108,3 +108,7 @@ class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
     graph: GraphReport | None = None
     small_graph: SmallGraph | None = None
     """The graph to draw; None unless an HTML report or SVG was requested and the scope is small."""
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""

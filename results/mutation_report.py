@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.trace_view import Scalar, TraceView
 
 HazardVerdict: TypeAlias = Literal["found", "not_found", "inconclusive", "skipped"]
@@ -186,6 +186,10 @@ class MutateReport(Report, frozen=True, tag="elrcheck.mutate/1"):
     run_dir: str | None = None
     rule_survey: RuleSurvey | None = None
     rules: tuple[RuleMutant, ...] = ()
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""
 
     @property
     def interrupted(self) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.trace_view import UNWRITTEN, Talk
 from elrcheck.results.trace_view import Argument as Argument
 from elrcheck.results.trace_view import Change as Change
@@ -260,6 +260,10 @@ class ProveReport(Report, frozen=True, tag="elrcheck.prove/1"):
     sizes: Literal["given", "any"] = "given"
     """Whether the obligations are about the sizes of the configuration or about every size at once; then `refuted`
     is the answer for the sizes of the configuration, with its counterexample."""
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""
 
 
 def with_second(report: ProveReport, second: SecondSolver) -> ProveReport:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.any_report import Report
+from elrcheck.results.any_report import PatchApplied, Report
 from elrcheck.results.check_report import PropertyKind, PropertyVerdict
 from elrcheck.results.trace_view import Scalar
 
@@ -107,6 +107,10 @@ class SweepReport(Report, frozen=True, tag="elrcheck.sweep/1"):
     resumed: int = 0
     """Rows that an earlier run of the sweep had finished."""
     run_dir: str | None = None
+    model: str | None = None
+    """The file of the model; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to the model."""
 
     def count(self, verdict: RowVerdict) -> int:
         return sum(row.verdict == verdict for row in self.rows)

@@ -36,6 +36,12 @@ class Origin(Record, frozen=True):
     """Notation of the file."""
     property: str | None = None
     """Property that the file names."""
+    model: str | None = None
+    """The file of the model in which it was replayed; null for Kafka's partition."""
+    patch: PatchApplied | None = None
+    """The diff that was applied to that model."""
+    missing: str | None = None
+    """The options that name the model of the run that stored the trace, if it was replayed in another."""
 
 
 # ------------------------------------------------------------------------------------ replay

@@ -27,12 +27,13 @@ def subject_of(path: Path | None, repro: str | None, named: NamedSelection, form
         return of_repro(repro or "", named.selection)
     loaded = read_recorded(path, named, form)
     followed = replay(loaded.model, loaded.config, loaded.behaviour)
+    missing = loaded.behaviour.origin.missing
     if followed.rejection is not None:
         raise UsageFault(
             "trace-rejected",
             f"the model does not follow this trace: step {followed.rejection.step}: {followed.rejection.reason}",
             where=loaded.behaviour.origin.source,
-            help=f"see `elrcheck replay {path}`",
+            help=f"see `elrcheck replay {path}`" if missing is None else f"it was stored with {missing}: repeat that",
         )
     return followed
 

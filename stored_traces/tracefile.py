@@ -6,6 +6,7 @@
      "scope": "two-brokers",
      "overrides": {"min_isr": 1},
      "property": "P-21",
+     "patch": {"file": "weaker.diff", "digest": "5f..e1"},
      "steps": [
       {"action": "Fence", "args": [1]}
      ],
@@ -20,6 +21,9 @@ index `loop`; if that step is missing, `loop` is the last state and the behaviou
 
 Inside a state a record is an object, a Vec or a Seq an array, a set of brokers an ascending array, an
 enum member its name, an absent optional null, and a number a number.
+
+`model` is the file of the model as the user named it, and `patch` the diff that was applied to it, with its SHA-256;
+a trace of Kafka's partition as it is has neither. They are said, and never run.
 
 The number of brokers in a state depends on the configuration, which the file itself names. Reading
 therefore takes two passes: first the frame, then the values, under the configuration selected by variant,
@@ -36,14 +40,17 @@ from typing import Any
 
 from elrcheck.base.atomic import write_file
 from elrcheck.base.documents import lay_out, read_json
-from elrcheck.base.errors import did_you_mean
+from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
+from elrcheck.base.roundtrip import to_data
 from elrcheck.base.strict import Codes, Node, format_value
 from elrcheck.base.typed.model_values import JsonValues
+from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import resolve
 from elrcheck.lang.domains import in_order
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty, later_fields
+from elrcheck.results.any_report import PatchApplied
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin, steps_needed
 from elrcheck.traces.loaded import Loaded, NamedSelection, check_size, stored_traces
 
@@ -65,6 +72,8 @@ def trace_document(behaviour: Behaviour[Label], state: Ty) -> dict[str, Any]:
         "scope": origin.scope,
         "overrides": {name: encode_argument(value) for name, value in origin.overrides.items()},
         "property": origin.property,
+        **({} if origin.model is None else {"model": origin.model}),
+        **({} if origin.patch is None else {"patch": to_data(origin.patch)}),
         **({} if loop is None else {"loop": loop}),
         "steps": [
             {"action": label.action, "args": [encode_argument(a) for a in label.args]} for label in behaviour.labels
@@ -86,14 +95,38 @@ def load_trace(path: Path, model: Selection | None = None) -> Loaded[Label]:
 
 
 def loaded_trace(root: Node, named: NamedSelection) -> Loaded[Label]:
-    """Load a parsed trace file with the model it names, unless options select another one."""
+    """Load a parsed trace file with the configuration it names, unless options select another one.
+
+    A trace says which model it is of, and never runs one. If options name another, what does not fit may be due to
+    that, and the UsageFault says so.
+    """
     frame = _frame(root)
+    missing = _left_out(frame.origin, named.selection)
+    try:
+        return _loaded_frame(frame, named, missing)
+    except UsageFault as fault:
+        if missing is not None:
+            fault.help = f"the trace was stored with {missing}, which is missing here"
+        raise
+
+
+def _left_out(origin: TraceOrigin, selection: Selection) -> str | None:
+    """Return the options with the model and the diff of a stored trace that a selection has not; None for none."""
+    applied = patch_applied(selection.source)
+    missing = [f"--model {origin.model}"] if origin.model is not None and selection.model is None else []
+    if origin.patch is not None and (applied is None or applied.digest != origin.patch.digest):
+        missing.append(f"--patch {origin.patch}")
+    return " ".join(missing) or None
+
+
+def _loaded_frame(frame: _Frame, named: NamedSelection, missing: str | None) -> Loaded[Label]:
+    root = frame.root
     selected = resolve(named.over(frame.origin.selection()))
     model = selected.checked_model() if frame.loop is None else selected.whole_model()
     signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
     behaviour = frame.decode(model.state_ty, signatures)
     _check_sizes(behaviour, root, model.state_ty, signatures, selected.config)
-    origin = TraceOrigin.of(selected, frame.origin.property, root.source.name, "elrcheck")
+    origin = replace(TraceOrigin.of(selected, frame.origin.property, root.source.name, "elrcheck"), missing=missing)
     loaded = Loaded(model, selected.config, replace(behaviour, origin=origin))
     if origin.property and loaded.property is None:
         idents = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
@@ -132,7 +165,7 @@ def _frame(root: Node) -> _Frame:
             f"not a trace file: expected the schema {SCHEMA}, {actual}",
             help="another version of elrcheck stored it, or it is no trace: run `elrcheck check` again",
         )
-    root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop",))
+    root.object(("schema", "variant", "scope", "overrides", "property", "steps", "states"), ("loop", "model", "patch"))
     states, steps = root["states"].items(), root["steps"].items()
     loop = root.maybe("loop", Node.integer, None)
     if not states:
@@ -147,8 +180,15 @@ def _frame(root: Node) -> _Frame:
         scope=root["scope"].text(),
         property=root["property"].text(),
         overrides=root["overrides"].map(_plain),
+        model=root.maybe("model", Node.text, None),
+        patch=root.maybe("patch", _patch, None),
     )
     return _Frame(root, origin, loop)
+
+
+def _patch(node: Node) -> PatchApplied:
+    node.object(("file", "digest"))
+    return PatchApplied(node["file"].text(), node["digest"].text())
 
 
 def _check_sizes(

@@ -13,6 +13,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from elrcheck.base.requests import Selection
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.lang.plain import Label
+from elrcheck.results.any_report import PatchApplied
 
 RecordedStep: TypeAlias = Label | str | None
 """What a notation records of a step: its label, only the name of its action, or nothing."""
@@ -30,6 +31,10 @@ class NamedConfig(Protocol):
     def config(self) -> object: ...
     @property
     def overrides(self) -> Mapping[str, object]: ...
+    @property
+    def model(self) -> str | None: ...
+    @property
+    def patch(self) -> PatchApplied | None: ...
 
 
 @dataclass(frozen=True)
@@ -37,22 +42,26 @@ class TraceOrigin:
     """The configuration and property of a behaviour; variant and scope are empty if unknown.
 
     overrides: configuration values set by neither variant nor scope, as reports show them.
-    property: id of the property it is about. source, form: the file it was read from and its notation;
-    both are ignored by comparisons.
+    property: id of the property it is about. model, patch: the file of the model, and the diff applied to it, where
+    the user named them. source, form: the file it was read from and its notation. missing: the options that name
+    the model of the run that stored it, if this run has another. Comparisons ignore these three.
     """
 
     variant: str = ""
     scope: str = ""
     overrides: Mapping[str, object] = field(default_factory=dict)
     property: str = ""
+    model: str | None = None
+    patch: PatchApplied | None = None
     source: str = field(default="", compare=False)
     form: str | None = field(default=None, compare=False)
+    missing: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, selected: NamedConfig, property: str = "", source: str = "", form: str | None = None) -> TraceOrigin:
         """Build the origin of a behaviour of a selected configuration."""
         overrides = overridden(selected.config, selected.overrides)
-        return cls(selected.variant, selected.scope, overrides, property, source, form)
+        return cls(selected.variant, selected.scope, overrides, property, selected.model, selected.patch, source, form)
 
     def selection(self) -> Selection:
         """Return the request that selects the same configuration."""

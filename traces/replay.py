@@ -91,7 +91,9 @@ class Replayed:
         """Return the source of the trace, for a report."""
         of = self.behaviour.origin
         values = config_values(self.config)
-        return Origin(of.source, of.variant, of.scope, values, of.form, of.property or None)
+        return Origin(
+            of.source, of.variant, of.scope, values, of.form, of.property or None, of.model, of.patch, of.missing
+        )
 
     @property
     def view(self) -> TraceView:

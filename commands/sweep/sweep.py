@@ -34,6 +34,7 @@ from elrcheck.commands.sweep.grid import Point, SweepGrid, job_of, make_grid
 from elrcheck.commands.sweep.ledger import Ledger
 from elrcheck.commands.sweep.rows import row_of
 from elrcheck.declared.declared_model import declared
+from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import select_properties
 from elrcheck.report.plain_words import of_model
 from elrcheck.results.sweep_report import Searcher, SweepAxis, SweepEngine, SweepReport, in_order, verdict_of
@@ -109,6 +110,8 @@ def _run_in(ledger: Ledger, grid: SweepGrid, request: SweepRequest, progress: Pr
         interrupted=stop.wanted and not all(_settled(ledger, point) for point in grid.points),
         resumed=resumed,
         run_dir=str(ledger.folder) if stays else None,
+        model=None if request.selection.model is None else str(request.selection.model),
+        patch=patch_applied(request.selection.source),
     )
 
 

@@ -97,7 +97,13 @@ def trace() -> Schema:
             "steps": described(list_of(step), "Step i leads from state i to state i + 1."),
             "states": {**list_of(value(model.state_ty)), "minItems": 1},
         },
-        {"loop": described(NATURAL, "Of a lasso: the number of the state it returns to.")},
+        {
+            "loop": described(NATURAL, "Of a lasso: the number of the state it returns to."),
+            "model": described(TEXT, "The file of the model, if it is not Kafka's partition."),
+            "patch": described(
+                an_object({"file": TEXT, "digest": TEXT}), "The diff applied to the model, with its SHA-256."
+            ),
+        },
     )
 
 

@@ -27,6 +27,7 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
 from elrcheck.declared.declared_model import declared
+from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
@@ -73,6 +74,8 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
         survey=surveyed,
         guards=guards,
         run_dir=str(request.run_dir) if stored else None,
+        model=None if request.selection.model is None else str(request.selection.model),
+        patch=patch_applied(request.selection.source),
     )
 
 

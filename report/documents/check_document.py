@@ -33,9 +33,9 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.documents.trace_document import trace_blocks
+from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
 from elrcheck.report.plain_sentence import sentence
-from elrcheck.report.plain_words import broker_count, from_store, of_model, patch_words, settings_of, several, source_of
+from elrcheck.report.plain_words import broker_count, from_store, of_model, settings_of, several, source_of
 from elrcheck.results.check_report import ActionReport, CheckReport, Extent, Projection, PropertyReport, SearchReport
 
 PLAIN = str.maketrans("“”", '""')
@@ -148,7 +148,7 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     for failure in report.failures:
         yield Headline("fail", f"--fail-on {failure.word}: {', '.join(failure.subjects) or 'the search'}")
     yield Headline(report.verdict, f"{report.variant}, {report.scope}: {_reach(search)}")
-    yield Labelled("patch", patch_words(report.patch))
+    yield from source_blocks(report)
     if report.vacuous is not None:
         yield Headline("vacuous", report.vacuous)
     yield Labelled("violated", ", ".join(violated))

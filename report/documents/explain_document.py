@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
+from elrcheck.report.documents.trace_document import origin_blocks
 from elrcheck.report.plain_words import unbound
 from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainReport
 
@@ -47,6 +48,7 @@ def explain_blocks(report: ExplainReport, detail: int = 0) -> Iterator[Block]:
     where = f"state {report.at} of {report.steps}{led} ({origin.variant}, {origin.scope})"
     yield Headline(report.verdict, where)
     yield Labelled("source", origin.source)
+    yield from origin_blocks(origin)
 
 
 def _property(explained: Explained, at: int, detail: int) -> Iterator[Block]:

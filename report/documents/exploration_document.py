@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from elrcheck.report.document import Block, Headline, Labelled, Number, ReportKind, ReportKinds, Sheet, Table, grouped
 from elrcheck.report.documents.check_document import levels_blocks, projected
+from elrcheck.report.documents.trace_document import source_blocks
 from elrcheck.report.plain_words import settings_of, several
 from elrcheck.results.coverage_report import CoverageReport
 from elrcheck.results.exploration_report import ExploreReport, SpaceReport
@@ -32,6 +33,7 @@ def _tables(report: ExploreReport) -> Iterator[Block]:
 def _summary(report: ExploreReport) -> Iterator[Block]:
     space = report.space
     yield Headline(report.verdict, exploration_sheet(report).summary)
+    yield from source_blocks(report)
     for leaf, count in (space.overflows or {}).items():
         yield Labelled("overflow", f"{leaf} exceeded its bit width in {grouped(count)} steps")
     yield Labelled("states", _states(space))

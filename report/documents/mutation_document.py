@@ -20,7 +20,7 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.documents.trace_document import trace_blocks
+from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
 from elrcheck.report.plain_words import from_store_of
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, RuleMutant, RuleSurvey
 from elrcheck.results.trace_view import Scalar, TraceView
@@ -152,6 +152,7 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
     ages = [h.kept for h in report.hazards if h.kept] + [g.kept for g in report.guards if g.kept]
     yield Labelled("kept", from_store_of(ages))
     yield Headline(report.verdict, f"{tally}  ({report.seconds:.1f} s)")
+    yield from source_blocks(report)
     if report.survey is not None:
         survey = report.survey
         size = grouped(survey.unmutated.distinct)

@@ -19,6 +19,7 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
+from elrcheck.report.documents.trace_document import source_blocks
 from elrcheck.report.plain_words import broker_count, from_store, settings_of, several
 from elrcheck.results.prove_report import (
     CellReport,
@@ -79,6 +80,7 @@ def prove_blocks(report: ProveReport, detail: int = 0) -> Iterator[Block]:
     rest = f"{report.solver.name} {report.solver.version}, {report.seconds:.1f} s"
     yield Labelled("kept", from_store(report.kept))
     yield Headline(report.verdict, f"{report.variant}{claim(report)}, {rest}")
+    yield from source_blocks(report)
 
 
 def _open_cells(report: ProveReport) -> Iterator[Block]:

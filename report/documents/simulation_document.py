@@ -16,7 +16,7 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.documents.trace_document import trace_blocks
+from elrcheck.report.documents.trace_document import source_blocks, trace_blocks
 from elrcheck.report.plain_words import of_model, settings_of, several, source_of
 from elrcheck.results.simulation_report import SeenProperty, SimulationReport, WalksReport
 
@@ -88,6 +88,7 @@ def _verdict(report: SimulationReport) -> Iterator[Block]:
     walks = several(search.walks, "walk", written=grouped(search.walks))
     steps = several(report.depth, "step", written=grouped(report.depth))
     yield Headline(report.verdict, f"{report.variant}, {report.scope}: {outcome} in {walks} of up to {steps}")
+    yield from source_blocks(report)
     yield Labelled("violated", ", ".join(violated))
     missed = [f.id for f in report.properties if f.kind == "sometimes" and f.verdict != "reached"]
     yield Labelled("not seen", ", ".join(missed))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from elrcheck.report.document import Block, Headline, Labelled, Number, ReportKind, ReportKinds, Table, grouped
-from elrcheck.report.plain_words import several
+from elrcheck.report.documents.trace_document import source_blocks
+from elrcheck.report.plain_words import of_model, several, source_of
 from elrcheck.results.sweep_report import ROW_VERDICTS, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
 
@@ -62,6 +63,7 @@ def _verdict(report: SweepReport) -> Iterator[Block]:
     counts = [f"{report.count(verdict)} {verdict}" for verdict in ROW_VERDICTS if report.count(verdict)]
     word = "inconclusive" if report.verdict == "nothing" else report.verdict
     yield Headline(word, f"{several(len(report.rows), 'configuration')}: {', '.join(counts)}")
+    yield from source_blocks(report)
     breaking = [row for row in report.rows if row.verdict == "violated"]
     if breaking:
         first = breaking[0]
@@ -83,7 +85,7 @@ def _verdict(report: SweepReport) -> Iterator[Block]:
     yield Labelled("engine", f"{engine.name}, {engine.workers} {what}{more}")
     yield Labelled("run", report.run_dir)
     if report.run_dir is not None and (report.interrupted or report.count("failed")):
-        yield Labelled("resume", f"elrcheck sweep --resume {report.run_dir}")
+        yield Labelled("resume", of_model(f"elrcheck sweep --resume {report.run_dir}", *source_of(report)))
 
 
 KINDS: ReportKinds = {SweepReport: ReportKind("sweep", sweep_blocks)}

@@ -18,7 +18,8 @@ from elrcheck.report.document import (
     Table,
     grouped,
 )
-from elrcheck.report.plain_words import broker_count, patch_words, several, unbound
+from elrcheck.report.plain_words import broker_count, several, unbound
+from elrcheck.results.any_report import OfModel
 from elrcheck.results.trace_reports import (
     Candidate,
     Hit,
@@ -53,10 +54,23 @@ def replay_blocks(report: ReplayReport, detail: int = 0) -> Iterator[Block]:
         f"{where}: the model accepts {report.accepted} of {several(report.states, 'state')} ({report.origin.format})",
     )
     yield Labelled("file", report.origin.source)
+    yield from origin_blocks(report.origin)
     yield Labelled("repro", report.trace.repro)
     if report.beyond is not None:
         yield Labelled("budgets", f"step {report.beyond} exceeds the budgets of the scope")
     yield from _hits("violates", report.violated)
+
+
+def source_blocks(report: OfModel) -> Iterator[Block]:
+    """Yield the model of a report and the diff that was applied to it, where the user named them."""
+    yield Labelled("model", report.model)
+    yield Labelled("patch", None if report.patch is None else str(report.patch))
+
+
+def origin_blocks(origin: Origin) -> Iterator[Block]:
+    """Yield the model in which a trace was replayed, where the user named one, and what its own model was."""
+    yield from source_blocks(origin)
+    yield Labelled("missing", origin.missing and f"{origin.missing}, with which the trace was stored")
 
 
 def _rejection(rejection: Rejection, detail: int) -> Iterator[Block]:
@@ -126,6 +140,7 @@ def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]
     part = "" if whole else f", {report.first} to {report.last} shown"
     yield Line(f"{where}: {several(report.steps, 'step')}{part}")
     yield Labelled("source", _source(report.origin))
+    yield from origin_blocks(report.origin)
     yield Labelled("seed", None if report.seed is None else str(report.seed))
     yield Labelled("repro", report.trace.repro)
     done = report.shortened
@@ -205,7 +220,7 @@ def model_diff_blocks(report: ModelDiffReport, detail: int = 0) -> Iterator[Bloc
 
 
 def _model_words(side: ModelSide) -> str:
-    patch = patch_words(side.patch)
+    patch = None if side.patch is None else str(side.patch)
     return f"{side.name} ({side.variant}{f', {patch}' if patch else ''})"
 
 

@@ -48,9 +48,47 @@ def test_its_trace_is_replayed_with_the_same_patch(invoke: Invoke, weaker: str, 
     assert code == 0 and "ACCEPTED" in out
     code, out, _ = invoke("replay", trace)
     assert code == 1 and "REJECTED" in out
+    assert re.search(r"missing +--patch weaker.diff .SHA-256 \w{12}., with which the trace was stored", out)
+    code, _, err = invoke("explain", trace)
+    assert code == 2 and "trace-rejected" in err and "it was stored with --patch weaker.diff (SHA-256" in err
+    assert "missing" not in invoke("replay", trace, "--patch", weaker)[1]
     assert invoke("explain", trace, "--patch", weaker)[0] == 1
     code, _, _ = invoke("export", "trace", trace, "--patch", weaker, "--format", "tla", "--out", "tla")
     assert code == 0
+
+
+def test_a_trace_names_the_model_that_it_is_of(invoke: Invoke, tmp_path: Path) -> None:
+    assert invoke("new", "lock")[0] == 0
+    assert invoke("check", "--model", "lock.py", "--run-dir", "run")[0] == 1
+    trace = "run/P-1.trace.json"
+    assert json.loads((tmp_path / trace).read_text())["model"] == "lock.py"
+    code, _, err = invoke("replay", trace)
+    assert code == 2 and "the trace was stored with --model lock.py, which is missing here" in err
+    code, out, _ = invoke("replay", trace, "--model", "lock.py", "-f", "json")
+    origin = json.loads(out)["origin"]
+    assert (code, origin["model"], origin["missing"]) == (0, "lock.py", None)
+
+
+def test_reports_name_model_and_patch(invoke: Invoke, tmp_path: Path) -> None:
+    assert invoke("new", "lock")[0] == 0
+    lines = (tmp_path / "lock.py").read_text().splitlines()
+    number = next(n for n, line in enumerate(lines, start=1) if "tests_again: bool = False" in line)
+    old, new = lines[number - 1], lines[number - 1].replace("False", "True")
+    (tmp_path / "again.diff").write_text(f"--- lock.py\n+++ lock.py\n@@ -{number} +{number} @@\n-{old}\n+{new}\n")
+    source = ("--model", "lock.py", "--patch", "again.diff")
+    for command in (
+        ("explore",),
+        ("prove", "-p", "P-1"),
+        ("sweep", "--sweep", "processes=1..2"),
+        ("mutate", "--guards"),
+        ("simulate", "--walks", "10", "--seed", "1"),
+    ):
+        code, out, err = invoke(*command, *source, "-f", "json", "-o", "text:report.txt")
+        assert code in (0, 1, 3), err
+        report = json.loads(out)
+        assert (report["model"], report["patch"]["file"]) == ("lock.py", "again.diff"), command
+        text = (tmp_path / "report.txt").read_text()
+        assert re.search(r"^ +model +lock.py$", text, re.M) and re.search(r"^ +patch +again.diff .SHA-256", text, re.M)
 
 
 def test_run_folders_are_of_one_model_each(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
