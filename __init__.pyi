@@ -255,8 +255,9 @@ def risk(
     workers: Number of threads for a search, or processes for a proof.
     fresh: Search again what earlier runs have answered.
     run_dir: Folder for traces.
-    describe: Output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both, instead of the settings
-        of one topic.
+    describe: Definitions of topics instead of the settings of one: output of kafka-topics.sh `describe`, kafka-
+        configs.sh `describe`, or both; KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of
+        Terraform (.tf), or a folder of them.
     compare: Ask once more with another setting, such as kafka=4.3 or elr=off, and show what differs.
     progress: Show progress on stderr.
     """

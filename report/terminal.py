@@ -25,7 +25,7 @@ _WORDS: Mapping[str, str] = {
     "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps",
     "yellow": "skipped, absent, tolerated",
     "green": "expected, counted, undefined, equivalent, holds, reached, proved, confirmed, same, found, noticed,"
-    " surveyed, ok, updated, accepted, enabled, complete",
+    " surveyed, ok, no_sign, updated, accepted, enabled, complete",
 }
 STYLES: Mapping[str, str] = {word: style for style, words in _WORDS.items() for word in words.split(", ")}
 """The colour of a verdict, at the start of a line or in a table."""

@@ -8,7 +8,7 @@ from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
 
-AuditVerdict: TypeAlias = Literal["holds", "violated", "inconclusive"]
+AuditVerdict: TypeAlias = Literal["no_sign", "violated", "inconclusive"]
 Severity: TypeAlias = Literal["critical", "high", "medium", "low"]
 WORST_FIRST: tuple[Severity, ...] = ("critical", "high", "medium", "low")
 
@@ -131,6 +131,14 @@ class AuditRepair(Record, frozen=True):
     """Rules that are not flagged."""
 
 
+class InvisibleFinding(Record, frozen=True):
+    """A finding that loses acknowledged records, and leaves no sign in what was audited."""
+
+    finding: str
+    shows: str
+    """What there is instead of a sign."""
+
+
 class AuditedCluster(Record, frozen=True):
     """A cluster that runs, as its brokers describe it."""
 
@@ -158,7 +166,8 @@ class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):
     """The result of `elrcheck audit`."""
 
     verdict: AuditVerdict
-    """`inconclusive`: no flag, but a part could not be read or seen, or was not, so there may be one."""
+    """`no_sign`: of what leaves one in what was audited; `inconclusive`: no flag, but a part could not be read or seen,
+    or was not, so there may be one."""
     records: int
     """Records of all logs."""
     partitions: int
@@ -177,6 +186,8 @@ class AuditReport(Report, frozen=True, tag="elrcheck.audit/1"):
     cluster: AuditedCluster | None = None
     """What was asked instead of logs; its flags have the name of the cluster as log and path, and position 0."""
     repaired: tuple[AuditRepair, ...] = ()
+    invisible: tuple[InvisibleFinding, ...] = ()
+    """Losses of records that this audit cannot see, whatever its verdict."""
 
     @property
     def exit_code(self) -> ExitCode:

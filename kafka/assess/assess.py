@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 from elrcheck.base.errors import UsageFault
+from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, RiskRequest
 from elrcheck.base.progress import Progress
 from elrcheck.kafka.assess.known_findings import KnownFindings
+from elrcheck.kafka.assess.near_misses import near_misses
 from elrcheck.kafka.audit.audit import run_audit
-from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.risk.compared_requests import of_group, topic_groups
 from elrcheck.kafka.risk.settings_group import settings_named
-from elrcheck.results.audit_report import AuditReport
-from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
-
-SIGNS_IN_LOGS = frozenset(rule.hazard for rule in RULES.values() if rule.hazard and rule.name not in NEXT_STEPS)
-SIGNS_LIVE = frozenset(rule.hazard for rule in RULES.values() if rule.hazard)
-"""Findings that some rule of the audit is a sign of, in a log and in a cluster that runs."""
+from elrcheck.results.audit_report import AuditReport, InvisibleFinding
+from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport, NearMisses
 
 
 def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     """Assess the settings of a release, topics, logs or a cluster; UsageFault if there is no release to ask about."""
     started = time.monotonic()
-    audit = _audit(request, progress)
-    question = _question(request, audit)
+    audits = _audits(request, progress)
+    question = _question(request, audits)
+    near, stopped = _near(request, progress)
     progress.stage("reading what is on record")
     recorded, unread = KnownFindings(), tuple[str, ...]()
     if not request.topics:
@@ -33,34 +32,57 @@ def run_assess(request: AssessRequest, progress: Progress) -> AssessReport:
     else:
         described, unread = topic_groups(question, request.topics)
         groups = tuple(_group(of_group(question, group), recorded, group.place) for group in described)
-    signs = frozenset[str]() if audit is None else SIGNS_IN_LOGS if audit.cluster is None else SIGNS_LIVE
-    applying = dict.fromkeys(finding.finding for group in groups for finding in group.findings)
+    applying = frozenset(finding.finding for group in groups for finding in group.findings)
     return AssessReport(
         groups=groups,
-        flags=() if audit is None else audit.flags,
-        looked_at=() if audit is None else tuple(log.name for log in audit.logs) or (request.bootstrap or "",),
-        records=0 if audit is None else audit.records,
-        no_sign=tuple(name for name in applying if audit is not None and name not in signs),
-        incomplete=audit is not None and audit.verdict == "inconclusive",
+        flags=tuple(flag for audit in audits for flag in audit.flags),
+        looked_at=tuple(name for audit in audits for name in _names(audit)),
+        records=sum(audit.records for audit in audits),
+        invisible=tuple(each for each in _invisible(audits) if each.finding in applying),
+        near_misses=near,
+        incomplete=any(audit.verdict == "inconclusive" for audit in audits),
         unread=unread,
         fail_on=request.fail_on,
         seconds=round(time.monotonic() - started, 3),
+        interrupted=stopped or any(audit.interrupted for audit in audits),
     )
 
 
-def _audit(request: AssessRequest, progress: Progress) -> AuditReport | None:
-    if not request.logs and request.bootstrap is None:
-        return None
-    question = AuditRequest(request.logs, bootstrap=request.bootstrap, client_config=request.client_config)
-    return run_audit(question, progress)
+def _audits(request: AssessRequest, progress: Progress) -> list[AuditReport]:
+    """Audit the logs, and the cluster, as far as they were given."""
+    questions = []
+    if request.logs:
+        questions.append(AuditRequest(request.logs))
+    if request.bootstrap is not None:
+        questions.append(AuditRequest(bootstrap=request.bootstrap, client_config=request.client_config))
+    return [run_audit(question, progress) for question in questions]
 
 
-def _question(request: AssessRequest, audit: AuditReport | None) -> RiskRequest:
+def _names(audit: AuditReport) -> list[str]:
+    return [log.name for log in audit.logs] if audit.cluster is None else [audit.cluster.name]
+
+
+def _invisible(audits: Sequence[AuditReport]) -> list[InvisibleFinding]:
+    """Return what no audit can see."""
+    in_each = [frozenset(each.finding for each in audit.invisible) for audit in audits]
+    return [each for audit in audits[:1] for each in audit.invisible if all(each.finding in one for one in in_each)]
+
+
+def _near(request: AssessRequest, progress: Progress) -> tuple[tuple[NearMisses, ...], bool]:
+    """Return the near misses of the logs, and whether reading them was interrupted."""
+    if not request.logs:
+        return (), False
+    progress.stage("looking for near misses")
+    with Interrupts() as interrupted:
+        return near_misses(request.logs, interrupted), interrupted()
+
+
+def _question(request: AssessRequest, audits: Sequence[AuditReport]) -> RiskRequest:
     """Return the settings that are asked about; a live cluster says its release and whether ELR is on."""
     kafka, elr = request.kafka, request.elr
-    if audit is not None and audit.cluster is not None:
-        kafka = kafka or audit.cluster.kafka
-        elr = audit.cluster.elr_version > 0 if elr is None else elr
+    for cluster in (audit.cluster for audit in audits if audit.cluster is not None):
+        kafka = kafka or cluster.kafka
+        elr = cluster.elr_version > 0 if elr is None else elr
     if not kafka:
         help = "give --kafka VERSION, such as --kafka 4.1; a metadata log does not name the release"
         raise UsageFault("usage-missing", "of which release of Kafka?", help=help)

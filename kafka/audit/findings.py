@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.audit.builds import NONE, Repairs
-from elrcheck.kafka.audit.rules import RULES
+from elrcheck.kafka.audit.rules import INVISIBLE, RULES
 from elrcheck.kafka.log.cluster_state import PartitionKey
 from elrcheck.kafka.log.history import ReadSoFar, UnreadCount, UnreadKind
 from elrcheck.kafka.log.log_files import MetadataLog
@@ -89,7 +89,7 @@ def report_of(
             unread[kind] = more if before is None else replace(before, count=before.count + more.count)
     is_violated = any(flag.severity != "low" for flag in flags)
     return AuditReport(
-        verdict="violated" if is_violated else "inconclusive" if damage or interrupted else "holds",
+        verdict="violated" if is_violated else "inconclusive" if damage or interrupted else "no_sign",
         records=records,
         partitions=sum(each.partitions for each in findings),
         flags=flags,
@@ -104,6 +104,7 @@ def report_of(
         strict=strict,
         interrupted=interrupted,
         repaired=repairs.reported(),
+        invisible=INVISIBLE,
     )
 
 

@@ -19,6 +19,7 @@ from elrcheck.kafka.audit.findings import ORDER
 from elrcheck.kafka.audit.flag_list import RecordPlace, flag_of, time_of
 from elrcheck.kafka.audit.hazard_signs import state_signs
 from elrcheck.kafka.audit.next_step import StepConditions, next_signs
+from elrcheck.kafka.audit.rules import INVISIBLE_LIVE
 from elrcheck.kafka.live.admin_client import ClusterClient, open_client
 from elrcheck.kafka.live.client_properties import read_settings
 from elrcheck.kafka.live.snapshot import METADATA, ClusterSnapshot, take_snapshot
@@ -103,7 +104,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
         unseen=tuple(snapshot.unseen),
     )
     return AuditReport(
-        verdict="violated" if bad else "inconclusive" if snapshot.unseen else "holds",
+        verdict="violated" if bad else "inconclusive" if snapshot.unseen else "no_sign",
         records=0,
         partitions=len(state.partitions),
         flags=tuple(flags),
@@ -112,6 +113,7 @@ def _report(snapshot: ClusterSnapshot, flags: list[AuditFlag], name: str, starte
         unread=(),
         seconds=round(time.monotonic() - started, 3),
         cluster=cluster,
+        invisible=INVISIBLE_LIVE,
     )
 
 

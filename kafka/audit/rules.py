@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from elrcheck.results.audit_report import Severity
+from elrcheck.results.audit_report import InvisibleFinding, Severity
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,18 @@ _NEXT_STEPS = (
     Rule("unregistration-keeps-elr", "low", NO_UNREGISTRATION, "F-21", True),
     Rule("downgrade-keeps-elr", "low", NO_SWITCH, "F-28", True),
 )
+_STALE = "not when a leader has read them: `elrcheck audit --bootstrap` flags one whose metadata lags (leader-lags)"
+INVISIBLE = (
+    InvisibleFinding("F-51", f"The log has the elections, {_STALE}."),
+    InvisibleFinding("F-58", f"The log has the records of the ISR, {_STALE}."),
+    InvisibleFinding(
+        "F-63", "A follower's LeaderEpochFileCache logs `caused truncation of conflicting entries` while it fetches."
+    ),
+    InvisibleFinding("F-65", "The log has the registration, not what the broker wrote before it."),
+)
+"""Findings that lose acknowledged records and leave no sign in a metadata log."""
+INVISIBLE_LIVE = tuple(each for each in INVISIBLE if each.finding not in {rule.hazard for rule in _NEXT_STEPS})
+"""The same for a cluster that runs, of which only the next step is seen."""
 RULES: Mapping[str, Rule] = MappingProxyType({rule.name: rule for rule in (*_RULES, *_NEXT_STEPS)})
 NEXT_STEPS = frozenset(rule.name for rule in _NEXT_STEPS)
 """Those about a cluster that runs: what its next step would make of a partition."""

@@ -27,14 +27,22 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.documents.audit_document import flag_case, flag_gauge
 from elrcheck.report.documents.risk_document import settings_in_words, wrapped
+from elrcheck.report.plain_words import several
 from elrcheck.results.finding_table import Level
-from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport
+from elrcheck.results.risk.assess_report import AssessedFinding, AssessedGroup, AssessReport, NearMiss, NearMissKind
 
 SEEN: dict[Level, str] = {
     "brokers": "on brokers of this release",
     "classes": "in the classes of this release, not on its brokers",
     "model": "in the model of this release only",
 }
+NEAR: dict[NearMissKind, str] = {
+    "leader-returned": "a leader away and back, as F-51 needs",
+    "below-min-isr": "an ISR below min.insync.replicas",
+    "eligible-gone": "a broker that is eligible, and gone",
+}
+MOST_NEAR = 3
+"""Near misses of a kind that the text shows."""
 MOST_FLAGS = 5
 """Flags of an audit that the text of an assessment shows."""
 
@@ -47,14 +55,16 @@ def assess_blocks(report: AssessReport, detail: int = 0) -> Iterator[Block]:
         yield from _assessed_group(group, detail)
     if report.looked_at and detail >= 0:
         yield Line()
-        yield from wrapped("audited", f"{', '.join(report.looked_at)}: {len(report.flags)} flags")
+        yield from wrapped("audited", f"{', '.join(report.looked_at)}: {several(len(report.flags), 'flag')}")
         for flag in report.flags[:MOST_FLAGS]:
             yield from wrapped(flag.severity.upper(), f"{flag.topic}-{flag.partition}: {flag.message}")
             yield from wrapped("  now", flag.remedy)
         if len(report.flags) > MOST_FLAGS:
             yield from wrapped("", f"{len(report.flags) - MOST_FLAGS} more: see `elrcheck audit`")
-        if report.no_sign:
-            yield from wrapped("not visible", f"{', '.join(report.no_sign)} leave no sign in what was audited")
+        yield from _near_misses(report, detail)
+        yield from _invisible(report)
+    if report.interrupted:
+        yield Line("interrupted: this is a partial report, of what was read until then")
     for line in report.unread:
         yield Labelled("unread", line, indent=0)
     if detail >= 0:
@@ -72,7 +82,9 @@ def assessment_in_words(report: AssessReport) -> str:
     on_brokers = sum(one.level == "brokers" for one in losses)
     losing = f"{len(losses)} findings lose acknowledged records, {on_brokers} of them on brokers of the release"
     outages = f"{len(findings) - len(losses)} leave a partition without a leader or a broker outside"
-    flags = f"; the audit has {len(report.flags)} flags" if report.looked_at else ""
+    flags = f"; the audit has {several(len(report.flags), 'flag')}" if report.looked_at else ""
+    if report.invisible:
+        flags = f"{flags}, and cannot see {', '.join(each.finding for each in report.invisible)}"
     return f"{losing}; {outages}{flags}" if findings else f"no finding is known with these settings{flags}"
 
 
@@ -89,6 +101,38 @@ def _assessed_group(group: AssessedGroup, detail: int) -> Iterator[Block]:
         yield from wrapped("  happens", finding.happens)
         yield from wrapped("  seen", finding.evidence if detail > 0 else SEEN[finding.level])
         yield from wrapped("  do", finding.remedy)
+
+
+def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:
+    if not any(near.times for near in report.near_misses):
+        return
+    yield Line()
+    yield Line("near misses in the log, none of them wrong by itself", style="bold")
+    for near in report.near_misses:
+        if not near.times:
+            continue
+        times, partitions = several(near.times, "time"), several(near.partitions, "partition")
+        yield Line(f"{NEAR[near.kind]}: {times}, {partitions}")
+        listed = near.first if detail > 0 else near.first[:MOST_NEAR]
+        for each in listed:
+            yield from wrapped(f"  {each.topic}-{each.partition}", f"{each.message}; {_span(each)}")
+        if near.times > len(listed):
+            yield from wrapped("", f"{near.times - len(listed)} more: see --verbose and --format json")
+
+
+def _span(near: NearMiss) -> str:
+    end = "still so at the end" if near.until is None else f"to {near.until}, {near.until_time}"
+    return f"offset {near.offset}, {near.time}, {end}"
+
+
+def _invisible(report: AssessReport) -> Iterator[Block]:
+    if not report.invisible:
+        return
+    titles = {finding.finding: finding.title for group in report.groups for finding in group.findings}
+    yield Line()
+    yield Line("cannot be seen here: losses of this release that leave no sign in what was audited", style="bold")
+    for each in report.invisible:
+        yield from wrapped(f"  {each.finding}", f"{titles.get(each.finding, '')}. {each.shows}")
 
 
 def assess_sheet(report: AssessReport) -> Sheet:
@@ -114,7 +158,9 @@ def _gauges(report: AssessReport) -> tuple[Gauge, ...]:
     partial = Sample((), int(report.incomplete or bool(report.unread)))
     incomplete = Gauge("assess_incomplete", "1 if something that was given could not be read.", (partial,))
     audited = (flag_gauge("assess", report.flags),) if report.looked_at else ()
-    return (topics, incomplete, *audited)
+    counts = tuple(Sample((("kind", near.kind),), near.times) for near in report.near_misses)
+    watched = (Gauge("assess_near_misses", "What came close to a loss in the logs.", counts),) if counts else ()
+    return (topics, incomplete, *audited, *watched)
 
 
 def _labels(group: AssessedGroup) -> tuple[tuple[str, str], ...]:

@@ -64,6 +64,8 @@ def audit_blocks(report: AuditReport, detail: int = 0) -> Iterator[Block]:
         yield from _logs(report)
     for repair in report.repaired:
         yield Line(repair_in_words(repair))
+    if report.invisible:
+        yield Line(invisible_in_words(report))
     if report.cluster is not None:
         yield from _cluster(report.cluster, report, detail)
         return
@@ -82,6 +84,13 @@ def repair_in_words(repair: AuditRepair) -> str:
         return f"repaired: {repair.finding}; a build with its patch leaves no sign of it, so all are flagged"
     verb = "is" if len(repair.left_out) == 1 else "are"
     return f"repaired: {repair.finding}; {', '.join(repair.left_out)} {verb} not flagged"
+
+
+def invisible_in_words(report: AuditReport) -> str:
+    """Return which losses of records leave no sign in what was audited."""
+    names = ", ".join(each.finding for each in report.invisible)
+    here = "a metadata log" if report.cluster is None else "a cluster as it is now"
+    return f"cannot be seen in {here}: {names}, which lose acknowledged records (`elrcheck assess` says more)"
 
 
 def _rule(flags: Sequence[AuditFlag], detail: int) -> Iterator[Block]:
@@ -163,6 +172,8 @@ def audit_sheet(report: AuditReport) -> Sheet:
         summary = f"{judged}, {report.seconds:.1f} s"
         notes = tuple(f"not seen: {text}" for text in report.cluster.unseen)
     notes += tuple(map(repair_in_words, report.repaired))
+    if report.invisible:
+        summary = f"{summary}; {invisible_in_words(report)}"
     return Sheet(summary, suites, notes, _gauges(report))
 
 
@@ -194,7 +205,7 @@ def flag_gauge(command: str, flags: Sequence[AuditFlag]) -> Gauge:
 def _suite(log: AuditedLog, report: AuditReport) -> Suite:
     cases = [flag_case(flag) for flag in report.flags if flag.log == log.name]
     if not cases:
-        cases.append(Case("no-flag", "no partition is flagged", "passed", "holds"))
+        cases.append(Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report)))
     for damage in report.damage:
         if damage.path in log.files:
             ident = f"damage {damage.offset} byte {damage.position}"
@@ -219,7 +230,7 @@ def _cluster_suite(cluster: AuditedCluster, report: AuditReport) -> Suite:
         ("partitions", str(report.partitions)),
         *_repairs(report),
     )
-    none = Case("no-flag", "no partition is flagged", "passed", "holds")
+    none = Case("no-flag", "no partition is flagged", "passed", "no sign", text=invisible_in_words(report))
     return Suite(cluster.name, cases or (none,), facts=facts)
 
 

@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 from elrcheck.base.errors import ExitCode
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
-from elrcheck.results.audit_report import AuditFlag
+from elrcheck.results.audit_report import AuditFlag, InvisibleFinding
 from elrcheck.results.finding_table import Level
 from elrcheck.results.risk.risk_report import RiskSettings
 
 FailOn: TypeAlias = Literal["flag", "loss", "outage", "never"]
 FindingSeverity: TypeAlias = Literal["loss", "unavailable"]
+NearMissKind: TypeAlias = Literal["leader-returned", "below-min-isr", "eligible-gone"]
 
 
 class AssessedFinding(Record, frozen=True):
@@ -30,6 +31,31 @@ class AssessedFinding(Record, frozen=True):
     """What was seen at each level."""
     remedy: str
     """What operators can do; empty if nothing is on record."""
+
+
+class NearMiss(Record, frozen=True):
+    """Something in a metadata log that came close to a loss, and is not wrong by itself."""
+
+    kind: NearMissKind
+    log: str
+    topic: str
+    partition: int
+    message: str
+    offset: int
+    """Offset of the record that begins it."""
+    time: str
+    until: int | None = None
+    """Offset of the record that ends it; null if it lasts."""
+    until_time: str | None = None
+
+
+class NearMisses(Record, frozen=True):
+    """The near misses of a kind. times, partitions: of all of them; first: those that are reported one by one."""
+
+    kind: NearMissKind
+    times: int
+    partitions: int
+    first: tuple[NearMiss, ...]
 
 
 class AssessedGroup(Record, frozen=True):
@@ -55,14 +81,18 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     """The logs, or the cluster, that were audited; none if none was given."""
     records: int
     """Records of the logs."""
-    no_sign: tuple[str, ...]
-    """Findings that apply and leave no sign in what was audited."""
+    invisible: tuple[InvisibleFinding, ...]
+    """Findings that apply, lose records, and leave no sign in what was audited."""
+    near_misses: tuple[NearMisses, ...]
+    """What came close to a loss in the logs, by its kind; none if no log was given."""
     incomplete: bool
     """A part of the logs or of the cluster could not be read."""
     unread: tuple[str, ...]
     """Lines of a description that were not understood."""
     fail_on: FailOn
     seconds: float
+    interrupted: bool = False
+    """The audit is partial: it has what was read until then."""
 
     @property
     def verdict(self) -> str:
@@ -75,6 +105,8 @@ class AssessReport(Report, frozen=True, tag="elrcheck.assess/1"):
     @property
     def exit_code(self) -> ExitCode:
         """1 if the audit has a flag, or `fail_on` names what is known to happen; 3 if a part could not be read."""
+        if self.interrupted:
+            return ExitCode.INTERRUPTED
         failing = {"flag": (), "never": (), "loss": ("lost",), "outage": ("lost", "unavailable")}[self.fail_on]
         if self.verdict in failing or (self.flags and self.fail_on != "never"):
             return ExitCode.FINDING

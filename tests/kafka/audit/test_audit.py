@@ -63,7 +63,7 @@ def test_the_log_of_a_loss_is_flagged_before_the_loss() -> None:
 
 def test_the_control_has_no_flag() -> None:
     report = audited(CONTROL)
-    assert (report.flags, report.damage, report.verdict, report.exit_code) == ((), (), "holds", 0)
+    assert (report.flags, report.damage, report.verdict, report.exit_code) == ((), (), "no_sign", 0)
 
 
 def test_a_dump_is_judged_as_the_files_are(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ LOW = [
 def test_a_healthy_cluster_has_no_flag() -> None:
     cluster = FakeCluster([topic("orders", *(partition(n) for n in range(3))), topic("other", partition())])
     report = cluster.audited()
-    assert (report.verdict, report.flags, report.partitions) == ("holds", (), 4)
+    assert (report.verdict, report.flags, report.partitions) == ("no_sign", (), 4)
     assert report.cluster is not None
     assert (report.cluster.kafka, report.cluster.elr_version, report.cluster.topics) == ("4.1", 1, 2)
     assert (report.cluster.brokers, report.cluster.offset) == ((0, 1, 2, 3), 512)
@@ -81,7 +81,7 @@ def test_a_reassignment_without_danger_is_a_note() -> None:
     moving = {"replicas": [0, 1, 2, 3], "adding_replicas": [3], "removing_replicas": [0]}
     cluster = FakeCluster([topic("orders", told)], moving={("orders", 0): moving})
     assert cluster.flagged() == [("reassignment-with-elr", "F-20")]
-    assert cluster.audited().verdict == "holds"
+    assert cluster.audited().verdict == "no_sign"
 
 
 def test_switching_the_feature_while_a_partition_has_no_leader() -> None:
@@ -102,7 +102,7 @@ def test_a_leader_that_lags_behind_the_metadata() -> None:
     assert (report.verdict, report.flags) == ("inconclusive", ()) and report.cluster is not None
     assert report.cluster.unseen == ("the present, if broker 1 answered: its metadata is old",)
     cluster.brokers[1] = True  # a fenced broker is not asked
-    assert cluster.audited().verdict == "holds"
+    assert cluster.audited().verdict == "no_sign"
 
 
 def test_a_log_directory_that_is_offline_while_its_broker_runs() -> None:
@@ -144,7 +144,7 @@ def test_pages_are_followed_by_their_cursor() -> None:
     topics = [topic(f"t{n:04}", *(partition(i) for i in range(3))) for n in range(700)]
     cluster = FakeCluster(topics, page=500)
     report = cluster.audited()
-    assert report.partitions == 2100 and report.verdict == "holds"
+    assert report.partitions == 2100 and report.verdict == "no_sign"
     assert cluster.asked.count("partitions") == 5  # 4 full pages and a rest
     assert cluster.asked.count("configs") == 2
 
@@ -152,7 +152,7 @@ def test_pages_are_followed_by_their_cursor() -> None:
 def test_brokers_before_the_elr_are_asked_by_the_older_request() -> None:
     cluster = FakeCluster(level=21, elr=None, missing=frozenset({"partitions"}))
     report = cluster.audited()
-    assert (report.verdict, report.flags) == ("holds", ())
+    assert (report.verdict, report.flags) == ("no_sign", ())
     assert report.cluster is not None and (report.cluster.kafka, report.cluster.unseen) == ("3.9", ())
 
 

@@ -91,7 +91,7 @@ def test_what_no_event_writes_is_a_note(tmp_path: Path) -> None:
     report = audited(path)
     ((offset, message),) = unexplained(report)
     assert offset == 8 and "nearest: AlterPartition of leader 0: ELR {2}, not {1, 2}" in message
-    assert report.verdict == "holds" and report.logs[0].unexplained == 1
+    assert report.verdict == "no_sign" and report.logs[0].unexplained == 1
     assert '"level": "note"' in render(report, "sarif")
     elected = audited(written(tmp_path, START, change(isr=[1, 2], leader=2)))
     assert unexplained(elected)[0][0] == 8

@@ -1,0 +1,184 @@
+"""Near misses of a metadata log: what came close to a loss, whether or not one followed.
+
+Three are looked for. A leader loses its leadership and soon leads again without a restart, as F-51 needs. The ISR has
+fewer members than min.insync.replicas asks for. A broker is in the ELR, so it counts as complete, while it is fenced,
+stopping or not registered. None of them is wrong by itself, and a flag of the audit stands apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from elrcheck.kafka.audit.flag_list import time_of
+from elrcheck.kafka.audit.hazard_signs import UNREAD_FOR
+from elrcheck.kafka.audit.judged import settings_of
+from elrcheck.kafka.log.cluster_state import ClusterState, PartitionChanged, PartitionKey, StoredPartition
+from elrcheck.kafka.log.entries import Item
+from elrcheck.kafka.log.history import Applied, History, Settled
+from elrcheck.kafka.log.log_files import logs_of, read_log
+from elrcheck.kafka.partition_questions import NO_LEADER
+from elrcheck.model.state import configured_min_isr
+from elrcheck.results.risk.assess_report import NearMiss, NearMisses, NearMissKind
+
+OF_BROKERS = frozenset(
+    {
+        "REGISTER_BROKER_RECORD",
+        "UNREGISTER_BROKER_RECORD",
+        "FENCE_BROKER_RECORD",
+        "UNFENCE_BROKER_RECORD",
+        "BROKER_REGISTRATION_CHANGE_RECORD",
+    }
+)
+MOST = 300
+"""Near misses of a kind that are reported one by one."""
+OF_SETTINGS = frozenset({"CONFIG_RECORD", "FEATURE_LEVEL_RECORD"})
+
+
+class LastLed(NamedTuple):
+    """When a broker lost the leadership. registered: the epoch of its registration then."""
+
+    registered: int
+    offset: int
+    time: int
+
+
+class NearMissWatch:
+    """Watches one log. `near` has what was seen so far, in the order of the log."""
+
+    def __init__(self, log: str) -> None:
+        self.near: list[NearMiss] = []
+        self._log = log
+        self._history = History()
+        self._last_led: dict[PartitionKey, dict[int, LastLed]] = {}
+        self._open: dict[tuple[PartitionKey, NearMissKind], int] = {}
+        """Conditions that hold, each with its number in `near`."""
+        self._touched: set[PartitionKey] = set()
+        self._with_elr: set[PartitionKey] = set()
+        self._at: Applied | None = None
+
+    def watch(self, items: Iterable[Item]) -> None:
+        """Follow the log to its end, or to where the items end."""
+        for event in self._history.events(items):
+            if isinstance(event, Applied):
+                self._applied(event)
+            elif isinstance(event, Settled):
+                self._settled(event.whole)
+
+    def _applied(self, event: Applied) -> None:
+        self._at = event
+        for changed in event.changed:
+            self._touched.add(changed.key)
+            if not self._history.in_snapshot:
+                self._follow_leader(event, changed)
+        if event.record.name in OF_BROKERS:
+            self._touched |= self._with_elr
+        elif event.record.name in OF_SETTINGS:
+            self._touched |= self._history.state.partitions.keys()
+
+    def _follow_leader(self, event: Applied, changed: PartitionChanged) -> None:
+        key, before, after = changed
+        if before is None or after is None:
+            self._last_led.pop(key, None)
+            return
+        was, now = before.shape.lists.leader, after.shape.lists.leader
+        if was == now:
+            return
+        led = self._last_led.setdefault(key, {})
+        last = led.pop(now, None)
+        if last is not None and event.time - last.time <= UNREAD_FOR and last.registered == self._epoch(now):
+            others = [broker for broker, each in led.items() if each.offset > last.offset]
+            if was != NO_LEADER:
+                others.append(was)
+            if others:
+                between = ", ".join(map(str, dict.fromkeys(others)))
+                words = f"leader {now}, then {between}, then {now} again after {(event.time - last.time) / 1000:.2f} s"
+                self._add(key, "leader-returned", f"{words}, not restarted", last.offset, last.time)
+                self.near[-1] = replace(self.near[-1], until=event.offset, until_time=time_of(event.time))
+        if was != NO_LEADER:
+            led[was] = LastLed(self._epoch(was), event.offset, event.time)
+
+    def _epoch(self, broker: int) -> int:
+        stored = self._history.state.brokers.get(broker)
+        return -1 if stored is None else stored.epoch
+
+    def _settled(self, whole: bool) -> None:
+        """Judge the partitions that may have changed. whole: all of them, by a snapshot."""
+        state = self._history.state
+        if whole:
+            self._with_elr = {key for key, stored in state.partitions.items() if stored.shape.lists.elr}
+        touched = state.partitions.keys() | {key for key, _ in self._open} if whole else self._touched
+        for key in sorted(touched):
+            stored = state.partitions.get(key)
+            if stored is not None and stored.shape.lists.elr:
+                self._with_elr.add(key)
+            else:
+                self._with_elr.discard(key)
+            for kind, judge in CONDITIONS.items():
+                self._condition(key, kind, None if stored is None else judge(state, key, stored))
+        self._touched.clear()
+
+    def _condition(self, key: PartitionKey, kind: NearMissKind, words: str | None) -> None:
+        """Begin or end a condition of a partition. words: what holds now, None if it does not."""
+        number = self._open.get((key, kind))
+        at = self._at
+        assert at is not None
+        if number is None and words is not None:
+            self._open[key, kind] = len(self.near)
+            self._add(key, kind, words, at.offset, at.time)
+        elif number is not None and words is None:
+            del self._open[key, kind]
+            self.near[number] = replace(self.near[number], until=at.offset, until_time=time_of(at.time))
+
+    def _add(self, key: PartitionKey, kind: NearMissKind, words: str, offset: int, time: int) -> None:
+        topic = self._history.state.name_of(key)
+        self.near.append(NearMiss(kind, self._log, topic, key.partition, words, offset, time_of(time)))
+
+
+def _below_min_isr(state: ClusterState, key: PartitionKey, stored: StoredPartition) -> str | None:
+    p = stored.shape.lists
+    settings = settings_of(state.min_isr, state.name_of(key), state.elr_enabled, 1)
+    least = min(configured_min_isr(settings), len(p.replicas))
+    below = len(p.isr) < least
+    return f"ISR {list(p.isr)} of replicas {list(p.replicas)}, min.insync.replicas {least}" if below else None
+
+
+def _eligible_and_gone(state: ClusterState, _: PartitionKey, stored: StoredPartition) -> str | None:
+    p = stored.shape.lists
+    gone = [f"{broker} is {why}" for broker in p.elr if (why := _why_gone(state, broker))]
+    return f"ELR {list(p.elr)}, ISR {list(p.isr)}: {', '.join(gone)}" if gone else None
+
+
+def _why_gone(state: ClusterState, broker: int) -> str:
+    stored = state.brokers.get(broker)
+    if stored is None:
+        return "not registered"
+    if stored.fenced:
+        return "fenced"
+    return "stopping" if stored.in_controlled_shutdown else ""
+
+
+Judge = Callable[[ClusterState, PartitionKey, StoredPartition], str | None]
+CONDITIONS: Mapping[NearMissKind, Judge] = {"below-min-isr": _below_min_isr, "eligible-gone": _eligible_and_gone}
+KINDS: tuple[NearMissKind, ...] = ("leader-returned", *CONDITIONS)
+
+
+def near_misses(paths: Sequence[Path | str], interrupted: Callable[[], bool]) -> tuple[NearMisses, ...]:
+    """Return the near misses of every log that the paths make, kind by kind, in the order of the log."""
+    near: list[NearMiss] = []
+    for log in logs_of([Path(path) for path in paths]):
+        if interrupted():
+            break
+        watch = NearMissWatch(log.name)
+        watch.watch(read_log(log, interrupted))
+        near += watch.near
+    of_kind = {kind: [each for each in near if each.kind == kind] for kind in KINDS}
+    return tuple(_together(kind, each) for kind, each in of_kind.items())
+
+
+def _together(kind: NearMissKind, near: Sequence[NearMiss]) -> NearMisses:
+    partitions = len({(each.log, each.topic, each.partition) for each in near})
+    return NearMisses(kind, len(near), partitions, tuple(near[:MOST]))

@@ -1,0 +1,96 @@
+"""Near misses of metadata logs: what `assess` says beside the flags, and what it cannot see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.kafka_requests import AssessRequest
+from elrcheck.base.progress import Silent
+from elrcheck.catalogue.evidence.by_version import finding_table
+from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.kafka.assess.assess import run_assess
+from elrcheck.kafka.assess.near_misses import near_misses
+from elrcheck.kafka.audit.rules import INVISIBLE, NEXT_STEPS, RULES
+from elrcheck.results.risk.assess_report import NearMiss
+from support.audit_stories import CONTROL, FENCED, LOST, START, change, feature, min_isr, written
+from support.log_stories import broker
+from support.log_writer import Told
+
+Invoke = Callable[..., tuple[int, str, str]]
+
+
+def near(*logs: Path) -> dict[str, tuple[NearMiss, ...]]:
+    return {each.kind: each.first for each in near_misses(logs, lambda: False)}
+
+
+def test_every_loss_of_a_release_has_a_sign_or_is_said_to_have_none() -> None:
+    signs = {rule.hazard for rule in RULES.values() if rule.hazard and rule.name not in NEXT_STEPS}
+    shown = {row.finding for row in finding_table().rows for cell in row.cells if cell.state == "shown" and cell.kafka}
+    losses = {finding.id for finding in packaged_findings() if finding.severity == "loss"} & shown
+    assert {each.finding for each in INVISIBLE} == losses - signs
+
+
+def test_a_leader_away_and_back_in_the_log_of_a_loss() -> None:
+    (returned,) = near(LOST)["leader-returned"]
+    assert (returned.topic, returned.partition, returned.offset, returned.until) == ("c", 1, 38, 49)
+    assert returned.message == "leader 0, then 2, then 0 again after 3.76 s, not restarted"
+    (below,) = near(LOST)["below-min-isr"]
+    assert below.message == "ISR [2] of replicas [0, 1, 2], min.insync.replicas 2" and below.until == 54
+    (gone,) = near(LOST)["eligible-gone"]
+    assert gone.message == "ELR [1, 2], ISR [0]: 2 is stopping" and (gone.offset, gone.until) == (49, 54)
+
+
+AWAY, BACK = change(leader=1), change(leader=0)
+
+
+@pytest.mark.parametrize(
+    ("between", "returned"),
+    [
+        ((), True),
+        ((broker(3, 0, fenced=False, brokerEpoch=10),), False),  # it was restarted
+        ((change(leader=2),), True),
+    ],
+)
+def test_what_counts_as_a_leader_away_and_back(between: tuple[Told, ...], returned: bool, tmp_path: Path) -> None:
+    log = written(tmp_path, START, AWAY, *between, BACK)
+    assert bool(near(log)["leader-returned"]) == returned
+
+
+def test_no_leader_in_between_is_no_other_leader(tmp_path: Path) -> None:
+    log = written(tmp_path, START, change(leader=-1, isr=[0]), BACK)
+    assert near(log)["leader-returned"] == ()
+
+
+def test_a_return_after_long_is_no_near_miss(tmp_path: Path) -> None:
+    quiet = tuple(feature(1) for _ in range(15_001))  # a millisecond each
+    assert near(written(tmp_path, START, AWAY, *quiet, BACK))["leader-returned"] == ()
+    assert near(written(tmp_path, START, AWAY, *quiet[:100], BACK))["leader-returned"]
+
+
+def test_conditions_begin_and_end_with_settings_and_brokers(tmp_path: Path) -> None:
+    log = written(
+        tmp_path, START, change(isr=[0, 1], eligibleLeaderReplicas=[2]), min_isr("3"), FENCED[2], min_isr("2")
+    )
+    found = near(log)
+    assert [(each.offset, each.until) for each in found["below-min-isr"]] == [(9, 11)]
+    assert [(each.offset, each.until) for each in found["eligible-gone"]] == [(10, None)]
+
+
+def test_the_page_names_near_misses_and_what_cannot_be_seen(invoke: Invoke) -> None:
+    code, out, _ = invoke("assess", "--kafka", "4.1", "--log", str(CONTROL), "--fail-on", "flag")
+    lines = out.splitlines()
+    assert code == 0 and "an ISR below min.insync.replicas: 1 time, 1 partition" in lines
+    start = next(number for number, line in enumerate(lines) if line.startswith("cannot be seen here"))
+    assert lines[start + 1].startswith("  F-51") and any(line.startswith("  F-63") for line in lines[start:])
+    code, out, _ = invoke("audit", str(CONTROL))
+    assert code == 0 and "HOLDS" not in out and "NO SIGN" in out and "cannot be seen in a metadata log: F-51" in out
+
+
+def test_a_log_and_a_release_are_one_report(tmp_path: Path) -> None:
+    report = run_assess(AssessRequest("4.3", logs=(LOST, written(tmp_path, START, AWAY, BACK))), Silent())
+    (returned, *_) = report.near_misses
+    assert (returned.kind, returned.times, returned.partitions) == ("leader-returned", 2, 2)
+    assert {"F-51", "F-65"} <= {each.finding for each in report.invisible}
