@@ -1,4 +1,4 @@
-"""docs/proofs-by-variant.md: how every property stands in every variant, and below it why."""
+"""docs/proofs-by-variant.md: how every property stands in every variant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEAD = """\
 three brokers, min ISR 2, logs of one record, any order of the replica list, the actions of [proofs.md](proofs.md),
 epochs and disturbances without bound. Where a rule of the variant breaks the lemmas about an action, the action is left
 out: directories that fail or are lost (F-52), late answers (F-58), changes of min ISR where each makes the index of
-ELR members staler. The command of a variant says what it covers.
+ELR members staler. The [command](#commands) of a variant says what it covers, and prints the lemmas that it drops.
 
 | Word | Means |
 |---|---|
@@ -30,10 +30,9 @@ ELR members staler. The command of a variant says what it covers.
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-A property that says nothing in any variant has no row. The command of a variant prints the lemmas that it drops. [The
-last section](#findings) has the findings whose searches break its properties. A row made before that of `kip_full` has
-the lemmas and actions of its day. `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the
-first variant are `{walks}`.
+A property that says nothing in any variant has no row. [The last section](#findings) has the findings whose searches
+break the properties. A row made before that of `kip_full` has the lemmas and actions of its day.
+`python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
 """
 
 
@@ -49,7 +48,8 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
         )
         lines += table(("property", *(proof.variant for proof in part)), (row for row in rows if any(row[1:])))
     for proof in proofs:
-        lines += _section(proof)
+        lines += _void(proof)
+    lines += ("## Commands", "", "```sh", *(proof.command for proof in proofs), "```", "")
     lines += ("## Findings", "", *table(BREACHES, _findings(breaches_of)))
     return "\n".join(lines).rstrip() + "\n"
 
@@ -58,7 +58,7 @@ def _counts(proof: ProvedVariant) -> Sequence[str]:
     standings = [proof.standing(name) for name in (*proof.proved, *proof.open)]
     proved = standings.count("proved") + standings.count("conditional")
     return (
-        f"[{proof.variant}](#{proof.variant})",
+        proof.variant,
         str(proved),
         str(standings.count("refuted")),
         str(standings.count("open")),
@@ -76,13 +76,9 @@ def _cell(proof: ProvedVariant, ident: str, breaches_of: Sequence[Breach]) -> st
     return {"proved": "proved", "conditional": "proved *", "open": "open", "silent": ""}[standing]
 
 
-def _section(proof: ProvedVariant) -> Iterator[str]:
-    yield from (f"## {proof.variant}", "", f"`{proof.command}`", "")
+def _void(proof: ProvedVariant) -> Iterator[str]:
     for step in proof.void:
-        yield from (f"Nothing is proved: without the dropped lemmas {step} is open.", "")
-    if proof.broken:
-        broken = ", ".join(f"{name} after {steps}" for name, steps in proof.broken.items())
-        yield from paragraphs(f"Walks break {broken} steps.")
+        yield from paragraphs(f"Nothing is proved of {proof.variant}: without the dropped lemmas {step} is open.")
 
 
 def _findings(breaches_of: Mapping[str, Sequence[Breach]]) -> Iterator[Sequence[str]]:
