@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.finding_file import Finding, FindingRun
-from elrcheck.model.knobs import plain
 
 
 def searches(finding: Finding) -> list[str]:
@@ -37,8 +37,7 @@ def control_options(run: FindingRun) -> str:
 
 def _sets(knobs: Mapping[str, Any]) -> Iterator[str]:
     for name, value in knobs.items():
-        word = plain(value)
-        yield f"--set {name}={str(word).lower() if isinstance(word, bool) else word}"
+        yield f"--set {name}={setting_text(value)}"
 
 
 def broken(run: FindingRun) -> str:

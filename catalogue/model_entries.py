@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
+from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names, setting_text
 from elrcheck.catalogue.evidence.conformance import SIDES, Compared, compared_with, packaged
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs, plain, summary
@@ -203,8 +203,7 @@ def change_text(hazard: Hazard) -> str:
     """Describe the mutation to the user: the arguments of `--set`, or the guard that is removed."""
     if hazard.guard is not None:
         return f"{hazard.guard[0]} without: {hazard.guard[1]}"
-    values = ((name, plain(value)) for name, value in hazard.knobs.items())
-    return " ".join(f"{k}={str(v).lower() if isinstance(v, bool) else v}" for k, v in values)
+    return " ".join(f"{name}={setting_text(value)}" for name, value in hazard.knobs.items())
 
 
 def knob_entries() -> list[Entry]:

@@ -49,7 +49,6 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -59,7 +58,7 @@ from elrcheck.base.documents import read_toml
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.configuration import build_config, config_fields, find_scope
+from elrcheck.base.typed.configuration import build_config, config_fields, find_scope, setting_text
 from elrcheck.base.typed.records import From, KeyName, Natural, NodeReader, Positive, matching, read_record, read_value
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.file_values import Knobs
@@ -256,7 +255,7 @@ def _reject_twice(plain: Sequence[_Plain], top: Node) -> None:
 def _case(family: str, one: _Plain, variant: str, written: _Written, base: Mapping[str, Any], top: Node) -> SuiteCase:
     values = {**written.values, **one.values}
     knobs = find_variant(variant).knobs
-    selection = Selection(variant, written.scope, tuple(f"{k}={_word(v)}" for k, v in values.items()))
+    selection = Selection(variant, written.scope, tuple(f"{k}={setting_text(v)}" for k, v in values.items()))
     name = one.name if one.variant or len(written.variants) == 1 else f"{one.name}@{variant}"
     violates: dict[str, Because] = {}
     for number, rule in enumerate(written.violates):
@@ -282,13 +281,6 @@ def _case(family: str, one: _Plain, variant: str, written: _Written, base: Mappi
         reaches=(*written.reaches, *one.reaches),
         walk=None if written.walk is None else replace(written.walk, seed=one.seed),
     )
-
-
-def _word(value: object) -> str:
-    """Return a value in the notation of `--set`."""
-    if isinstance(value, Enum):
-        return value.name
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _reject_stale(family: str, cases: Sequence[SuiteCase], top: Node) -> None:

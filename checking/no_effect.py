@@ -14,12 +14,11 @@ from msgspec import structs
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.base.typed.configuration import setting_of
+from elrcheck.base.typed.configuration import setting_of, setting_text
 from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.results.check_report import CheckReport
-from elrcheck.results.trace_view import Scalar
 
 SHORT = 1.0
 """Seconds of a search that is worth repeating."""
@@ -38,12 +37,8 @@ def with_no_effect(report: CheckReport, request: CheckRequest, selected: Selecte
     if report.extent is None or lasting or report.verdict != "holds" or searched.seconds > SHORT:
         return report
     idle = tuple(name for name in settings if _same_without(name, report, request, selected, progress))
-    pairs = tuple(f"{name}={_format_value(report.config[name])}" for name in idle)
+    pairs = tuple(f"{name}={setting_text(report.config[name])}" for name in idle)
     return structs.replace(report, extent=structs.replace(report.extent, no_effect=pairs))
-
-
-def _format_value(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _same_without(

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.report.ci.markdown import escape
-from elrcheck.report.documents.sweep_document import named, setting_text
+from elrcheck.report.documents.sweep_document import named, value_text
 from elrcheck.report.plain_words import several
 from elrcheck.results.sweep_report import ROW_VERDICTS, RowVerdict, SweepReport, SweepRow
 from elrcheck.results.trace_view import Scalar
@@ -67,11 +67,11 @@ def matrices(report: SweepReport) -> tuple[SweepMatrix, ...]:
         if any(cell is not None for line in cells for cell in line):
             result.append(
                 SweepMatrix(
-                    facet=", ".join(f"{k} = {setting_text(v)}" for k, v in zip(facets, chosen, strict=True)),
+                    facet=", ".join(f"{k} = {value_text(v)}" for k, v in zip(facets, chosen, strict=True)),
                     rows=down,
                     columns=across or "",
-                    row_heads=tuple(setting_text(value) for value in values[down]),
-                    column_heads=tuple(setting_text(value) for value in columns) if across else ("verdict",),
+                    row_heads=tuple(value_text(value) for value in values[down]),
+                    column_heads=tuple(value_text(value) for value in columns) if across else ("verdict",),
                     cells=cells,
                 )
             )

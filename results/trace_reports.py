@@ -9,7 +9,7 @@ from msgspec import field
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import PatchApplied, Report
-from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView
+from elrcheck.results.trace_view import Argument, Change, Scalar, TraceView, as_call
 
 # ------------------------------------------------------------------------------------ shared
 
@@ -61,7 +61,7 @@ class Candidate(Record, frozen=True):
 
     @property
     def label(self) -> str:
-        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
+        return as_call(self.action, self.arguments)
 
 
 class Rejection(Record, frozen=True):
@@ -242,7 +242,7 @@ class FairStep(Record, frozen=True):
 
     @property
     def label(self) -> str:
-        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
+        return as_call(self.action, self.arguments)
 
     @property
     def how(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import field
@@ -33,6 +33,11 @@ class Argument(Record, frozen=True):
     value: str
 
 
+def as_call(action: str, arguments: Iterable[Argument]) -> str:
+    """Return an action with its arguments, written as a call."""
+    return f"{action}({', '.join(f'{argument.name}={argument.value}' for argument in arguments)})"
+
+
 class Change(Record, frozen=True):
     """One leaf of the state that a step changed."""
 
@@ -55,8 +60,7 @@ class Step(Record, frozen=True):
 
     @property
     def label(self) -> str:
-        """Return the action, written as a call."""
-        return f"{self.action}({', '.join(f'{a.name}={a.value}' for a in self.arguments)})"
+        return as_call(self.action, self.arguments)
 
 
 class Truth(Record, frozen=True):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from elrcheck.base.requests import Selection
-from elrcheck.base.typed.configuration import config_values
+from elrcheck.base.typed.configuration import config_values, setting_text
 from elrcheck.lang.plain import Label
 from elrcheck.results.any_report import PatchApplied
 
@@ -65,7 +65,7 @@ class TraceOrigin:
 
     def selection(self) -> Selection:
         """Return the request that selects the same configuration."""
-        pairs = tuple(f"{key}={option_text(value)}" for key, value in self.overrides.items())
+        pairs = tuple(f"{key}={setting_text(value)}" for key, value in self.overrides.items())
         return Selection(self.variant, self.scope, pairs)
 
 
@@ -73,11 +73,6 @@ def overridden(config: object, names: Iterable[str]) -> dict[str, object]:
     """Return the values of these fields of a configuration."""
     values = config_values(config)
     return {name: values[name] for name in names}
-
-
-def option_text(value: object) -> str:
-    """Format a value as `--set` expects it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)

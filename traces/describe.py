@@ -13,7 +13,7 @@ from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
 from elrcheck.lang.types import Ty
-from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView
+from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView, as_call
 
 
 def is_log_record(ty: Ty) -> bool:
@@ -90,7 +90,7 @@ def because(fn: Fn, args: Sequence[Argument]) -> str:
 
 def spelled(fn: Fn, args: Sequence[Any]) -> str:
     """Format an action as reports write it."""
-    return f"{fn.name}({', '.join(f'{a.name}={a.value}' for a in arguments(fn, args))})"
+    return as_call(fn.name, arguments(fn, args))
 
 
 def trace_view(

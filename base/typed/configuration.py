@@ -182,6 +182,13 @@ def setting_of(pair: str) -> str:
     return KAFKA_NAMES.get(key, key)
 
 
+def setting_text(value: object) -> str:
+    """Return a value as an override takes it: a member of an Enum by its name, a bool in lower case."""
+    if isinstance(value, Enum):
+        return value.name
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def parse_overrides(config_cls: type[Any], pairs: Iterable[str]) -> dict[str, Any]:
     """Parse ``["min_isr=2", "elr=true"]`` into typed values of Config fields; the last of equal keys wins."""
     fields = config_fields(config_cls)

@@ -7,13 +7,20 @@ no walk breaks, is open. Findings come from their own files, where their searche
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record, from_text
-from elrcheck.base.typed.configuration import build_config, check_value, config_fields, config_values, find_scope
+from elrcheck.base.typed.configuration import (
+    build_config,
+    check_value,
+    config_fields,
+    config_values,
+    find_scope,
+    setting_text,
+)
 from elrcheck.catalogue.configured import find_variant
 from elrcheck.catalogue.evidence.released_search import released_searches
 from elrcheck.catalogue.evidence.searched import BUDGETS, packaged_searches
@@ -171,26 +178,9 @@ def _outside(proof: ProvedVariant, run: FindingRun) -> Iterator[str]:
             continue
         most = name in BUDGETS or name == "log_slots" or (kinds[name] is bool and name in NETWORK)
         if value != covered[name] and not (most and _enabled(name, value, covered[name])):
-            yield f"{name}={str(value).lower() if isinstance(value, bool) else value}"
+            yield f"{name}={setting_text(value)}"
 
 
 def _enabled(name: str, value: Any, covered: Any) -> bool:
     """The proof covers less of the same, and any number of what a budget counts."""
     return value <= covered if name not in BUDGETS else bool(covered) or not value
-
-
-def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
-    """Properties that are proved although a run which the proof covers breaks them: there must be none.
-
-    One that is proved under a condition may break where the condition does not hold.
-    """
-    broken = [
-        f"{proof.variant}: {name} in walks" for proof in proofs for name in proof.unconditional if name in proof.broken
-    ]
-    return broken + [
-        f"{proof.variant}: {name} by {breach.finding}"
-        for proof in proofs
-        for breach in breaches(proof)
-        for name in breach.properties
-        if not breach.outside and name in proof.unconditional
-    ]

@@ -19,10 +19,10 @@ from typing import Any, TypeAlias
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.suite_file import SuiteCase, read_family
 from elrcheck.declared.select import resolve
-from elrcheck.model.knobs import plain
 
 NAME = "hunted.json"
 SCHEMA = "elrcheck.hunt/1"
@@ -221,13 +221,8 @@ def designed(case: Selection, name: str) -> Selection:
 
 
 def _with_knobs(case: Selection, more: Mapping[str, Any]) -> Selection:
-    sets = (f"{knob}={_word(value)}" for knob, value in more.items())
+    sets = (f"{knob}={setting_text(value)}" for knob, value in more.items())
     return Selection(case.variant, case.scope, (*case.overrides, *sets))
-
-
-def _word(value: Any) -> str:
-    word = plain(value)
-    return str(word).lower() if isinstance(word, bool) else str(word)
 
 
 def attributed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import Block, Labelled, Line, Table
 from elrcheck.results.finding_table import LEVELS, FindingTable
 
@@ -31,9 +32,7 @@ def _lines(value: Any) -> list[str]:
 
 def _word(value: Any) -> str:
     """Return a JSON scalar in the notation of a scope file."""
-    if value is None:
-        return "none"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "none" if value is None else setting_text(value)
 
 
 def finding_table_blocks(table: FindingTable) -> Iterator[Block]:

@@ -30,7 +30,7 @@ from elrcheck.report.document import (
 )
 from elrcheck.report.plain_words import several
 from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
-from elrcheck.results.trace_view import Argument, Change, Step, TraceView
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView, as_call
 
 _MARK = {"proved": ".", "refuted": "F", "unknown": "?"}
 
@@ -87,7 +87,7 @@ def _failure(cell: StepReport, rule: RuleReport) -> Iterator[Block]:
         yield Labelled(f"broker {broker}", words)
     for path, text in failure.before.items():
         yield Labelled("before", f"{path} = {text}")
-    yield Labelled("event", f"{cell.event}({', '.join(f'{a.name}={a.value}' for a in failure.arguments)})")
+    yield Labelled("event", as_call(cell.event, failure.arguments))
     for change in failure.changes:
         yield Labelled("", f"{change.path}: {change.old} -> {change.new}")
     yield Labelled("replayed", "yes, in plain Python" if failure.replayed else "no")

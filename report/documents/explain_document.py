@@ -17,6 +17,7 @@ from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind
 from elrcheck.report.documents.trace_document import origin_blocks
 from elrcheck.report.plain_words import unbound
 from elrcheck.results.trace_reports import Clause, Cycle, Explained, ExplainReport
+from elrcheck.results.trace_view import as_call
 
 WIDEST = 140
 CHOICES = 3
@@ -106,8 +107,7 @@ def _cycle(cycle: Cycle, detail: int) -> Iterator[Block]:
 
 
 def _action(explained: Explained, detail: int) -> Iterator[Block]:
-    label = f"{explained.name}({', '.join(f'{a.name}={a.value}' for a in explained.arguments)})"
-    yield Headline("enabled" if explained.value else "refused", label)
+    yield Headline("enabled" if explained.value else "refused", as_call(explained.name, explained.arguments))
     yield Labelled("", explained.statement, indent=0)
     for clause in explained.clauses:
         yield from _clause(clause, detail, 0, explained.value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import (
     Block,
     Case,
@@ -126,11 +127,7 @@ def _hazard(hazard: HazardReport, report: MutateReport, detail: int) -> Iterator
 
 
 def _settings(settings: Mapping[str, Scalar] | None) -> str:
-    return "".join(f" {name}={_word(value)}" for name, value in (settings or {}).items())
-
-
-def _word(value: Scalar) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "".join(f" {name}={setting_text(value)}" for name, value in (settings or {}).items())
 
 
 def _finding(conjunct: str | None, witness: str | None, trace: TraceView | None, detail: int) -> Iterator[Block]:

@@ -33,7 +33,7 @@ from elrcheck.results.prove_report import (
     Skipped,
     Surviving,
 )
-from elrcheck.results.trace_view import Step, TraceView
+from elrcheck.results.trace_view import Step, TraceView, as_call
 
 _PROOF: dict[CellVerdict, Outcome] = {"proved": "passed", "refuted": "failed", "unknown": "undecided"}
 
@@ -240,7 +240,7 @@ def cell_blocks(cell: CellReport) -> Iterator[Block]:
         yield Labelled("conjunct", failure.conjunct)
         for path, value in failure.before.items():
             yield Labelled("before", f"{path} = {value}")
-        yield Labelled("step", f"{cell.action}({', '.join(f'{a.name}={a.value}' for a in failure.arguments)})")
+        yield Labelled("step", as_call(cell.action, failure.arguments))
         for change in failure.changes:
             yield Labelled("", f"{change.path}: {change.old} -> {change.new}")
         yield Labelled("replayed", "yes, in plain Python" if failure.replayed else "no")

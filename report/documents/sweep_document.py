@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import Block, Headline, Labelled, Number, ReportKind, ReportKinds, Table, grouped
 from elrcheck.report.documents.trace_document import source_blocks
 from elrcheck.report.plain_words import of_model, several, source_of
@@ -22,7 +23,7 @@ def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
         [
             (
                 row.number,
-                *(setting_text(row.settings[key]) for key in report.keys),
+                *(value_text(row.settings[key]) for key in report.keys),
                 row.verdict,
                 _properties(row, detail),
                 row.depth,
@@ -37,16 +38,14 @@ def sweep_blocks(report: SweepReport, detail: int = 0) -> Iterator[Block]:
     yield from _verdict(report)
 
 
-def setting_text(value: Scalar) -> str:
+def value_text(value: Scalar) -> str:
     """Return a setting in the notation of `--set`."""
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return "" if value is None else setting_text(value)
 
 
 def named(row: SweepRow, keys: tuple[str, ...]) -> str:
     """Return a configuration by the settings that the grid varies."""
-    return ", ".join(f"{key}={setting_text(row.settings[key])}" for key in keys)
+    return ", ".join(f"{key}={value_text(row.settings[key])}" for key in keys)
 
 
 def _properties(row: SweepRow, detail: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from elrcheck.report.documents.sweep_document import setting_text
+from elrcheck.report.documents.sweep_document import value_text
 from elrcheck.report.html.html_card import SWEEP_TONES, sweep_card
 from elrcheck.report.html.page_template import whole_page
 from elrcheck.report.sweep_matrix import MEANINGS, SIGNS, detail, matrices, summary
@@ -21,5 +21,5 @@ def sweep_page(report: SweepReport) -> str:
         in_words=summary(report),
         signs=SIGNS,
         detail=detail,
-        shown=setting_text,
+        shown=value_text,
     )

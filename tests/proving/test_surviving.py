@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from elrcheck.base.progress import Silent
-from elrcheck.catalogue.evidence.proved_variants import breaches, contradictions, packaged_proofs
+from elrcheck.catalogue.evidence.proved_variants import ProvedVariant, breaches, packaged_proofs
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -111,6 +111,24 @@ def test_the_command_says_what_is_left(invoke: Callable[..., tuple[int, str, str
 
 
 # ------------------------------------------------------------------------------ the table of variants
+
+
+def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
+    """Properties that are proved although a run which the proof covers breaks them.
+
+    One that is proved under a condition may break where the condition does not hold.
+    """
+    in_walks = [(proof, name, "in walks") for proof in proofs for name in proof.broken]
+    by_findings = [
+        (proof, name, f"by {breach.finding}")
+        for proof in proofs
+        for breach in breaches(proof)
+        for name in breach.properties
+        if not breach.outside
+    ]
+    return [
+        f"{proof.variant}: {name} {how}" for proof, name, how in in_walks + by_findings if name in proof.unconditional
+    ]
 
 
 def test_nothing_proved_is_broken_by_a_run_that_the_proof_covers() -> None:
