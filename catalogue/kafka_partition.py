@@ -20,7 +20,7 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
-from elrcheck.results.check_report import Extent, FindingOutside
+from elrcheck.results.check_report import Extent
 from elrcheck.results.prove_report import Coverage
 
 SCOPES = files("elrcheck.catalogue") / "scopes"
@@ -106,12 +106,7 @@ class PartitionModel(DeclaredModel):
         from elrcheck.catalogue.events import not_tried, tried
         from elrcheck.catalogue.evidence.outside import findings_outside
 
-        outside = findings_outside(variant, config)
-        return Extent(
-            tried(config),
-            not_tried(config),
-            tuple(FindingOutside(each.finding, each.title, each.lost, each.needs) for each in outside),
-        )
+        return Extent(tried(config), not_tried(config), findings_outside(variant, config))
 
     def vacuous(self, config: Config, unreached: Collection[str]) -> str | None:
         """Where producers write and no write is ever acknowledged, the verdict shows little."""

@@ -28,12 +28,12 @@ from elrcheck.explorer.graph.graph import BATCH, Graph, graph_of_search
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.explorer.search.outcome import projection_of
 from elrcheck.lang.ir import Fn
+from elrcheck.results.check_report import VariableReport
 from elrcheck.results.drawn_graph import MOST_STATES
 from elrcheck.results.exploration_report import (
     ComponentsReport,
     DegreeReport,
     ExploredAction,
-    ExploredVariable,
     ExploreReport,
     GraphReport,
     SpaceReport,
@@ -248,7 +248,7 @@ def _report(
             )
             for name in actions
         ),
-        variables=tuple(ExploredVariable(name, count) for name, count in outcome.variables.items()),
+        variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
         components=components,
         components_limit=GRAPH_STATES,
         graph=graph,

@@ -10,7 +10,7 @@ import secrets
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.progress import Progress, WalksDone
+from elrcheck.base.progress import Progress
 from elrcheck.base.requests import SimulateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
@@ -59,7 +59,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
         seconds=request.time_budget,
         stop_at_first=request.stop_at_first,
-        progress=lambda stats: progress.tell(WalksDone(stats.walks, stats.steps, stats.seconds)),
+        progress=progress.tell,
     )
     hits = result.first
     findings = {

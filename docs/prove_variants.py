@@ -20,13 +20,7 @@ from elrcheck.base.requests import Selection, SimulateRequest
 from elrcheck.base.roundtrip import to_data
 from elrcheck.base.typed.configuration import build_config, config_values
 from elrcheck.catalogue.configured import find_variant
-from elrcheck.catalogue.evidence.proved_variants import (
-    NAME,
-    DroppedLemma,
-    ProvedVariant,
-    ProvedVariants,
-    packaged_proofs,
-)
+from elrcheck.catalogue.evidence.proved_variants import NAME, ProvedVariant, ProvedVariants, packaged_proofs
 from elrcheck.catalogue.proof_settings import widened
 from elrcheck.commands.simulate import run_simulate
 from elrcheck.declared.select import resolve
@@ -71,7 +65,7 @@ def proved(name: str) -> ProvedVariant:
         actions=covered.actions,
         assumed=covered.assumed,
         lemmas=len(left.lemmas),
-        dropped=tuple(DroppedLemma(one.lemma, one.action, one.unknown) for one in left.dropped),
+        dropped=left.dropped,
         void=tuple(f"{one.action} x {one.lemma}" for one in left.void),
         proved=tuple(one.id for one in left.properties if one.proved),
         open=tuple(one.id for one in left.properties if not one.proved),

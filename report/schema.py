@@ -8,6 +8,7 @@ field. `docs/schemas/` holds the schemas of all documents, written by `docs/sche
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -75,7 +76,8 @@ def array_of(kind: type[Any]) -> Schema:
 
 def _object(kind: type[Any], defs: dict[str, Schema], others: frozenset[type[Any]]) -> Schema:
     hints = get_type_hints(kind)
-    texts = field_texts(kind)
+    declaring = [each for each in reversed(kind.__mro__) if inspect.get_annotations(each)]
+    texts = {name: text for each in declaring for name, text in field_texts(each).items()}
     properties: dict[str, Schema] = {}
     if issubclass(kind, Report):
         properties["schema"] = {"const": identifier(kind)}

@@ -85,8 +85,8 @@ class SearchReport(Record, frozen=True):
     """Estimated size of the whole search."""
 
 
-class PropertyReport(Record, frozen=True):
-    """One property."""
+class PropertyOutcome(Record, frozen=True):
+    """The result of a check for one property."""
 
     id: str
     name: str
@@ -100,6 +100,11 @@ class PropertyReport(Record, frozen=True):
     """The values for which it is false."""
     trace: str | None = None
     """Path of the stored trace inside the run folder."""
+
+
+class PropertyReport(PropertyOutcome, frozen=True):
+    """One property, with what a reader asks next."""
+
     counterexample: TraceView | None = None
     """The same trace for reading."""
     waiting: int | None = None
@@ -131,7 +136,7 @@ class ActionReport(Record, frozen=True):
 
 
 class VariableReport(Record, frozen=True):
-    """The number of distinct values that a state variable took."""
+    """The number of distinct values of a leaf of the state. Leaves that no action writes are not listed."""
 
     name: str
     distinct: int

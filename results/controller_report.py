@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
+from elrcheck.results.prove_report import SolverReport
+from elrcheck.results.trace_view import Argument, Change
 
 Setting: TypeAlias = bool | int | float | str | None
 StepVerdict: TypeAlias = Literal["proved", "refuted", "unknown"]
@@ -26,21 +28,6 @@ class RuleReport(Record, frozen=True):
     """Its location, ``folder/file.py:line``."""
 
 
-class FieldValue(Record, frozen=True):
-    """A field and its value as a short string."""
-
-    name: str
-    value: str
-
-
-class FieldChange(Record, frozen=True):
-    """A field that the event changed."""
-
-    path: str
-    old: str
-    new: str
-
-
 class StepFailure(Record, frozen=True):
     """A counterexample: a legal registration and an event after which the rule is broken."""
 
@@ -49,8 +36,8 @@ class StepFailure(Record, frozen=True):
     brokers: Mapping[str, str]
     """Id -> description of its registration."""
     before: Mapping[str, str]
-    arguments: tuple[FieldValue, ...]
-    changes: tuple[FieldChange, ...]
+    arguments: tuple[Argument, ...]
+    changes: tuple[Change, ...]
     conjunct: str | None
     replayed: bool
 
@@ -93,21 +80,13 @@ class VariantReport(Record, frozen=True):
     cells: tuple[StepReport, ...]
 
 
-class SolverSettings(Record, frozen=True):
-    """The solver and its time limit per obligation."""
-
-    name: str
-    version: str
-    timeout_seconds: float | None
-
-
 class ControllerReport(Report, frozen=True, tag="elrcheck.controller/1"):
     """The result of `elrcheck prove --controller`."""
 
     verdict: TotalVerdict
     brokers: int
     """Number of brokers, replicas or not."""
-    solver: SolverSettings
+    solver: SolverReport
     seconds: float
     rules: tuple[RuleReport, ...]
     variants: tuple[VariantReport, ...]

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from elrcheck.base.requests import GraphFormat
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import PatchApplied, Report
-from elrcheck.results.check_report import Projection
+from elrcheck.results.check_report import Projection, VariableReport
 from elrcheck.results.drawn_graph import SmallGraph
 from elrcheck.results.trace_view import Scalar
 
@@ -66,13 +66,6 @@ class ExploredAction(Record, frozen=True):
     cut: int
 
 
-class ExploredVariable(Record, frozen=True):
-    """Number of distinct values of a leaf of the state. Leaves that no action writes are not listed."""
-
-    name: str
-    distinct: int
-
-
 class GraphReport(Record, frozen=True):
     """The graph file: a multigraph with one edge per action instance."""
 
@@ -101,7 +94,7 @@ class ExploreReport(Report, frozen=True, tag="elrcheck.exploration/1"):
     degrees: tuple[DegreeReport, ...]
     mean_degree: float
     actions: tuple[ExploredAction, ...]
-    variables: tuple[ExploredVariable, ...]
+    variables: tuple[VariableReport, ...]
     components: ComponentsReport | None
     """None beyond `components_limit` states."""
     components_limit: int

@@ -9,19 +9,10 @@ from msgspec import field
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import Report
+from elrcheck.results.trace_reports import Hit
 
 ScenarioVerdict: TypeAlias = Literal["as_expected", "unexpected", "pending"]
 Setting: TypeAlias = bool | int | float | str | None
-
-
-class BrokenReport(Record, frozen=True):
-    """A property that a run violates, and the story step in which it is first violated."""
-
-    id: str
-    name: str
-    step: int
-    conjunct: str | None = None
-    witness: str | None = None
 
 
 class Mismatch(Record, frozen=True):
@@ -52,7 +43,7 @@ class RunReport(Record, frozen=True):
     verdict: ScenarioVerdict
     expected: str
     actual: str
-    broken: tuple[BrokenReport, ...] = ()
+    broken: tuple[Hit, ...] = ()
     reached: tuple[str, ...] = ()
     disputed: Mapping[str, str] = field(default_factory=dict)
     """Property -> why it holds, contrary to the source."""

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.any_report import PatchApplied, Report
-from elrcheck.results.check_report import PropertyKind, PropertyVerdict
+from elrcheck.results.check_report import PropertyOutcome
 from elrcheck.results.trace_view import Scalar
 
 RowVerdict: TypeAlias = Literal["violated", "failed", "inconclusive", "holds", "skipped"]
@@ -26,20 +26,6 @@ class SweepAxis(Record, frozen=True):
 
     key: str
     values: tuple[Scalar, ...]
-
-
-class SweepProperty(Record, frozen=True):
-    """The result of a check for one property."""
-
-    id: str
-    name: str
-    kind: PropertyKind
-    verdict: PropertyVerdict
-    depth: int | None = None
-    conjunct: str | None = None
-    witness: str | None = None
-    trace: str | None = None
-    """Path inside the run folder."""
 
 
 class SweepRow(Record, frozen=True):
@@ -72,7 +58,7 @@ class SweepRow(Record, frozen=True):
     """What searched: a process of the pool, a Spark task, or the whole engine."""
     trace: str | None = None
     """File of that violation in the run folder."""
-    properties: tuple[SweepProperty, ...] = ()
+    properties: tuple[PropertyOutcome, ...] = ()
     config: Mapping[str, Scalar] | None = None
     """Every size, knob and budget; null if the model refuses the configuration."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -12,19 +11,10 @@ from elrcheck.catalogue.configured import partition_config
 from elrcheck.catalogue.events import missing
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.model.config import Config
+from elrcheck.results.check_report import FindingOutside
 
 
-@dataclass(frozen=True)
-class Outside:
-    """A finding: its title, what it costs, and the events of its own search that are missing."""
-
-    finding: str
-    title: str
-    lost: str
-    needs: tuple[str, ...]
-
-
-def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
+def findings_outside(variant: str, config: Config) -> tuple[FindingOutside, ...]:
     """Findings that the recorded searches show for the variant, those with the fewest missing events first.
 
     None for a variant that is no release. A finding whose events are all within the budgets is left out, as
@@ -36,7 +26,7 @@ def findings_outside(variant: str, config: Config) -> tuple[Outside, ...]:
         needs = missing(config, searched)
         if needs:
             findings.append((len(needs), finding, needs))
-    return tuple(Outside(finding, *_title_and_loss(finding), needs) for _, finding, needs in sorted(findings))
+    return tuple(FindingOutside(finding, *_title_and_loss(finding), needs) for _, finding, needs in sorted(findings))
 
 
 @cache

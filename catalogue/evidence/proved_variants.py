@@ -28,6 +28,7 @@ from elrcheck.catalogue.finding_file import FindingRun
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import knobs
+from elrcheck.results.prove_report import LemmaDropped
 
 NAME = "proved_variants.json"
 SCHEMA = "elrcheck.proved-variants/1"
@@ -51,14 +52,6 @@ NO_RULES = NETWORK | {
 Standing: TypeAlias = Literal["proved", "conditional", "refuted", "open", "silent"]
 
 
-class DroppedLemma(Record, frozen=True):
-    """A lemma that is not preserved, and the action whose step breaks it; none for the initial state."""
-
-    lemma: str
-    action: str
-    unknown: bool = False
-
-
 class ProvedVariant(Record, frozen=True):
     """A variant's proof and walks.
 
@@ -74,7 +67,7 @@ class ProvedVariant(Record, frozen=True):
     config: Mapping[str, bool | int | str]
     actions: int
     lemmas: int
-    dropped: tuple[DroppedLemma, ...]
+    dropped: tuple[LemmaDropped, ...]
     void: tuple[str, ...]
     proved: tuple[str, ...]
     open: tuple[str, ...]

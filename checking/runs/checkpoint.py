@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
-from msgspec import field, structs
+from msgspec import structs
 
 from elrcheck.base.atomic import FREE_SPACE, FULL, cannot_write, sync_folder, write_file
 from elrcheck.base.documents import read_json
@@ -61,21 +61,12 @@ class Identity(Record, frozen=True):
     lasting: bool
 
 
-class ManifestFile(Record, frozen=True):
-    """A file of a level: its name beside the others, its size and its digest."""
-
-    name: str
-    rows: int
-    size: int = field(name="bytes")
-    sha256: str
-
-
 class ManifestLevel(Record, frozen=True):
     """A level, see `SavedLevel`."""
 
     depth: int
     partitioned: bool
-    files: tuple[ManifestFile, ...]
+    files: tuple[FileMark, ...]
 
 
 class RunManifest(Record, frozen=True):
@@ -325,11 +316,10 @@ def _checksum(body: dict[str, object]) -> str:
 
 
 def _to_manifest(level: SavedLevel) -> ManifestLevel:
-    files = tuple(ManifestFile(mark.name, mark.rows, mark.size, mark.sha256) for mark in level.files)
-    return ManifestLevel(level.depth, level.partitioned, files)
+    return ManifestLevel(level.depth, level.partitioned, level.files)
 
 
 def _from_manifest(level: ManifestLevel) -> SavedLevel:
     """A file is looked for in the folder of the levels, whatever its name says."""
-    marks = tuple(FileMark(Path(file.name).name, file.rows, file.size, file.sha256) for file in level.files)
+    marks = tuple(structs.replace(file, name=Path(file.name).name) for file in level.files)
     return SavedLevel(level.depth, marks, level.partitioned)

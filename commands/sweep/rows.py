@@ -5,8 +5,8 @@ from __future__ import annotations
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.commands.sweep.grid import Point
 from elrcheck.commands.sweep.ledger import Ledger, SweepAnswer
-from elrcheck.results.check_report import CheckReport, PropertyReport
-from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepProperty, SweepRow
+from elrcheck.results.check_report import CheckReport, PropertyOutcome, PropertyReport
+from elrcheck.results.sweep_report import RowVerdict, Searcher, SweepRow
 
 
 def row_of(point: Point, done: SweepAnswer | None) -> SweepRow:
@@ -66,8 +66,8 @@ def _with_report(point: Point, report: CheckReport, by: Searcher) -> SweepRow:
     )
 
 
-def _property(report: PropertyReport, number: int) -> SweepProperty:
-    return SweepProperty(
+def _property(report: PropertyReport, number: int) -> PropertyOutcome:
+    return PropertyOutcome(
         id=report.id,
         name=report.name,
         kind=report.kind,

@@ -29,13 +29,14 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.progress import WalksDone
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.walk_memory import GOLDEN, MIX_1, MIX_2, WalkShared
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors
 from elrcheck.explorer.search.result import violates
 from elrcheck.explorer.search.splitmix import WORD, mix, mix_all
 from elrcheck.explorer.search.vector import evaluate_columns
-from elrcheck.explorer.search.walk import FirstHit, WalkResult, Walks, WalkStats
+from elrcheck.explorer.search.walk import FirstHit, WalkResult, Walks
 from elrcheck.lang.lowering.falsity import FAR, falsities
 from elrcheck.lang.lowering.program import Program
 
@@ -93,7 +94,7 @@ class Guided:
         *,
         seconds: float | None = None,
         stop_at_first: bool = False,
-        progress: Callable[[WalkStats], None] | None = None,
+        progress: Callable[[WalksDone], None] | None = None,
     ) -> WalkResult:
         """Begin this many walks, or as many as the seconds allow; a round is finished in any case."""
         started = time.perf_counter()
@@ -105,7 +106,7 @@ class Guided:
         while True:
             now = time.perf_counter() - started
             if progress is not None:
-                progress(WalkStats(self.begun, self.steps, now))
+                progress(WalksDone(self.begun, self.steps, now))
             if stop_at_first and violates(self.program, self.first):
                 reason = "--stop-at-first"
             elif seconds is not None and now >= seconds:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from elrcheck.base.progress import WalksDone
 from elrcheck.explorer.kernel.kernel import Kernel, shapes_of
 from elrcheck.explorer.kernel.native_code import KernelCache, compile_modules
 from elrcheck.explorer.kernel.walk_ir import walk_modules
@@ -43,15 +44,6 @@ class FirstHit:
     walk: int
     states: int | None = None
     trace: tuple[tuple[int, ...], ...] = ()
-
-
-@dataclass(frozen=True)
-class WalkStats:
-    """Progress: walks started, steps taken, seconds."""
-
-    walks: int
-    steps: int
-    seconds: float
 
 
 @dataclass
@@ -114,7 +106,7 @@ class Walks:
         *,
         seconds: float | None = None,
         stop_at_first: bool = False,
-        progress: Callable[[WalkStats], None] | None = None,
+        progress: Callable[[WalksDone], None] | None = None,
     ) -> WalkResult:
         """Run the walks 0..walks - 1, or as many as `seconds` allows. Call it only once."""
         started = time.perf_counter()
@@ -140,7 +132,7 @@ class Walks:
         pool: ThreadPoolExecutor,
         deadline: float | None,
         started: float,
-        progress: Callable[[WalkStats], None] | None,
+        progress: Callable[[WalksDone], None] | None,
     ) -> bool:
         """Run all walks of a block; return False if the deadline came first."""
         for worker in self._owned:
@@ -150,7 +142,7 @@ class Walks:
             now = time.perf_counter()
             if progress is not None:
                 steps = sum(int(worker.context[WalkContext.STEPS]) for worker in self._owned)
-                progress(WalkStats(self._begun, steps, now - started))
+                progress(WalksDone(self._begun, steps, now - started))
             if not any(left):
                 return True
             if deadline is not None and now >= deadline:

@@ -25,9 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import field
 
 from elrcheck.base.atomic import FileDraft, sync_folder, writing
 from elrcheck.base.errors import EnvironmentFault, UsageFault
+from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.word_layout import Rows
 
 GROUP = 1 << 16
@@ -39,13 +41,12 @@ ALL_FILES = ("?????-*.parquet", ".?????-*.parquet.*.tmp")
 """Patterns of the level files of a run and of their drafts."""
 
 
-@dataclass(frozen=True)
-class FileMark:
-    """One finished file of a level."""
+class FileMark(Record, frozen=True):
+    """One finished file of a level: its name beside the others, its size and its digest."""
 
     name: str
     rows: int
-    size: int
+    size: int = field(name="bytes")
     sha256: str
 
 

@@ -13,8 +13,9 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.kafka.audit.builds import NONE, Repairs
 from elrcheck.kafka.audit.rules import INVISIBLE, RULES
 from elrcheck.kafka.log.cluster_state import PartitionKey
-from elrcheck.kafka.log.history import ReadSoFar, UnreadCount, UnreadKind
+from elrcheck.kafka.log.history import ReadSoFar, UnreadCount
 from elrcheck.kafka.log.log_files import MetadataLog
+from elrcheck.kafka.log.metadata_records import Unread
 from elrcheck.kafka.log.segments import Damage
 from elrcheck.results.audit_report import AuditDamage, AuditedLog, AuditFlag, AuditReport, AuditTimeline, UnreadRecords
 
@@ -82,7 +83,7 @@ def report_of(
             raise KeyboardInterrupt
         raise _no_record(damage, findings)
     flags = tuple(flag for each in findings for _, flag in each.flags)
-    unread: dict[UnreadKind, UnreadCount] = {}
+    unread: dict[Unread, UnreadCount] = {}
     for each in findings:
         for kind, more in each.read.unread.items():
             before = unread.get(kind)

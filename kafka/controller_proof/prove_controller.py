@@ -33,16 +33,15 @@ from elrcheck.model.variants import VARIANTS
 from elrcheck.results.controller_report import (
     ControllerReport,
     EventReport,
-    FieldChange,
-    FieldValue,
     Possibility,
     RuleReport,
-    SolverSettings,
     StepFailure,
     StepReport,
     TotalVerdict,
     VariantReport,
 )
+from elrcheck.results.prove_report import SolverReport
+from elrcheck.results.trace_view import Argument, Change
 from elrcheck.traces.describe import changes, leaves
 from elrcheck.traces.replay import ReplayError
 
@@ -120,7 +119,7 @@ def replayed(model: Model, rule: Fn, example: Counterexample) -> StepFailure:
         brokers={str(b): in_words(r) for b, r in enumerate(example.before.registration)},
         before={path: v for path, v in leaves(example.before, ty) if not path.startswith("registration")},
         arguments=tuple(_arguments(example.event)),
-        changes=tuple(FieldChange(x.path, x.old, x.new) for x in changes(example.before, example.after, ty)),
+        changes=tuple(Change(x.path, x.old, x.new) for x in changes(example.before, example.after, ty)),
         conjunct=broken,
         replayed=True,
     )
@@ -134,11 +133,11 @@ def in_words(r: Registration) -> str:
     return f"{state if r.registered else 'unregistered'}, epoch {r.epoch}"
 
 
-def _arguments(event: AnyEvent) -> Iterator[FieldValue]:
+def _arguments(event: AnyEvent) -> Iterator[Argument]:
     types = type_of(AnyEvent).fields
     for name in USED[event.kind]:
         for path, value in leaves(getattr(event, name), types[name], name):
-            yield FieldValue(path, value)
+            yield Argument(path, value)
 
 
 # ---------------------------------------------------------------------------- the run
@@ -169,7 +168,7 @@ def run_controller(request: ControllerRequest, progress: Progress) -> Controller
     return ControllerReport(
         verdict=_worst([v.verdict for v in variants]),
         brokers=batches[0].config.broker_count,
-        solver=SolverSettings("z3", z3.get_version_string(), timeout),
+        solver=SolverReport("z3", z3.get_version_string(), timeout),
         seconds=round(time.perf_counter() - started, 3),
         rules=tuple(RuleReport(fn.ident, fn.name, summary(fn.doc), fn.note, fn.place) for fn in rules),
         variants=variants,

@@ -44,14 +44,6 @@ class Settled:
 HistoryEvent: TypeAlias = Applied | Settled | Damage | CutOff
 
 
-class UnreadKind(NamedTuple):
-    """Records that were not read. known: of a kind that says nothing about partitions."""
-
-    name: str
-    version: int
-    known: bool
-
-
 @dataclass(frozen=True, slots=True)
 class UnreadCount:
     """The number of records of a kind that were not read, and the place of the first."""
@@ -72,7 +64,7 @@ class ReadSoFar:
     records: int = 0
     first_offset: int | None = None
     last_offset: int | None = None
-    unread: dict[UnreadKind, UnreadCount] = field(default_factory=dict)
+    unread: dict[Unread, UnreadCount] = field(default_factory=dict)
     transactions_aborted: int = 0
     transaction_open: bool = False
 
@@ -148,7 +140,7 @@ class History:
             return
         self._count(entry)
         if isinstance(record, Unread):
-            self._count_unread(UnreadKind(*record), entry)
+            self._count_unread(record, entry)
         else:
             yield from self._follow(entry, record)
         if entry.ends_batch:
@@ -211,7 +203,7 @@ class History:
             self._unsettled = True
             yield Applied(entry.path, offset, entry.time, record, changed, entry.position)
 
-    def _count_unread(self, kind: UnreadKind, entry: LogEntry) -> None:
+    def _count_unread(self, kind: Unread, entry: LogEntry) -> None:
         before = self.read.unread.get(kind)
         if before is None:
             self.read.unread[kind] = UnreadCount(1, entry.path, self._offset_of(entry))

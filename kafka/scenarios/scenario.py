@@ -26,14 +26,8 @@ from elrcheck.model.budgets import Spent
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain
 from elrcheck.model.state import Partition, State
-from elrcheck.results.scenario_report import (
-    BrokenReport,
-    Mismatch,
-    RunReport,
-    ScenarioReport,
-    ScenarioVerdict,
-    StoryReport,
-)
+from elrcheck.results.scenario_report import Mismatch, RunReport, ScenarioReport, ScenarioVerdict, StoryReport
+from elrcheck.results.trace_reports import Hit
 from elrcheck.stored_traces.written_values import Unreadable, format_place, get, place, put_at, read_call, read_value
 from elrcheck.traces.describe import text
 from elrcheck.traces.violation import explain
@@ -254,14 +248,14 @@ def _seen(fn: Fn, went: Played, index: int) -> tuple[State, ...]:
     return (went.states[index - 1], went.states[index]) if fn.is_step else (went.states[index],)
 
 
-def _broken(model: Model, went: Played, fn: Fn, index: int) -> BrokenReport:
+def _broken(model: Model, went: Played, fn: Fn, index: int) -> Hit:
     before = went.states[index - 1] if index else None
     why = explain(model, went.config, fn, _seen(fn, went, index), before)
     step = went.story[index - 1] if index else 0
-    return BrokenReport(fn.ident, fn.name, step, why.conjunct, why.witness)
+    return Hit(fn.ident, fn.name, step, why.conjunct, why.witness)
 
 
-def _violated(one: BrokenReport) -> str:
+def _violated(one: Hit) -> str:
     return " ".join(part for part in ("violated:", one.conjunct, one.witness) if part)
 
 
@@ -275,7 +269,7 @@ def _expected(run: Run, model: Model) -> str:
     return "breaks " + ", ".join(fn.ident for fn in model.always if fn.ident in named)
 
 
-def _actual(violations: Mapping[str, BrokenReport], went: Played) -> str:
+def _actual(violations: Mapping[str, Hit], went: Played) -> str:
     parts = []
     if violations:
         parts.append("breaks " + ", ".join(violations))

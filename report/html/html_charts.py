@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.results.check_report import ActionReport, VariableReport
-from elrcheck.results.exploration_report import ExploredVariable
 
 HEIGHT = 160
 WIDTH = 640
@@ -86,7 +85,7 @@ def yields(actions: Sequence[ActionReport]) -> tuple[Bar, ...]:
     return tuple(sorted(bars, key=lambda bar: (bool(bar.remark), -bar.value, bar.name)))
 
 
-def variables(reports: Sequence[VariableReport | ExploredVariable]) -> tuple[Bar, ...]:
+def variables(reports: Sequence[VariableReport]) -> tuple[Bar, ...]:
     """Return the number of values of each variable, most first."""
     most = max((variable.distinct for variable in reports), default=0)
     bars = [Bar(v.name, v.distinct, _length(v.distinct, most)) for v in reports]

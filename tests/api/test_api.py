@@ -23,8 +23,8 @@ from elrcheck.api.tables import tables_of
 from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits, Selection, SweepRequest
 from elrcheck.cli import cli
-from elrcheck.results.controller_report import ControllerReport, RuleReport, SolverSettings, StepReport, VariantReport
-from elrcheck.results.prove_report import CertificateReport
+from elrcheck.results.controller_report import ControllerReport, RuleReport, StepReport, VariantReport
+from elrcheck.results.prove_report import CertificateReport, SolverReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport, RiskSettings
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from support.places import ROOT
@@ -53,7 +53,7 @@ CELL = StepReport("Fence", "CT-1", "proved", 1.0)
 CONTROLLER = ControllerReport(
     "proved",
     3,
-    SolverSettings("z3", "4.13", 5.0),
+    SolverReport("z3", "4.13", 5.0),
     1.0,
     (RuleReport("CT-1", "Rule", "a rule", "KIP-966"),),
     (VariantReport("kip_full", "proved", 1, 0, 0, 1.0, {}, (), (), (CELL,)),),

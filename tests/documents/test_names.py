@@ -21,7 +21,7 @@ CONTRACTS: Mapping[str, str] = {
         RepeatedRuns.shown ReproduceReport.kept RiskAnswer.shown RiskPart.kept RiskReport.kept SuiteReport.kept
         SuiteRun.kept SuiteViolation.found UnreadRecords.known Unmutated.kept WebSearch.said""",
     "parts of an option or a report, under its name": """
-        Discharge.kept Job.kept SearchOutcome.kept Unread.known UnreadKind.known""",
+        Discharge.kept Job.kept SearchOutcome.kept Unread.known""",
     "names of the model in configurations, events and exported text": "AnyEvent.wanted Reelection.KEPT asked",
 }
 

@@ -18,12 +18,11 @@ from elrcheck.report.html.html_page import MOST_CASES
 from elrcheck.report.html.html_sequence import diagram
 from elrcheck.report.html.html_trace import groups, trace_block
 from elrcheck.report.report_pages import page_of
-from elrcheck.results.check_report import ActionReport, CheckReport
+from elrcheck.results.check_report import ActionReport, CheckReport, VariableReport
 from elrcheck.results.exploration_report import (
     ComponentsReport,
     DegreeReport,
     ExploredAction,
-    ExploredVariable,
     ExploreReport,
     SpaceReport,
 )
@@ -44,7 +43,7 @@ EXPLORED = ExploreReport(
     (DegreeReport(1, 2),),
     1.0,
     (ExploredAction("A", 1, 1, 0),),
-    (ExploredVariable("partition.isr", 2),),
+    (VariableReport("partition.isr", 2),),
     ComponentsReport(2, 0, 1),
     9,
     small_graph=GRAPH,

@@ -24,19 +24,17 @@ from elrcheck.results.any_report import Report
 from elrcheck.results.controller_report import (
     ControllerReport,
     EventReport,
-    FieldChange,
-    FieldValue,
     RuleReport,
-    SolverSettings,
     StepFailure,
     StepReport,
     VariantReport,
 )
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport
+from elrcheck.results.prove_report import SolverReport
 from elrcheck.results.sweep_report import SweepAxis, SweepEngine, SweepReport, SweepRow
 from elrcheck.results.trace_reports import Candidate, Origin, Rejection, ReplayReport
-from elrcheck.results.trace_view import Argument, Step, TraceView
+from elrcheck.results.trace_view import Argument, Change, Step, TraceView
 from support.places import TESTS
 from support.report_samples import CHECK, PROVE
 
@@ -51,7 +49,7 @@ COUNTED = Difference("distinct", NASTY, "1", NASTY, "count", False, True)
 CONTROLLER = ControllerReport(
     "refuted",
     2,
-    SolverSettings("z3", "4", 1.0),
+    SolverReport("z3", "4", 1.0),
     1.0,
     (RuleReport("CT-1", NASTY, NASTY, NASTY),),
     (
@@ -73,13 +71,7 @@ CONTROLLER = ControllerReport(
                     0.1,
                     NASTY,
                     StepFailure(
-                        {},
-                        {},
-                        {"isr": NASTY},
-                        (FieldValue("b", NASTY),),
-                        (FieldChange("isr", NASTY, NASTY),),
-                        NASTY,
-                        True,
+                        {}, {}, {"isr": NASTY}, (Argument("b", NASTY),), (Change("isr", NASTY, NASTY),), NASTY, True
                     ),
                 ),
             ),

@@ -12,16 +12,7 @@ from junitparser import JUnitXml
 from elrcheck.report.formats import render
 from elrcheck.results.any_report import Report
 from elrcheck.results.check_report import CheckReport, EngineReport, PropertyReport, SearchReport
-from elrcheck.results.controller_report import (
-    ControllerReport,
-    FieldChange,
-    FieldValue,
-    RuleReport,
-    SolverSettings,
-    StepFailure,
-    StepReport,
-    VariantReport,
-)
+from elrcheck.results.controller_report import ControllerReport, RuleReport, StepFailure, StepReport, VariantReport
 from elrcheck.results.gate_report import Difference, EntryReport, GateReport
 from elrcheck.results.prove_report import CellReport, InductionFailure, ProveReport, SolverReport
 from elrcheck.results.trace_view import Argument, Change, Step, TraceView
@@ -91,7 +82,7 @@ GATE = GateReport(
 CONTROLLER = ControllerReport(
     verdict="refuted",
     brokers=2,
-    solver=SolverSettings("z3", "4.13", None),
+    solver=SolverReport("z3", "4.13", None),
     seconds=1.0,
     rules=(RuleReport("CT-1", "IsrNotEmpty", "t", "B.2", "invariants/controller_rules.py:40"),),
     variants=(
@@ -117,8 +108,8 @@ CONTROLLER = ControllerReport(
                         {},
                         {},
                         {"partition.isr": "{}"},
-                        (FieldValue("broker", "1"),),
-                        (FieldChange("partition.isr", "{}", "{0}"),),
+                        (Argument("broker", "1"),),
+                        (Change("partition.isr", "{}", "{0}"),),
                         None,
                         True,
                     ),

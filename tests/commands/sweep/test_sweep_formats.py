@@ -22,11 +22,11 @@ from elrcheck.report.json_report import to_json
 from elrcheck.report.sweep_matrix import matrices, sweep_markdown
 from elrcheck.report.sweep_table import to_csv, to_parquet
 from elrcheck.report.terminal import Page, open_console
+from elrcheck.results.check_report import PropertyOutcome
 from elrcheck.results.sweep_report import (
     RowVerdict,
     SweepAxis,
     SweepEngine,
-    SweepProperty,
     SweepReport,
     SweepRow,
     in_order,
@@ -36,8 +36,8 @@ from support.places import SCHEMAS
 
 SCHEMA = SCHEMAS / "elrcheck.sweep-1.schema.json"
 PROPERTIES = (
-    SweepProperty("P-1", "Complete", "always", "violated", 9, "leader", "b=0", "0003/P-1.trace.json"),
-    SweepProperty("P-8", "NoLoss", "always", "violated", 5, None, None, "0003/P-8.trace.json"),
+    PropertyOutcome("P-1", "Complete", "always", "violated", 9, "leader", "b=0", "0003/P-1.trace.json"),
+    PropertyOutcome("P-8", "NoLoss", "always", "violated", 5, None, None, "0003/P-8.trace.json"),
 )
 
 
