@@ -1,7 +1,7 @@
 """Audit the logs that `elrcheck reproduce --keep` kept: `python docs/audit_kept.py DIR ..`.
 
 Every folder `run` or `control` with a metadata log is audited; the folder above is named for its finding and
-release, such as `F-20-loss-4.1.1`. Prints the table of docs/reproduce.md: by finding, the rules that are
+release, such as `F-20-loss-4.1.1`. Prints a table: by finding, the rules that are
 flagged in runs and in controls. Notes (`low`) are left out. Names the runs without a flag on standard error.
 """
 
