@@ -114,6 +114,7 @@ USAGE: Mapping[str, str] = {
     "recipe-file": "The recipe file is invalid.",
     "upstream-file": "The file of an issue for Kafka's tracker is invalid.",
     "certificate-damaged": "The folder holds no certificate of a proof, or it is damaged.",
+    "certificate-other-model": "The certificate is of another model, or of another version of this one.",
     "certificate-folder": "The folder for a certificate holds something else.",
     "recipe-version": "The recipe uses what this release of Kafka does not have.",
     "suite-unexpected": "The suite is not as expected, so no change of the rules can be judged by it.",

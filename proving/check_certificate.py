@@ -58,7 +58,8 @@ from elrcheck.results.prove_report import (
 )
 
 DEFAULT_TIMEOUT = 60.0
-OF_ANOTHER_MODEL = f"--model FILE names the model that the certificate is about; else {HELP}"
+NAMED_DIGITS = 12
+"""Digits of a digest that an error names."""
 
 
 @dataclass(frozen=True)
@@ -133,11 +134,11 @@ class ComparedTexts:
 def _compared(folder: Path, manifest: Manifest, source: DeclaredModel) -> ComparedTexts:
     """Make every text anew, whatever the manifest says of its source, and compare."""
     model = source.with_lemmas()
-    chosen = _properties(folder, manifest, model)
+    chosen = _properties(folder, manifest, model, source)
     if unknown := [name for name in manifest.assumptions if name not in get_args(ProofAssumption)]:
         why = f"this version of elrcheck has no assumption `{unknown[0]}`"
         raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=HELP)
-    config, written = _config(folder, manifest, source.config), read_premises(folder, manifest)
+    config, written = _config(folder, manifest, source), read_premises(folder, manifest)
     if not _of_this_size(model, config, manifest, written):
         # The terms of many brokers take hours, so that no more is made of sizes that the texts do not have.
         changed: list[Fit] = ["changed"] * len(manifest.scripts)
@@ -169,12 +170,29 @@ def _fit(script: Script, part: CertificatePart | None, prover: Prover, moved: se
     return "same" if whole and sound and digest(part.write(script.cells)) == script.sha256 else "changed"
 
 
-def _properties(folder: Path, manifest: Manifest, model: Model) -> list[Fn]:
+def _unfit(folder: Path, manifest: Manifest, source: DeclaredModel, why: str) -> UsageFault:
+    """Return the error about a manifest with names that the model does not have.
+
+    The digest of the sources says whether it is of another model, or damaged: its texts have not been compared.
+    """
+    place, own = str(folder / MANIFEST), source.digest()
+    if manifest.source == own:
+        return UsageFault(CODES.bad_value, why, where=place, help=HELP)
+    ours, theirs = own[:NAMED_DIGITS], manifest.source[:NAMED_DIGITS]
+    return UsageFault(
+        "certificate-other-model",
+        f"the certificate is of another model, or of another version of this one: {why}",
+        where=place,
+        excerpt=f"sources of the certificate  {theirs}\nsources of the model        {ours}",
+        help=f"name its model, by --model FILE or none for Kafka's partition; else {HELP}",
+    )
+
+
+def _properties(folder: Path, manifest: Manifest, model: Model, source: DeclaredModel) -> list[Fn]:
     by_name = {fn.name: fn for fn in model.always}
     for name in manifest.properties:
         if name not in by_name:
-            why = f"the model has no property `{name}`"
-            raise UsageFault(CODES.bad_value, why, where=str(folder / MANIFEST), help=OF_ANOTHER_MODEL)
+            raise _unfit(folder, manifest, source, f"the model has no property `{name}`")
     return [by_name[name] for name in manifest.properties]
 
 
@@ -210,15 +228,16 @@ def _by_symbol(lines: tuple[str, ...]) -> dict[str, str]:
     return {line.split(" ", 2)[1]: line for line in lines if not line.startswith("(assert ")}
 
 
-def _config(folder: Path, manifest: Manifest, kind: type) -> ModelConfig:
-    fields, place = config_fields(kind), str(folder / MANIFEST)
-    for name in manifest.config:
+def _config(folder: Path, manifest: Manifest, source: DeclaredModel) -> ModelConfig:
+    fields, values = config_fields(source.config), {}
+    for name, value in manifest.config.items():
         if name not in fields:
-            why = f"the model has no setting `{name}`"
-            raise UsageFault(CODES.bad_value, why, where=place, help=OF_ANOTHER_MODEL)
-    config: ModelConfig = build_config(
-        kind, {name: check_value(fields[name], v) for name, v in manifest.config.items()}
-    )
+            raise _unfit(folder, manifest, source, f"the model has no setting `{name}`")
+        try:
+            values[name] = check_value(fields[name], value)
+        except ValueError as fault:
+            raise _unfit(folder, manifest, source, f"`{name}` is {value!r} there: {fault}") from fault
+    config: ModelConfig = build_config(source.config, values)
     return config
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import elrcheck
 from elrcheck.base.requests import Selection
+from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from support.edits import replaced
@@ -328,7 +329,11 @@ def test_a_certificate_fits_its_own_model_only(broken: Path, invoke: Invoke, tmp
     code, out, _ = invoke("prove", "--check-certificate", certificate, "--model", str(broken))
     assert code == 1 and "DIFFERS" in out and "ChooseToAbort" in out
     code, _, err = invoke("prove", "--check-certificate", certificate)
-    assert code == 2 and "the model has no property `Consistent`" in err and "--model FILE" in err
+    assert code == 2 and "error[certificate-other-model]" in err and "has no property `Consistent`" in err
+    own, kafka = (declared(model).digest()[:12] for model in (TWO_PHASE, None))
+    assert f"sources of the certificate  {own}" in err and f"sources of the model        {kafka}" in err
+    code, _, err = invoke("prove", "--check-certificate", certificate, "--model", str(protocol("peterson")))
+    assert code == 2 and "error[certificate-other-model]" in err and "--model FILE" in err
 
 
 def test_a_grid_over_a_protocol_finds_the_least_that_breaks(invoke: Invoke) -> None:
