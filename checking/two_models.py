@@ -216,7 +216,7 @@ def _translated(value: Any, ty: Ty) -> Any:
         case "enum":
             return ty.cls[value.name]
         case "record" | "state":
-            return ty.cls(**{name: _translated(getattr(value, name), part) for name, part in ty.fields.items()})
+            return ty.built({name: _translated(ty.field_of(value, name), part) for name, part in ty.fields.items()})
         case "vec" | "seq":
             return tuple(_translated(one, ty.elem) for one in value)
         case "set":

@@ -30,6 +30,56 @@ CHANGES = {
 }
 
 
+LETTERS = """
+import enum
+from dataclasses import replace
+from typing import Annotated
+
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import EMPTY, action, config, init, require, state
+from elrcheck.lang.types import sort
+
+Node = Annotated[int, sort("Node", "nodes")]
+
+
+class Kind(enum.Enum):
+    ASK = "ask"
+    ANSWER = "answer"
+
+
+@config
+class Config:
+    nodes: int = 2
+
+
+@state
+class State:
+    last: tuple[Node, Kind]
+    sent: frozenset[tuple[Node, Kind]]
+
+
+@init
+def Init(c: Config) -> State:
+    return State(last=(0, Kind.ASK), sent=EMPTY)
+
+
+@action
+def Ask(c: Config, s: State, n: Node) -> State:
+    \"\"\"A node asks.\"\"\"
+    return replace(s, last=(n, Kind.ASK), sent=s.sent | {(n, Kind.ASK)})
+
+
+@action
+def Answer(c: Config, s: State, n: Node) -> State:
+    \"\"\"A node that has asked is answered.\"\"\"
+    require((n, Kind.ASK) in s.sent, "n has asked")
+    return replace(s, last=(n, Kind.ANSWER), sent=s.sent | {(n, Kind.ANSWER)})
+
+
+MODEL = ProtocolModel(State, Config)
+"""
+
+
 def models(folder: Path, change: str) -> tuple[Path, Path]:
     old, new = CHANGES[change]
     assert TEMPLATE.count(old) == 1
@@ -65,6 +115,22 @@ def compared(a: Path, b: Path, **settings: int) -> tuple[tuple[RefusedTrace, ...
     steps = compared_steps(*(lower(model, config, ()).program for model, config in pairs))
     two = TwoModels(plain[0], plain[1], TraceLimits(10_000, None, 60.0), steps)
     return two.search(Silent()), plain
+
+
+def test_states_with_pairs_are_compared_behind_steps_that_are_equal(tmp_path: Path) -> None:
+    """A pair has no class, and what it holds may have another one in a copy."""
+    weaker = LETTERS.replace(
+        'require((n, Kind.ASK) in s.sent, "n has asked")', 'require(s.sent != EMPTY, "one has asked")'
+    )
+    paths = tmp_path / "letters.py", tmp_path / "weaker.py"
+    for path, text in zip(paths, (LETTERS, weaker), strict=True):
+        path.write_text(text)
+    answers, plain = compared(*paths)
+    assert [answer.verdict for answer in answers] == ["none", "found"]
+    assert answers[1].trace is not None and shortest(plain[1], plain[0], 3) == len(answers[1].trace.steps) == 2
+    assert answers[1].guard == "n has asked"
+    same, _ = compared(paths[0], paths[0])
+    assert [answer.verdict for answer in same] == ["none", "none"] and same[0].explored > 4
 
 
 @pytest.mark.parametrize("change", CHANGES)
