@@ -14,13 +14,15 @@ from elrcheck.base.typed.configuration import config_fields, find_scope, scope_n
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.declared.declared_model import DeclaredModel, NamedSettings
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
+from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.lowering.lowered import Slot
+from elrcheck.lang.plain import Label
 from elrcheck.model.budgets import Spent
 from elrcheck.model.choices import Propagation
 from elrcheck.model.config import Config
 from elrcheck.model.variants import VARIANTS
-from elrcheck.results.check_report import Extent
+from elrcheck.results.check_report import Extent, KnownFinding
 from elrcheck.results.prove_report import Coverage
 
 SCOPES = files("elrcheck.catalogue") / "scopes"
@@ -113,6 +115,12 @@ class PartitionModel(DeclaredModel):
         if config.records == 0 or VITAL not in unreached:
             return None
         return f"no write was ever acknowledged ({VITAL} is not reached)"
+
+    def instance_of(self, model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
+        from elrcheck.catalogue.evidence.attributed import attributed
+
+        findings = attributed(model, config, fn, labels)
+        return tuple(KnownFinding(finding.id, finding.title) for finding in findings)
 
     def no_liveness(self, config: Config) -> UsageFault | None:
         if not (config.skips_no_news or config.forgets):

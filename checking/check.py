@@ -73,7 +73,7 @@ def run_check(request: CheckRequest, progress: Progress, ending: contextlib.Exit
     else:
         selected = resolve(request.selection)
         place = _place(request, selected, ending)
-    report = check_selected(request, selected, progress, place, saved, ending=ending)
+    report = check_selected(request, selected, progress, place, saved, ending=ending, attribute=True)
     report = structs.replace(report, extent=selected.declared.extent(selected.variant, selected.config))
     if report.extent is not None and saved is None and not request.fingerprint and request.engine != "spark":
         from elrcheck.checking.no_effect import with_no_effect
@@ -114,14 +114,16 @@ def check_selected(
     saved: Saved | None = None,
     family: KernelFamily | None = None,
     ending: contextlib.ExitStack | None = None,
+    attribute: bool = False,
 ) -> CheckReport:
     """Like `run_check`, for a configuration that is already resolved; traces go into the folder `place`.
 
-    family: one of the whole model that the configuration is in, so that nothing is read or compiled.
+    family: one of the whole model that the configuration is in, so that nothing is read or compiled. attribute: name
+    the known findings that a counterexample is an instance of.
     """
     if ending is None:
         with contextlib.ExitStack() as own:
-            return check_selected(request, selected, progress, place, saved, family, own)
+            return check_selected(request, selected, progress, place, saved, family, own, attribute)
     model = selected.whole_model() if family is None else family.model
     chosen = select_properties(model, request.properties, request.liveness)
     outcome, findings = _explore(model, selected, chosen, request, progress, place, saved, family, ending)
@@ -136,6 +138,15 @@ def check_selected(
         traces = {ident: finding.states for ident, finding in findings.items() if ident in rendered}
         drawn = small_graph(model, selected.config, chosen, traces, None)
     properties = tuple(_property(fn, outcome, findings.get(fn.ident), stored.get(fn.ident)) for fn in chosen)
+    if attribute:
+        properties = tuple(
+            structs.replace(
+                each, instance_of=selected.declared.instance_of(model, selected.config, fn, findings[each.id].labels)
+            )
+            if each.verdict == "violated" and fn.kind == "always"
+            else each
+            for each, fn in zip(properties, chosen, strict=True)
+        )
     actions = _actions(model, outcome)
     return CheckReport(
         verdict=_verdict(properties, outcome),

@@ -29,8 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elrcheck.base.requests import ProofAssumption
+    from elrcheck.lang.ir import Fn
     from elrcheck.lang.lowering.lowered import Slot
-    from elrcheck.results.check_report import Extent
+    from elrcheck.lang.plain import Label
+    from elrcheck.results.check_report import Extent, KnownFinding
     from elrcheck.results.prove_report import Coverage
 
 DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
@@ -121,6 +123,10 @@ class DeclaredModel(ABC):
     def vacuous(self, config: Any, unreached: Collection[str]) -> str | None:
         """Return why a verdict shows little where a search has not reached these witnesses."""
         return None
+
+    def instance_of(self, model: Model, config: Any, fn: Fn, labels: Sequence[Label]) -> tuple[KnownFinding, ...]:
+        """Return the known findings that a violation of a property at the end of a trace is an instance of."""
+        return ()
 
     def no_liveness(self, config: Any) -> UsageFault | None:
         """Return why a configuration cannot be searched for liveness, as one that leaves out steps cannot."""

@@ -85,6 +85,13 @@ class SearchReport(Record, frozen=True):
     """Estimated size of the whole search."""
 
 
+class KnownFinding(Record, frozen=True):
+    """A known finding without whose rule a counterexample does not happen."""
+
+    finding: str
+    title: str
+
+
 class PropertyOutcome(Record, frozen=True):
     """The result of a check for one property."""
 
@@ -113,6 +120,8 @@ class PropertyReport(PropertyOutcome, frozen=True):
     """Location of the property, ``folder/file.py:line`` relative to the package."""
     statement: str = ""
     """What the property says, in a sentence."""
+    instance_of: tuple[KnownFinding, ...] = ()
+    """Known findings that break this property, and without whose rule this trace does not."""
 
 
 class ActionReport(Record, frozen=True):

@@ -13,12 +13,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS
+from elrcheck.catalogue.evidence.attributed import happens, repair_of
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.kafka.risk.event_kinds import LOSING, UNCLEAN, Events
 from elrcheck.kafka.risk.settings_group import SettingsGroup
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.choices import LastKnownLeader
 from elrcheck.model.config import Config
 from elrcheck.model.state import State, configured_min_isr
@@ -81,19 +80,6 @@ def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repaired
             )
         )
     return tuple(changes)
-
-
-def repair_of(finding: Finding) -> dict[str, Any]:
-    """Return the knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
-    named = finding.patch.knobs if finding.patch is not None else ()
-    for run in finding.runs:
-        if run.control is None:
-            continue
-        rules = {k: v for k, v in run.control.knobs.items() if k not in BUDGETS | OPERATORS}
-        chosen = {k: v for k, v in rules.items() if not named or k in named}
-        if chosen:
-            return chosen
-    return {}
 
 
 def recognised(states: Sequence[State], findings: Sequence[Finding]) -> tuple[RepairedRule, ...]:
@@ -162,18 +148,10 @@ def candidates(
     repairs: Sequence[RepairedRule],
 ) -> list[RepairedRule]:
     """Return the repairs that make the trace impossible, or end it without the violation."""
-    return [repair for repair in repairs if not _happens(plain(replace(config, **repair.knobs)), labels, ident)]
-
-
-def _happens(plain: PlainModel, labels: Sequence[Label], ident: str) -> bool:
-    fn = next(fn for fn in plain.model.always if fn.ident == ident)
-    state = plain.initial()
-    for label in labels:
-        try:
-            state = plain.step(state, label)
-        except NotEnabled:
-            return False
-    return not plain.holds(fn, state)
+    models = [plain(replace(config, **repair.knobs)) for repair in repairs]
+    fns = [next(fn for fn in model.model.always if fn.ident == ident) for model in models]
+    pairs = zip(repairs, models, fns, strict=True)
+    return [repair for repair, model, fn in pairs if not happens(model, labels, fn)]
 
 
 def causes_of(

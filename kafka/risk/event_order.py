@@ -8,9 +8,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from elrcheck.catalogue.evidence.attributed import repair_of
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.finding_file import Finding, FindingRun
-from elrcheck.kafka.risk.causes import repair_of
 from elrcheck.kafka.risk.event_kinds import KINDS, Events
 from elrcheck.model.config import Config
 from elrcheck.model.variants import variant_named

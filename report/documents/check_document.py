@@ -86,6 +86,7 @@ def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int
     yield Labelled("means", sentence(violation).translate(PLAIN))
     yield Labelled("conjunct", violation.conjunct)
     yield Labelled("witness", violation.witness)
+    yield from _instance_of(violation)
     if violation.counterexample is not None:
         yield from trace_blocks(violation.counterexample, initial=detail > 0)
         if violation.counterexample.repro is not None:
@@ -95,6 +96,13 @@ def violation_blocks(violation: PropertyReport, report: CheckReport, detail: int
         yield Labelled("trace", place)
         yield Labelled("next", of_model(f"elrcheck explain {place}", *source_of(report)))
     yield Line()
+
+
+def _instance_of(violation: PropertyReport) -> Iterator[Block]:
+    """Name the findings that the trace is an instance of."""
+    for number, each in enumerate(violation.instance_of):
+        label = "finding" if number == 0 else "or"
+        yield Labelled(label, f"{each.finding}: {each.title} (`elrcheck show {each.finding}`)")
 
 
 def _properties(report: CheckReport) -> Iterator[Block]:

@@ -88,7 +88,8 @@ def check_card(report: CheckReport) -> Card:
         Figure(f"{search.distinct:,}", "distinct states"),
         Figure(f"{search.seconds:.1f} s", "time"),
     ]
-    lines: list[tuple[str, str]] = []
+    findings = {each.finding: each.title for violation in report.properties for each in violation.instance_of}
+    lines = [("instance of", f"{finding}: {title} (elrcheck show {finding})") for finding, title in findings.items()]
     if (extent := report.extent) is not None:
         lines.append(("tried", ", ".join(extent.tried) or "no disturbance at all"))
         lines.append(("not tried", ", ".join(extent.not_tried)))

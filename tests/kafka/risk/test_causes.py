@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elrcheck.base.kafka_requests import RiskRequest
+from elrcheck.catalogue.evidence.attributed import repair_of
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.invariants.modules import load_outcome_model
-from elrcheck.kafka.risk.causes import BY_STEP, recognised, repair_of, repairs
+from elrcheck.kafka.risk.causes import BY_STEP, recognised, repairs
 from elrcheck.kafka.risk.settings_group import group_of
 from elrcheck.lang.plain import PlainModel
 from elrcheck.model.state import State

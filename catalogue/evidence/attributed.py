@@ -1,0 +1,65 @@
+"""The known findings that a counterexample is an instance of: those without whose rule it would not happen.
+
+A finding is named if its searches break the same property, and the trace either is no behaviour of its repaired rule or
+ends without the violation there. That is a test of this one trace: a search with the repaired rule would tell whether
+nothing else breaks the property too, and `risk` does that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from elrcheck.catalogue.evidence.searched import BUDGETS, OPERATORS
+from elrcheck.catalogue.finding_file import Finding
+from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.lang.ir import Fn
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label, PlainModel
+from elrcheck.lang.runtime import NotEnabled
+from elrcheck.model.config import Config
+
+
+def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[Finding, ...]:
+    """Return the findings that a violation of `fn` at the end of a trace is an instance of, the nearest first."""
+    near = sorted((rank, number) for number, finding in enumerate(packaged_findings()) if (rank := _rank(finding, fn)))
+    findings = [packaged_findings()[number] for _, number in near]
+    return tuple(
+        finding
+        for finding in findings
+        if (knobs := repair_of(finding))
+        and any(getattr(config, name) != value for name, value in knobs.items())
+        and not happens(PlainModel(model, replace(config, **knobs)), labels, fn)
+    )
+
+
+def _rank(finding: Finding, fn: Fn) -> int:
+    """Return 1 if the finding is recorded to break the property, 2 if other properties first, and 0 if it is not."""
+    if any(fn.ident in run.breaks for run in finding.runs):
+        return 1
+    return 2 if any(fn.ident in run.also_breaks for run in finding.runs) else 0
+
+
+def repair_of(finding: Finding) -> dict[str, Any]:
+    """Return the knobs of its patch, as its first control sets them; without a patch all knobs of that control."""
+    named = finding.patch.knobs if finding.patch is not None else ()
+    for run in finding.runs:
+        if run.control is None:
+            continue
+        rules = {k: v for k, v in run.control.knobs.items() if k not in BUDGETS | OPERATORS}
+        chosen = {k: v for k, v in rules.items() if not named or k in named}
+        if chosen:
+            return chosen
+    return {}
+
+
+def happens(plain: PlainModel, labels: Sequence[Label], fn: Fn) -> bool:
+    """Return whether the trace is a behaviour, and violates the property of states or steps at its end."""
+    before = state = plain.initial()
+    for label in labels:
+        try:
+            before, state = state, plain.step(state, label)
+        except NotEnabled:
+            return False
+    return not plain.holds(fn, *(before, state)[2 - len(fn.states) :])
