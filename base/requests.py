@@ -326,6 +326,7 @@ class SuiteRequest:
     ] = None
     run_dir: Annotated[Path | None, run_dir_option("Folder for the traces of unexplained violations.")] = None
     workers: Processes = None
+    selection: Annotated[Selection, Option(parts=("model", "patch"))] = field(default_factory=Selection)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import ProofAssumption
 from elrcheck.base.typed.configuration import config_fields, find_scope, scope_names
 from elrcheck.catalogue.configured import find_variant, reject_impossible
-from elrcheck.declared.declared_model import DeclaredModel, NamedSettings
+from elrcheck.catalogue.packaged_files import packaged_files
+from elrcheck.declared.declared_model import SUITE_COUNTS, DeclaredModel, NamedSettings, SuiteFiles
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -68,10 +69,14 @@ class PartitionModel(DeclaredModel):
     def source_texts(self) -> dict[str, str]:
         from elrcheck.invariants.partition_copy import partition_texts
 
-        return partition_texts(SCOPES)
+        counts = files("elrcheck.catalogue") / SUITE_COUNTS
+        return partition_texts({"scopes": packaged_files("scopes"), "suites": (*packaged_files("suites"), counts)})
 
     def digest(self) -> str:
         return digests.rules()
+
+    def suites(self) -> SuiteFiles:
+        return SuiteFiles(packaged_files("suites"), files("elrcheck.catalogue") / SUITE_COUNTS)
 
     def widened(self, config: Config, overrides: Collection[str], assumed: Sequence[ProofAssumption]) -> Config:
         from elrcheck.catalogue.proof_settings import widened

@@ -85,7 +85,7 @@ def hazards(_: click.Context | None = None) -> Words:
 
 def configurations(_: click.Context | None = None) -> Words:
     """Yield families of the suite, then their configurations."""
-    from elrcheck.catalogue.suite_file import packaged_suites
+    from elrcheck.checking.suite.suite_file import packaged_suites
 
     families = packaged_suites()
     yield from ((family.name, family.description) for family in families)

@@ -11,6 +11,7 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,8 @@ DEFAULT_MODEL = "elrcheck.catalogue.kafka_partition"
 """The module that declares, as `MODEL`, the model of a command that names no file (docs/adr/0035)."""
 UNKNOWN_STATES = 100_000.0
 """The estimated states of a configuration of which nothing is known."""
+SUITE_COUNTS = "suite_counts.json"
+"""The file of recorded counts in a folder of suites."""
 MOST_MEMBERS = PACKED
 """The most members of a sort in a model of the user: a set of them is packed into one number."""
 
@@ -49,6 +52,14 @@ class NamedSettings:
 
     name: str
     values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SuiteFiles:
+    """The suites that come with a model, in the order of their names. counts: what was recorded of them, if it was."""
+
+    files: tuple[Path | Traversable, ...] = ()
+    counts: Path | Traversable | None = None
 
 
 class DeclaredModel(ABC):
@@ -106,6 +117,10 @@ class DeclaredModel(ABC):
         """Return the claim of a proof in the words of the model. any_order: constant lists may have any order."""
         return coverage
 
+    def suites(self) -> SuiteFiles:
+        """Return the suites that come with the model."""
+        return SuiteFiles()
+
     # What a search says beside its verdict: nothing, unless the model knows more.
 
     def bounds(self) -> Collection[str]:
@@ -131,6 +146,11 @@ class DeclaredModel(ABC):
     def no_liveness(self, config: Any) -> UsageFault | None:
         """Return why a configuration cannot be searched for liveness, as one that leaves out steps cannot."""
         return None
+
+
+def suites_of(source: ModelSource) -> SuiteFiles:
+    """Return the suites that come with a model; those of a model with a diff are of the one without."""
+    return declared(source.base if isinstance(source, PatchedModel) else source).suites()
 
 
 def declared(source: ModelSource) -> DeclaredModel:
@@ -221,6 +241,13 @@ class ModelInFile(DeclaredModel):
 
     def source_texts(self) -> dict[str, str]:
         return source_texts(self.file)
+
+    def suites(self) -> SuiteFiles:
+        folder = self.declared.suites
+        if folder is None:
+            return SuiteFiles()
+        counts = folder / SUITE_COUNTS
+        return SuiteFiles(tuple(sorted(folder.glob("*.toml"))), counts if counts.is_file() else None)
 
     def digest(self) -> str:
         parts = [digests.sources("lang"), *(source.read_text(encoding="utf-8") for source in sources_of(self.file))]

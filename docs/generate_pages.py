@@ -16,7 +16,7 @@ from elrcheck.catalogue.evidence.conformance import packaged
 from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
 from elrcheck.catalogue.packaged_findings import packaged_findings
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
-from elrcheck.catalogue.suite_file import packaged_suites
+from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.audit.rules import NEXT_STEPS, RULES
 from elrcheck.kafka.upstream.issue_file import issue_names, issue_of

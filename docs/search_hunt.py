@@ -22,7 +22,7 @@ from elrcheck.base.atomic import write_file
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import to_data
 from elrcheck.catalogue.evidence.conformance import model_digest
-from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings

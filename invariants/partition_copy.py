@@ -1,7 +1,7 @@
 """The source files of Kafka's partition as a model of the user, to copy or to patch.
 
 They stand in two rooms of this package. The copy has the files that define the model, which import each other
-relatively, a declaration that lists them, and the scopes.
+relatively, a declaration that lists them, the scopes and the suites.
 """
 
 from __future__ import annotations
@@ -26,17 +26,16 @@ _MENTION = re.compile(rf"\b{ROOT}\.((?:{'|'.join(COPIED)})\.)")
 _IMPORT = re.compile(rf"^(\s*from ){ROOT}\.((?:{'|'.join(COPIED)})[\w.]*)(?= import )", re.MULTILINE)
 
 
-def partition_texts(scopes: Traversable) -> dict[str, str]:
+def partition_texts(data: Mapping[str, Iterable[Traversable]]) -> dict[str, str]:
     """Return the files of Kafka's partition as a model of its own, whose imports are of the copy.
 
-    scopes: the folder of its scopes.
+    data: the files of its scopes and suites, by the folder of the copy.
     """
     packaged = {name: file for room in COPIED for name, file in files_of(room)}
     texts = {name: packaged[name].read_text(encoding="utf-8") for name in _needed(packaged)}
     copy = {DECLARATION: _declaration(), **{name: _relative(name, text) for name, text in texts.items()}}
-    for scope in sorted(scopes.iterdir(), key=lambda scope: scope.name):
-        if scope.name.endswith(".toml"):
-            copy[f"scopes/{scope.name}"] = scope.read_text(encoding="utf-8")
+    for folder, every in data.items():
+        copy |= {f"{folder}/{file.name}": file.read_text(encoding="utf-8") for file in every}
     return copy
 
 
@@ -93,6 +92,7 @@ def _declaration() -> str:
             f"    modules=({', '.join(f'*{name}' for name in groups)}),",
             "    variants={variant.name: variant.knobs for variant in VARIANTS},",
             '    scopes=Path(__file__).parent / "scopes",',
+            '    suites=Path(__file__).parent / "suites",',
             "    induction=INDUCTION,",
             ")",
             "",

@@ -18,7 +18,7 @@ from msgspec import structs
 
 from elrcheck.base.requests import Limits
 from elrcheck.catalogue.proof_settings import outside
-from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.kafka.mutation.rule_proof import ProofBench

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elrcheck.catalogue.suite_file import SuiteCase, Walk
+from elrcheck.checking.suite.suite_file import SuiteCase, Walk
 from elrcheck.checking.suite.walked_case import counts_of_walks, walks_of
 from elrcheck.explorer.search.changed_search import differs_in
 from elrcheck.explorer.search.recorded_walk import WalkDigest

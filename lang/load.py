@@ -258,7 +258,7 @@ class ProtocolModel:
 
     state, config: the classes with `@state` and `@config`. modules: those with the actions and properties, by default
     the one that defines the state. variants, scopes: named settings; a scope wins over a variant. Scopes may also be
-    a folder of TOML files. induction: what a proof adds to the lemmas.
+    a folder of TOML files. induction: what a proof adds to the lemmas. suites: a folder of suite files.
     """
 
     state: type
@@ -267,6 +267,7 @@ class ProtocolModel:
     variants: Mapping[str, Settings] = field(default_factory=dict)
     scopes: Mapping[str, Settings] | Path = field(default_factory=dict)
     induction: Induction = field(default_factory=Induction)
+    suites: Path | None = None
 
     def __post_init__(self) -> None:
         for role in ("state", "config"):
@@ -278,6 +279,8 @@ class ProtocolModel:
         for name, default in defaults.items():
             if default is MISSING:
                 raise error_in_field(self.config, name, "a field of the configuration has a default", "such as = 2")
+        if not isinstance(self.suites, Path | None):
+            raise ModelError("`suites` is a folder, a Path", help='suites=Path(__file__).parent / "suites"')
         scopes = {} if isinstance(self.scopes, Path) else self.scopes
         for what, named in (("variant", self.variants), ("scope", scopes)):
             if not isinstance(named, Mapping) or not all(isinstance(settings, Mapping) for settings in named.values()):

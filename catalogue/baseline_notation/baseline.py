@@ -32,19 +32,9 @@ from elrcheck.base.documents import read_toml, toml_codes
 from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import (
-    From,
-    KeyName,
-    Natural,
-    NodeReader,
-    Positive,
-    SameTable,
-    matching,
-    prose,
-    read_record,
-)
+from elrcheck.base.typed.records import From, KeyName, Natural, Positive, SameTable, matching, read_record
 from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
-from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry
+from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry, WrittenPath
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -93,13 +83,6 @@ class Fired:
     cut: Natural
 
 
-def _path(node: Node) -> Path:
-    text = prose(node)
-    if "\0" in text:
-        node.bad("no path can hold a NUL")
-    return Path(text)
-
-
 @dataclass(frozen=True)
 class WrittenSelection:
     """The selection of an entry, as it is written: its variant and its scope have no defaults.
@@ -110,7 +93,7 @@ class WrittenSelection:
     variant: str
     scope: str
     overrides: Annotated[tuple[str, ...], KeyName("set")] = ()
-    model: Annotated[Path | None, NodeReader(_path)] = None
+    model: WrittenPath | None = None
 
     def checked(self, node: Node) -> Selection:
         return Selection(self.variant, self.scope, self.overrides, self.model)
@@ -231,6 +214,12 @@ class Baseline:
     @property
     def names(self) -> tuple[str, ...]:
         return (*(entry.name for entry in self.entries), *(suite.name for suite in self.suites))
+
+    @property
+    def models(self) -> tuple[Path, ...]:
+        """The models of the user that entries and suites name, from the folder of the baseline."""
+        every = (*(entry.selection.model for entry in self.entries), *(suite.model for suite in self.suites))
+        return tuple(dict.fromkeys(file for file in every if file is not None))
 
 
 def read_baseline(path: Path) -> Baseline:

@@ -12,12 +12,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
-from elrcheck.base.requests import SuiteRequest
+from elrcheck.base.requests import Selection, SuiteRequest
 from elrcheck.base.strict import Node
-from elrcheck.base.typed.records import From, Natural, Positive, SameTable
+from elrcheck.base.typed.records import From, Natural, NodeReader, Positive, SameTable, prose
 from elrcheck.results.suite_report import RunVerdict, SuiteReport, SuiteRun
+
+
+def _path(node: Node) -> Path:
+    text = prose(node)
+    if "\0" in text:
+        node.bad("no path can hold a NUL")
+    return Path(text)
+
+
+WrittenPath: TypeAlias = Annotated[Path, NodeReader(_path)]
+"""A path as it is written, from the folder of the baseline."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,8 @@ class ExpectedRun:
 class SuiteEntry:
     """Part of a suite. only, files, deep, sample: as of `elrcheck suite`; files from the baseline's folder.
 
-    expected: by the names of the configurations, None in a new entry. place: ``file:line``.
+    model: whose suite it is, as of an entry. expected: by the names of the configurations, None in a new entry.
+    place: ``file:line``.
     """
 
     name: Annotated[str, From.ELSEWHERE]
@@ -58,10 +70,12 @@ class SuiteEntry:
     sample: Positive | None = None
     expected: Mapping[str, ExpectedRun] | None = None
     place: Annotated[str, From.PLACE] = ""
+    model: WrittenPath | None = None
 
     def request(self, baseline: Path, workers: int | None) -> SuiteRequest:
         files = tuple(baseline.parent / file for file in self.files)
-        return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers)
+        selection = Selection(model=self.model)
+        return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers, selection=selection)
 
 
 def found_in_suite(report: SuiteReport) -> dict[str, ExpectedRun]:

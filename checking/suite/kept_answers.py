@@ -14,9 +14,9 @@ from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import CaseCounts
-from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.batch.job import JobAnswer
+from elrcheck.checking.suite.suite_counts import CaseCounts
+from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.checking.suite.walked_case import WalkAnswer
 from elrcheck.results.check_report import CheckReport
 
@@ -95,7 +95,7 @@ def _key(case: SuiteCase) -> str:
     walk = case.walk
     return digests.key(
         answer="report",
-        rules=digests.rules(),
+        rules=case.selected.declared.digest(),
         engine=digests.engine(),
         variant=case.selected.variant,
         scope=case.selected.scope,

@@ -25,20 +25,21 @@ from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.interrupts import Interrupts
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import PointsDone, Progress
-from elrcheck.base.requests import Limits, SuiteRequest
+from elrcheck.base.requests import DEFAULT_VARIANT, Limits, SuiteRequest
 from elrcheck.base.runner.runner import each, run_tasks
 from elrcheck.base.runner.worker import useful_workers
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
-from elrcheck.catalogue.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.batch.job import Job, JobAnswer
 from elrcheck.checking.batch.pool import check_all
 from elrcheck.checking.batch.shared_kernels import share
 from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.kept_answers import KeptAnswers, kept_of
+from elrcheck.checking.suite.suite_counts import CaseCounts, packaged_counts, record_counts
+from elrcheck.checking.suite.suite_file import Family, SuiteCase, packaged_suites, read_family
 from elrcheck.checking.suite.walked_case import WalkAnswer, WalkTask, task_of, walk_case
-from elrcheck.invariants.modules import load_whole_model
+from elrcheck.declared.declared_model import declared
 from elrcheck.lang.load import Model
+from elrcheck.report.plain_words import of_model
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteVerdict, SuiteViolation
 
@@ -52,7 +53,7 @@ def run_suite(request: SuiteRequest, progress: Progress) -> SuiteReport:
     started = time.monotonic()
     cases = selected_cases(request)
     recorded = _recorded(request)
-    model = load_whole_model()
+    model = declared(request.selection.source).whole()
     for case in cases:
         demand_known(model, case)
     store = KeptAnswers(request.fresh)
@@ -119,7 +120,13 @@ def _answers(
 
 def selected_cases(request: SuiteRequest) -> tuple[SuiteCase, ...]:
     """Return the configurations of the request, in the order of their files; deep ones only by --deep or by name."""
-    families: tuple[Family, ...] = tuple(read_family(file) for file in request.files) or packaged_suites()
+    within = request.selection
+    families: tuple[Family, ...] = tuple(read_family(file, within) for file in request.files)
+    if not families:
+        families = packaged_suites(within)
+    if not families:
+        help = "give --file FILE, or `suites` of its ProtocolModel a folder of suite files (docs/suite.md)"
+        raise NothingChecked("no-configuration", f"no suite comes with the model {within.source}", help=help)
     every = [case for family in families for case in family.cases]
     chosen: list[SuiteCase] = []
     for word in request.only:
@@ -234,10 +241,10 @@ def _compared(run: SuiteRun, recorded: Mapping[str, CaseCounts] | None) -> Suite
 
 
 def _recorded(request: SuiteRequest) -> Mapping[str, CaseCounts] | None:
-    """Return the packaged counts if the packaged suite runs and its counts are not being recorded."""
+    """Return the counts that come with the model if its own suites run and their counts are not being recorded."""
     if request.files or request.record is not None:
         return None
-    return read_counts(packaged_counts())
+    return packaged_counts(request.selection.source)
 
 
 def counts_of(run: SuiteRun) -> CaseCounts | None:
@@ -315,11 +322,14 @@ def _settings(case: SuiteCase) -> dict[str, Any]:
 
 
 def _command(case: SuiteCase) -> str:
+    selected = case.selected
+    patch = None if selected.patch is None else selected.patch.file
     if case.walk is not None:
-        return f"elrcheck suite --only {case.name} --fresh"
+        return of_model(f"elrcheck suite --only {case.name} --fresh", selected.model, patch)
     sets = "".join(f" --set {pair}" for pair in case.selection.overrides)
-    variant = "" if case.selected.variant == "kip_full" else f" --variant {case.selected.variant}"
-    return f"elrcheck check{variant} --scope {case.selected.scope}{sets}"
+    unnamed = selected.variant == selected.declared.variant(DEFAULT_VARIANT).name
+    variant = "" if unnamed else f" --variant {selected.variant}"
+    return of_model(f"elrcheck check{variant} --scope {selected.scope}{sets}", selected.model, patch)
 
 
 def _report_progress(

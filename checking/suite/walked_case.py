@@ -6,11 +6,10 @@ import time
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.catalogue.suite_counts import CaseCounts
-from elrcheck.catalogue.suite_file import SuiteCase, Walk
 from elrcheck.checking.batch.job import Job
+from elrcheck.checking.suite.suite_counts import CaseCounts
+from elrcheck.checking.suite.suite_file import SuiteCase, Walk
 from elrcheck.explorer.search.recorded_walk import WalkDigest, walked
-from elrcheck.invariants.modules import load_whole_model
 from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.lowering.program import Program
 
@@ -38,7 +37,8 @@ def task_of(number: int, case: SuiteCase, walk: Walk) -> WalkTask:
 def walk_case(task: WalkTask) -> WalkAnswer:
     """Walk through one configuration; runs in a worker process. No property is judged."""
     started = time.monotonic()
-    program = lower(load_whole_model(), task.job.selected().config, ()).program
+    selected = task.job.selected()
+    program = lower(selected.whole_model(), selected.config, ()).program
     met = walks_of(program, task.walk)
     return WalkAnswer(task.number, counts_of_walks(met), round(time.monotonic() - started, 3))
 

@@ -51,22 +51,26 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
     models = NamedModels(request.baseline, request.models)
     baseline, chosen = _chosen(request, models)
     runnable = [models.runnable(entry) for entry in chosen.entries]  # refused before anything runs
+    runnable_suites = [models.runnable_suite(suite) for suite in chosen.suites]
+    written_entries = {entry.name: entry for entry in chosen.entries}
+    written_suites = {suite.name: suite for suite in chosen.suites}
     update = request.update or request.add is not None
     total = len(chosen.names)
     done: list[EntryReport] = []
     suites: list[GatedSuite] = []
     entries_now = {entry.name: entry for entry in baseline.entries}
     suites_now = {suite.name: suite for suite in baseline.suites}
-    for number, (as_written, entry) in enumerate(zip(chosen.entries, runnable, strict=True), start=1):
+    for number, entry in enumerate(runnable, start=1):
         progress.stage(f"[{number}/{total}] {entry.name}")
         digest = source_digest(entry.selection.model)
         ran = _run(entry, request, progress)
-        entries_now[entry.name] = replace(as_written, expected=replace(found_in(*ran), model_digest=digest))
+        results = replace(found_in(*ran), model_digest=digest)
+        entries_now[entry.name] = replace(written_entries[entry.name], expected=results)
         done.append(_report(entry, ran, request.fail_on, update, digest))
-    for number, suite in enumerate(chosen.suites, start=len(chosen.entries) + 1):
+    for number, suite in enumerate(runnable_suites, start=len(runnable) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
         result = run_gated(suite, request, progress)
-        suites_now[suite.name] = replace(suite, expected=found_in_suite(result))
+        suites_now[suite.name] = replace(written_suites[suite.name], expected=found_in_suite(result))
         suites.append(gated(suite, result, request.fail_on, update))
     now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
     written = update and _write(request.baseline, now)
@@ -96,11 +100,13 @@ def _chosen(request: GateRequest, models: NamedModels) -> tuple[Baseline, Baseli
                 help=f"use `--update-baseline --only {name}`, or another name",
             )
         if add.suite:
-            return baseline, Baseline(suites=(SuiteEntry(name, add.suite, place=str(path)),))
+            model = models.only()
+            place = None if model is None else models.place(model)
+            return baseline, Baseline(suites=(SuiteEntry(name, add.suite, model=place, place=str(path)),))
         return baseline, Baseline((_new(name, add, models),))
     if not baseline.names:
         raise NothingChecked("empty-baseline", f"{path} has no entries", help="add one: `elrcheck gate --add NAME`")
-    models.demand_used(entry.selection.model for entry in baseline.entries)
+    models.demand_used(baseline.models)
     for name in request.only:
         if name not in baseline.names:
             help = did_you_mean(name, baseline.names)

@@ -13,6 +13,7 @@ from pathlib import Path
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
+from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
 from elrcheck.declared.declared_model import declared
 
 
@@ -40,9 +41,13 @@ class NamedModels:
         model = self.find(entry.selection.model, f"{entry.place} ({entry.name})")
         return replace(entry, selection=replace(entry.selection, model=model))
 
-    def demand_used(self, written: Iterable[Path | None]) -> None:
+    def runnable_suite(self, entry: SuiteEntry) -> SuiteEntry:
+        """Return part of a suite with the model as the user names it."""
+        return replace(entry, model=self.find(entry.model, f"{entry.place} ({entry.name})"))
+
+    def demand_used(self, written: Iterable[Path]) -> None:
         """Raise NothingChecked for a model of the user that no entry is of; written: the models of all entries."""
-        meant = [self.baseline.parent / file for file in written if file is not None]
+        meant = [self.baseline.parent / file for file in written]
         for file in self.files:
             if not any(_same(file, other) for other in meant):
                 message = f"no entry of {self.baseline} is of the model {file}"
@@ -61,8 +66,11 @@ class NamedModels:
             return selection
         model = declared(selection.model)
         variant, scope = model.variant(selection.variant).name, model.scope(selection.scope).name
-        place = os.path.relpath(selection.model.resolve(), self.baseline.parent.resolve())
-        return replace(selection, variant=variant, scope=scope, model=Path(place))
+        return replace(selection, variant=variant, scope=scope, model=self.place(selection.model))
+
+    def place(self, file: Path) -> Path:
+        """Return the path of a model from the folder of the baseline."""
+        return Path(os.path.relpath(file.resolve(), self.baseline.parent.resolve()))
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from elrcheck.base.requests import SuiteRequest
 
 
-@verb(requests="requests", formats=CASES, of_kafka=True)
+@verb(requests="requests", formats=CASES)
 def suite(shell: Shell, request: SuiteRequest, output: Output) -> ExitCode:
     """Check small configurations that combine operations with faults.
 
     Every violation must have its explanation in the suite, and every explanation its violation; otherwise the
-    exit code is 1. A configuration in which no write is ever acknowledged shows nothing, and fails too. So
-    does one of the packaged suites whose exact counts are not those that were recorded.
+    exit code is 1. A configuration that does not reach a required witness shows nothing, and fails too. So
+    does one whose exact counts are not those that were recorded of the suites of its model.
     """
     from elrcheck.checking.suite.suite import run_suite
 

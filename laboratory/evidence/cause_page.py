@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from elrcheck.catalogue.evidence.searched import RELEASED
-from elrcheck.catalogue.suite_file import Family
+from elrcheck.checking.suite.suite_file import Family
 from elrcheck.laboratory.evidence.page_lines import table
 
 SUITES = """\

@@ -21,7 +21,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import Record, from_text
 from elrcheck.base.typed.configuration import setting_text
 from elrcheck.catalogue.packaged_findings import find_finding
-from elrcheck.catalogue.suite_file import SuiteCase, read_family
+from elrcheck.checking.suite.suite_file import SuiteCase, read_family
 from elrcheck.declared.select import resolve
 
 NAME = "hunted.json"

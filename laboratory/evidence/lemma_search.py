@@ -13,7 +13,7 @@ from elrcheck.base.requests import Limits
 from elrcheck.base.roundtrip import Record
 from elrcheck.catalogue.evidence.proved_variants import ASSUMED_OF
 from elrcheck.catalogue.proof_settings import outside
-from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.lang.load import Model

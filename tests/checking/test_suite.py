@@ -17,12 +17,12 @@ from elrcheck.base.progress import Silent
 from elrcheck.base.requests import CheckRequest, Selection, SuiteRequest
 from elrcheck.base.runner.runner import InProcess, TaskCrew
 from elrcheck.catalogue.kafka_partition import MODEL
-from elrcheck.catalogue.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
-from elrcheck.catalogue.suite_file import packaged_suites
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.check import run_check
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.checking.suite.suite import run_suite, selected_cases
+from elrcheck.checking.suite.suite_counts import CaseCounts, packaged_counts, read_counts, record_counts
+from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.model.config import Config
 from elrcheck.report.documents.suite_document import suite_sheet
 from elrcheck.report.formats import render
@@ -163,8 +163,8 @@ def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: 
     record = tmp_path / "counts.json"
     assert run_suite(SuiteRequest(only=one, record=record), Silent()).verdict == "expected"
     found = read_counts(record)
-    assert found == {"knobs/gates": read_counts(packaged_counts())["knobs/gates"]}
-    monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda: record)
+    assert found == {"knobs/gates": packaged_counts()["knobs/gates"]}
+    monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda _: read_counts(record))
     assert run_suite(SuiteRequest(only=one), Silent()).runs[0].recorded is None
     more = CaseCounts(found["knobs/gates"].generated + 1, found["knobs/gates"].distinct, 0)
     record_counts(record, {"knobs/gates": more})
@@ -208,12 +208,12 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
 
 def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     record = tmp_path / "counts.json"
-    counts = read_counts(packaged_counts())
+    counts = packaged_counts()
     walks = [case.name for family in packaged_suites() for case in family.cases if case.walk]
     name = min(walks, key=lambda walk: counts[walk].generated)
     known = counts[name]
     record_counts(record, {name: CaseCounts(known.generated, known.distinct, known.diameter, "0" * 16)})
-    monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda: record)
+    monkeypatch.setattr("elrcheck.checking.suite.suite.packaged_counts", lambda _: read_counts(record))
     report = run_suite(SuiteRequest(only=(name,)), Silent())
     assert report.verdict == "unexpected" and "digest 0000" in report.runs[0].problems[0]
     assert report.runs[0].digest == known.digest
@@ -221,5 +221,5 @@ def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPa
 
 def test_every_packaged_configuration_has_its_counts() -> None:
     names = {case.name for family in packaged_suites() for case in family.cases if not case.deep}
-    assert names <= set(read_counts(packaged_counts()))
-    assert set(read_counts(packaged_counts())) <= {case.name for f in packaged_suites() for case in f.cases}
+    assert names <= set(packaged_counts())
+    assert set(packaged_counts()) <= {case.name for f in packaged_suites() for case in f.cases}

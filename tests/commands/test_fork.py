@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from elrcheck.base.requests import Selection
+from elrcheck.checking.suite.suite_counts import packaged_counts
+from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.commands.fork import write_fork
 from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import resolve
@@ -53,6 +55,14 @@ def test_it_has_the_lemmas_variants_scopes_and_defaults_of_kafkas_partition(copy
     assert liveness and [fn.ident for fn in mine.whole_model().leads_to] == liveness
     assert (mine.variant, mine.scope) == (kafka.variant, kafka.scope) == ("kip_full", "three-brokers")
     assert vars(mine.config) == {name: getattr(mine.config, name) for name in vars(kafka.config)}
+
+
+def test_it_has_the_suites_and_their_counts(copy: Path, invoke: Invoke) -> None:
+    names = {case.name for family in packaged_suites() for case in family.cases}
+    assert {case.name for family in packaged_suites(Selection(model=copy)) for case in family.cases} == names
+    assert packaged_counts(copy) == packaged_counts()
+    code, out, _ = invoke("suite", "--model", str(copy), "--only", "hazards/f-1", "--workers", "1")
+    assert code == 0 and "EXPECTED  1 configuration: 1 violated" in out
 
 
 def test_nothing_in_it_is_of_the_installed_model(copy: Path) -> None:

@@ -97,6 +97,20 @@ def test_an_entry_has_a_scope_guards_and_a_proof(gated: Path, invoke: Invoke, tm
     assert invoke("gate", "--model", "two_phase.py")[0] == 0
 
 
+def test_a_suite_is_of_the_model_that_the_user_names(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
+    text = 'description = "one"\nscope = "default"\n[[configuration]]\nname = "one"\nset = { rms = 1 }\n'
+    (tmp_path / "sizes.toml").write_text(text)
+    path = tmp_path / BASELINE
+    path.write_text(path.read_text() + '\n[suite.sizes]\nfiles = ["sizes.toml"]\nmodel = "two_phase.py"\n')
+    code, _, err = invoke("gate", "--only", "sizes")
+    assert code == 2 and "error[model-not-named]" in err and "(sizes)" in err
+    assert invoke("gate", "--model", "two_phase.py", "--update-baseline")[0] == 0
+    assert 'model = "two_phase.py"\n\n[suite.sizes.expected]\n"sizes/one" = { verdict = "holds"' in path.read_text()
+    patch_file(gated, GUARD, "")
+    code, out, _ = invoke("gate", "--model", "two_phase.py", "--only", "sizes")
+    assert code == 1 and "sizes/one, distinct states   12        18" in out
+
+
 def test_names_of_kafkas_guards_are_not_those_of_others(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
     """`Kill: b is up` had that name in Kafka's partition; here it is a guard like any other."""
     gated.write_text(gated.read_text().replace("def Abort(", "def Kill(").replace('"nothing is decided"', '"b is up"'))

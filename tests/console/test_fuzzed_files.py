@@ -26,7 +26,7 @@ from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.finding_file import read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import read_recipe
 from elrcheck.catalogue.scenario_file import read_scenario
-from elrcheck.catalogue.suite_file import read_family
+from elrcheck.checking.suite.suite_file import read_family
 from elrcheck.cli import cli
 from elrcheck.commands.init import files
 from elrcheck.commands.sweep.grid import make_grid

@@ -8,8 +8,8 @@ from collections import Counter, defaultdict
 import pytest
 
 from elrcheck.base.typed.configuration import build_config, config_values
-from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
-from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.checking.suite.suite_counts import packaged_counts
+from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.family import KernelFamily
 from elrcheck.invariants.modules import load_checked_model
@@ -23,7 +23,7 @@ MOST = 25_000
 @pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 1, 2], ids=["plain", "lagging", "lost-answers"])
 def test_one_kernel_has_the_counts_of_each_configuration(place: int) -> None:
-    model, recorded = load_checked_model(), read_counts(packaged_counts())
+    model, recorded = load_checked_model(), packaged_counts()
     numbers = sorted(budgets_of(model) | {"min_isr"})
     groups: dict[str, list[SuiteCase]] = defaultdict(list)
     for case in (case for suite in packaged_suites() for case in suite.cases):

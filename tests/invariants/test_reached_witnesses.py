@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from elrcheck.catalogue.suite_file import SuiteCase, packaged_suites
+from elrcheck.checking.suite.suite_file import SuiteCase, packaged_suites
 from elrcheck.explorer.search.compiled import Search
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.lang.load import Model

@@ -11,7 +11,7 @@ import pytest
 
 from elrcheck.base.requests import Selection
 from elrcheck.base.roundtrip import from_data, from_text, to_data
-from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.laboratory.evidence.hunt_page import because, hunt_page
 from elrcheck.laboratory.evidence.hunted import (
     DESIGNS,

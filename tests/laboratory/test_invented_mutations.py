@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.suite_file import SuiteCase
+from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.declared.select import resolve
 from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.laboratory.rule_answers import AnswerBench

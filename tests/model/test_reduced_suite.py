@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from elrcheck.base.requests import Limits, SuiteRequest
-from elrcheck.catalogue.suite_counts import packaged_counts, read_counts
-from elrcheck.catalogue.suite_file import SuiteCase
 from elrcheck.checking.suite.suite import selected_cases
+from elrcheck.checking.suite.suite_counts import packaged_counts
+from elrcheck.checking.suite.suite_file import SuiteCase
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.invariants.modules import load_whole_model
@@ -32,7 +32,7 @@ def cases() -> Iterator[Any]:
 
     Neighbours in a family differ in one event, and the reductions are about variables, not about events.
     """
-    counts = read_counts(packaged_counts())
+    counts = packaged_counts()
     families: Counter[str] = Counter()
     for case in selected_cases(SuiteRequest()):
         known = counts.get(case.name)

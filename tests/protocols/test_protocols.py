@@ -276,9 +276,7 @@ def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> No
     assert "there is no file" in invoke("check", "--model", str(tmp_path / "empty"))[2]
 
 
-@pytest.mark.parametrize(
-    "verb", ["suite", "web", "assess", "audit", "risk", "conform", "reproduce", "what-if", "scenario"]
-)
+@pytest.mark.parametrize("verb", ["web", "assess", "audit", "risk", "conform", "reproduce", "what-if", "scenario"])
 def test_verbs_about_kafkas_partition_say_so(verb: str, invoke: Invoke) -> None:
     code, _, err = invoke(verb, "--model", str(TWO_PHASE))
     assert code == 2 and f"`elrcheck {verb}` is about Kafka's partition, and takes no other model" in err

@@ -9,7 +9,7 @@ import pytest
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.catalogue.hazards import HAZARDS
-from elrcheck.catalogue.suite_file import packaged_suites, read_family
+from elrcheck.checking.suite.suite_file import packaged_suites, read_family
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.choices import Propagation
 from support.edits import replaced
@@ -82,7 +82,7 @@ def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:
         ('reaches = ["W-11"]', "together = 4", "there are only 3 operations"),
         ('"kill-twice+*/kill"', '"kill-twice+*/fence"', "no configuration is called `kill-twice+*/fence`"),
         ('"*+stop/lag"', '"*+stop/lags"', "no combination is called `*+stop/lags`"),
-        ("F-20", "KAFKA-1", "expected the id of a finding"),
+        ("F-20", "kafka", "expected the id of a finding"),
         ('because = "three kills"\n', "", "`because` is missing"),
         ('name = "alone"', 'name = "Alone"', "small letters"),
         ('["P-1", "P-8"]', '["P-1", "P-1"]', "explained twice"),

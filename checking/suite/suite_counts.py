@@ -1,4 +1,4 @@
-"""The exact counts of the packaged suites: a file that `elrcheck suite --record` writes.
+"""The exact counts of the suites that come with a model: a file that `elrcheck suite --record` writes.
 
 A property says what must never happen, not how often something may. So a change of the model that breaks no
 property still shows: a configuration has other states or steps than were recorded, or walks through one that
@@ -9,16 +9,16 @@ the difference is part of the change.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from elrcheck.base.atomic import write_file
+from elrcheck.base.common_options import ModelSource
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.roundtrip import Record, from_text, to_text
+from elrcheck.declared.declared_model import suites_of
 from elrcheck.explorer.search.result import size_words
 
-NAME = "suite_counts.json"
 SCHEMA = "elrcheck.suite-counts/1"
 
 
@@ -48,8 +48,10 @@ class SuiteCounts(Record, frozen=True):
     schema: str = SCHEMA
 
 
-def packaged_counts() -> Traversable:
-    return files("elrcheck.catalogue") / NAME
+def packaged_counts(source: ModelSource = None) -> Mapping[str, CaseCounts] | None:
+    """Return the recorded counts of the suites that come with a model; None if none were recorded."""
+    counts = suites_of(source).counts
+    return None if counts is None else read_counts(counts)
 
 
 def read_counts(file: Path | Traversable) -> Mapping[str, CaseCounts]:
