@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +17,7 @@ from elrcheck.base.origin import checked, installed_from, pinned_url
 from elrcheck.cli import cli
 from elrcheck.commands.init import HOOK_PATH, WORKFLOW_PATH, files
 from elrcheck.console.settings import load_settings
+from support.ci_steps import shell
 from support.edits import patch_file, replaced
 from support.places import ROOT, protocol
 
@@ -177,7 +176,7 @@ def test_a_model_of_the_user_has_a_baseline_that_passes(invoke: Invoke, tmp_path
     assert code == 0 and out.count("wrote") == 5 and "recorded two_phase: holds, 288 states\n" in out
     assert "commit these files" in err and "--update-baseline" not in err
     assert invoke("gate")[0] == 0
-    (step,) = steps(yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text()), "workflow")
+    (step,) = steps(yaml.safe_load((tmp_path / WORKFLOW_PATH).read_text()))
     assert shell(step["run"], tmp_path).returncode == 0
     (hook,) = yaml.safe_load((tmp_path / HOOK_PATH).read_text())["repos"][0]["hooks"]
     named = ("two_phase.py", "elrcheck.toml", "two_phase_py", "mine/two_phase.py")
@@ -224,18 +223,9 @@ def test_files_that_are_there_are_kept(invoke: Invoke, tmp_path: Path) -> None:
 # ------------------------------------------------------------------- commands of the files
 
 
-def shell(command: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command line as CI does: bash that stops at an error, elrcheck on the PATH."""
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, **more}
-    done = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
-    return subprocess.run(done, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
-
-
-def steps(document: Any, name: str) -> list[dict[str, Any]]:
+def steps(document: Any) -> list[dict[str, Any]]:
     """The steps that run a command with elrcheck."""
-    found = document["runs"] if name == "action.yml" else document["jobs"]["gate"]
-    return [step for step in found["steps"] if step.get("run", "").startswith("elrcheck")]
+    return [step for step in document["jobs"]["gate"]["steps"] if step.get("run", "").startswith("elrcheck")]
 
 
 @pytest.fixture
@@ -257,7 +247,7 @@ def break_baseline(folder: Path) -> None:
 @pytest.mark.slow
 def test_the_workflow_of_init(ready: Path) -> None:
     document = yaml.safe_load((ready / WORKFLOW_PATH).read_text())
-    (step,) = steps(document, "workflow")
+    (step,) = steps(document)
     summary = ready / "summary.md"
     green = shell(step["run"], ready, GITHUB_STEP_SUMMARY=str(summary))
     assert green.returncode == 0, green.stderr
@@ -283,21 +273,3 @@ def test_the_hooks(ready: Path) -> None:
     assert shell(own[0]["entry"], ready).returncode == 0
     break_baseline(ready)
     assert shell(offered[0]["entry"], ready).returncode == 1
-
-
-def test_the_action(ready: Path) -> None:
-    document = yaml.safe_load((ROOT / "action.yml").read_text())
-    assert document["runs"]["using"] == "composite"
-    defaults = {name: given["default"] for name, given in document["inputs"].items()}
-    (step,) = steps(document, "action.yml")
-    given = {
-        key: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: defaults[m[1]], value)
-        for key, value in step["env"].items()
-    }
-    assert "${{" not in step["run"]  # an input in a command line would be code
-    assert all("${{" not in value for value in given.values())
-    assert shell(step["run"], ready, **given).returncode == 0
-    break_baseline(ready)
-    red = shell(step["run"], ready, **given)
-    assert red.returncode == 1 and "::error file=" in red.stdout
-    assert (ready / "elrcheck.sarif").is_file() and (ready / "elrcheck.xml").is_file()

@@ -1,0 +1,111 @@
+"""The GitHub action, step by step, and the workflow of docs/ci.md that uses it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+import yaml
+
+from support.audit_stories import CONTROL, LOST
+from support.ci_steps import shell
+from support.edits import replaced
+from support.places import ROOT
+
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+INPUT = re.compile(r"\$\{\{ inputs\.([\w-]+) \}\}")
+TERRAFORM = 'resource "kafka_topic" "orders" {\n  name = "orders"\n  partitions = 3\n  replication_factor = 3\n}\n'
+
+
+def act(folder: Path, **inputs: str) -> tuple[int, str]:
+    """Run the steps of the action with these inputs, but for the installation; return how it ends, and its output."""
+    unknown = inputs.keys() - {name.replace("-", "_") for name in ACTION["inputs"]}
+    assert not unknown
+    given = {name: str(inputs.get(name.replace("-", "_"), each["default"])) for name, each in ACTION["inputs"].items()}
+    out = ""
+    for step in ACTION["runs"]["steps"]:
+        if "run" not in step or step["name"] == "Install":
+            continue
+        if not _applies(step.get("if", "true"), given):
+            continue
+        assert "${{" not in step["run"], "an input in a command line would be code"
+        environment = {key: INPUT.sub(lambda m: given[m[1]], text) for key, text in step["env"].items()}
+        assert all("${{" not in text for text in environment.values())
+        done: CompletedProcess[str] = shell(step["run"], folder, **environment)
+        out += done.stdout + done.stderr
+        if done.returncode:
+            return done.returncode, out
+    return 0, out
+
+
+def _applies(condition: str, given: dict[str, str]) -> bool:
+    match = re.fullmatch(r"inputs\.([\w-]+) == '(\w+)'", condition)
+    return condition == "true" or (match is not None and given[match[1]] == match[2])
+
+
+def test_it_is_composite_and_names_its_modes() -> None:
+    assert ACTION["runs"]["using"] == "composite"
+    modes = [step["if"] for step in ACTION["runs"]["steps"] if "if" in step]
+    assert modes == [f"inputs.mode == '{mode}'" for mode in ("assess", "audit", "gate")]
+
+
+def test_a_wrong_mode_is_refused(tmp_path: Path) -> None:
+    code, out = act(tmp_path, mode="aduit")
+    assert code == 2 and "::error title=elrcheck::mode: expected assess, audit or gate, not aduit" in out
+
+
+def test_assess_annotates_the_line_of_a_topic(tmp_path: Path) -> None:
+    (tmp_path / "my topics").mkdir()
+    (tmp_path / "my topics" / "main.tf").write_text(f"# topics\n{TERRAFORM}")
+    code, out = act(tmp_path, mode="assess", kafka="4.1", topics="my topics\n")
+    assert code == 1 and "::error file=my topics/main.tf,line=2,title=F-20 " in out
+    assert (tmp_path / "elrcheck.sarif").is_file() and (tmp_path / "elrcheck.xml").is_file()
+    assert act(tmp_path, mode="assess", kafka="4.1", topics="my topics", fail_on="flag")[0] == 0
+    code, out = act(tmp_path, mode="assess", kafka="4.1", log=f"{CONTROL}\n{LOST}\n", fail_on="flag")
+    assert code == 1 and "ghost-elected" in out
+
+
+def test_assess_without_a_release_says_what_to_give(tmp_path: Path) -> None:
+    code, out = act(tmp_path, mode="assess")
+    assert code == 2 and "--kafka" in out
+
+
+@pytest.mark.parametrize(("log", "code"), [(LOST, 1), (CONTROL, 0)])
+def test_audit(log: Path, code: int, tmp_path: Path) -> None:
+    ended, out = act(tmp_path, mode="audit", log=str(log))
+    assert ended == code and ("::error " in out) == (code == 1)
+    assert (tmp_path / "elrcheck.sarif").is_file()
+
+
+def test_gate(tmp_path: Path) -> None:
+    assert shell("elrcheck gate --add quiet --scope two-brokers-quiet -p P-1", tmp_path).returncode == 0
+    code, out = act(tmp_path)
+    assert code == 0, out
+    path = tmp_path / "elrcheck-baseline.toml"
+    path.write_text(replaced(path.read_text(), 'P-1 = "holds"', 'P-1 = "violated at depth 1"'))
+    code, out = act(tmp_path)
+    assert code == 1 and "::error file=elrcheck-baseline.toml" in out
+    assert (tmp_path / "elrcheck.sarif").is_file() and (tmp_path / "elrcheck.xml").is_file()
+
+
+def test_the_workflow_of_the_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"<!-- action -->\n```yaml\n(.*?)```", page, re.S)
+    steps = yaml.safe_load(block)["jobs"]["topics"]["steps"]
+    pinned = re.findall(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v[\d.]+", (ROOT / "commands" / "init.py").read_text("utf-8"))
+    others = [step["uses"] for step in steps if not step["uses"].startswith("./")]
+    assert others and all(any(known.startswith(f"{used} ") for known in pinned) for used in others)
+    (checkout,) = [step["with"] for step in steps if "repository" in step.get("with", {})]
+    (ours,) = [step for step in steps if step["uses"].startswith("./")]
+    assert ours["uses"] == f"./{checkout['path']}"
+    shutil.copytree(ROOT / "tests" / "data" / "topics", tmp_path / ours["with"]["topics"])
+    (tmp_path / checkout["path"]).mkdir()
+    shutil.copy(ROOT / "action.yml", tmp_path / checkout["path"])
+    code, out = act(tmp_path, **{name.replace("-", "_"): value for name, value in ours["with"].items()})
+    assert code == 1 and "::error file=topics/" in out
+    (upload,) = [step["with"] for step in steps if "upload" in step["uses"]]
+    assert all((tmp_path / name).is_file() for name in upload["path"].split())
