@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.atomic import write_file
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.origin import FORMS
+from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ repos:
         pass_filenames: false
         files: '^(elrcheck\\.toml|elrcheck-baseline\\.toml|.*scopes?/.*\\.toml{model})$'
 """
+SILENT = Silent()
 SETTINGS_PATH = "elrcheck.toml"
 WORKFLOW_PATH = ".github/workflows/elrcheck.yml"
 HOOK_PATH = ".pre-commit-config.yaml"
@@ -108,7 +110,7 @@ IGNORE_PATH = ".gitignore"
 IGNORED = ".elrcheck/"
 """Where commands store runs and traces."""
 MOST_STATES = 1_000_000
-"""The limit of each entry of a model of the user, whose size nobody has said."""
+"""How many states of a model of the user an entry may have; one with more ends at the last level before that."""
 
 
 @dataclass(frozen=True)
@@ -118,16 +120,17 @@ class OwnModel:
     model: DeclaredModel
     file: Path
     place: Path
+    progress: Progress
 
     @classmethod
-    def of(cls, file: Path, folder: Path) -> OwnModel:
+    def of(cls, file: Path, folder: Path, progress: Progress) -> OwnModel:
         """Return the model of a file; UsageFault if it is not in the folder, where CI would not find it."""
         from elrcheck.declared.declared_model import declared
 
         if not file.resolve().is_relative_to(folder.resolve()):
             help = "give --directory the folder of the repository, and --model a file in it"
             raise UsageFault("model-file", f"the model {file} is not in the folder {folder}", help=help)
-        return cls(declared(file), file, file.resolve().relative_to(folder.resolve()))
+        return cls(declared(file), file, file.resolve().relative_to(folder.resolve()), progress)
 
     def entries(self) -> tuple[BaselineEntry, ...]:
         """Return an entry for each variant, in the default scope; its results are to be recorded."""
@@ -138,10 +141,22 @@ class OwnModel:
             BaselineEntry(
                 variant if NAME.fullmatch(variant) else f"variant-{number}",
                 Selection(variant, scope, model=self.place),
-                max_states=MOST_STATES,
+                max_depth=self.depth(Selection(variant, scope, model=self.file)),
             )
             for number, variant in enumerate(self.model.variant_names, start=1)
         )
+
+    def depth(self, selection: Selection) -> int | None:
+        """Return the depth of the last level within MOST_STATES, None if the search ends before.
+
+        An entry has no limit of states, which ends a search within a level, where counts depend on the threads.
+        """
+        from elrcheck.base.requests import CheckRequest, Limits
+        from elrcheck.checking.check import run_check
+
+        request = CheckRequest(selection, limits=Limits(max_states=MOST_STATES))
+        search = run_check(request, self.progress).search
+        return None if search.complete else max(1, search.diameter - 2)
 
     def settings(self) -> str:
         """Return the settings, with names and a value of this model in what is commented out."""
@@ -183,15 +198,17 @@ def files(origin: str | None = None, own: OwnModel | None = None) -> Mapping[str
     }
 
 
-def start(folder: Path, force: bool, origin: str | None = None, model: Path | None = None) -> list[tuple[Path, str]]:
+def start(
+    folder: Path, force: bool, origin: str | None = None, model: Path | None = None, progress: Progress = SILENT
+) -> list[tuple[Path, str]]:
     """Write the files, and return (path, `wrote`, `replaced` or `kept`) for each.
 
-    model: what the baseline is of, in place of Kafka's partition. Raises UsageFault if the folder does not exist,
-    or if all files exist and force is false.
+    model: what the baseline is of, in place of Kafka's partition; progress: of its searches. Raises UsageFault if
+    the folder does not exist, or if all files exist and force is false.
     """
     if not folder.is_dir():
         raise UsageFault("no-folder", f"there is no folder {folder}")
-    texts = files(origin, None if model is None else OwnModel.of(model, folder))
+    texts = files(origin, None if model is None else OwnModel.of(model, folder, progress))
     existing = [name for name in texts if (folder / name).exists()]
     if len(existing) == len(texts) and not force:
         raise UsageFault(

@@ -60,6 +60,15 @@ def found_in(
     )
 
 
+def cut_off(expected: Expected, check: CheckReport) -> bool:
+    """Return whether a limit of states ended the search, as it did when it was recorded.
+
+    It ends within a level, where counts depend on the threads, so that they say nothing.
+    """
+    limited = (check.search.stopped_by or "").startswith("--max-states")
+    return limited and expected.verdict == "inconclusive"
+
+
 def _events_of(report: ControllerReport) -> dict[str, str]:
     """Event -> `proved`, `impossible`, or the rules that are refuted or unknown."""
     (variant,) = report.variants

@@ -64,7 +64,8 @@ def init(
     from elrcheck.commands.init import BASELINE_PATH, SETTINGS_PATH, WORKFLOW_PATH, start
 
     origin = installed_from() if install_from is None else checked(install_from, "--install-from")
-    done = dict(start(directory, force, origin, model))
+    with shell.open_progress() as progress:
+        done = dict(start(directory, force, origin, model, progress))
     for path, what in done.items():
         shell.write_line(f"{what:<8} {path}")
     if origin is None:
@@ -88,8 +89,9 @@ def _record(shell: Shell, baseline: Path, model: Path) -> None:
     with shell.open_progress() as progress:
         report = run_gate(GateRequest(baseline, (model,), update=True), progress)
     for entry in report.entries:
-        states = entry.check.search.distinct
-        shell.write_line(f"recorded {entry.name}: {entry.check.verdict}, {states} states")
+        search = entry.check.search
+        limit = f", ended by {search.stopped_by}" if search.stopped_by else ""
+        shell.write_line(f"recorded {entry.name}: {entry.check.verdict}, {search.distinct} states{limit}")
 
 
 @verb(requests="requests")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,6 +96,22 @@ def test_an_entry_has_a_scope_guards_and_a_proof(gated: Path, invoke: Invoke, tm
     assert '"ChooseToAbort: r is working" = "noticed by P-1 at depth' in text
     assert "[entry.proved.expected.proof]\nverdict" in text
     assert invoke("gate", "--model", "two_phase.py")[0] == 0
+
+
+def test_counts_that_depend_on_the_threads_are_not_compared(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
+    """A limit of states ends a search within a level; here other counts stand for those of other threads."""
+    words = ("gate", "--model", "two_phase.py", "--only", "some")
+    assert invoke(*words[:3], "--add", "some", "--max-states", "100")[0] == 0
+    path = tmp_path / BASELINE
+    text = path.read_text()
+    (states,) = re.findall(r"(?<=^distinct = )1\d\d$", text.partition("[entry.two]")[0], re.M)
+    path.write_text(replaced(text, f"distinct = {states}", f"distinct = {int(states) + 7}"))
+    changed = path.read_bytes()
+    assert invoke(*words)[0] == 0
+    assert invoke(*words, "--update-baseline")[0] == 0 and path.read_bytes() == changed
+    patch_file(gated, GUARD, "")
+    code, out, _ = invoke(*words)
+    assert code == 1 and "violated at depth 2" in out and "distinct states" not in out
 
 
 def test_a_suite_is_of_the_model_that_the_user_names(gated: Path, invoke: Invoke, tmp_path: Path) -> None:

@@ -202,6 +202,18 @@ def test_each_variant_of_a_model_has_an_entry(invoke: Invoke, tmp_path: Path) ->
     assert settings.defaults["gate"]["models"] == ["models/lock.py"] and check["variant"] == "atomic"
 
 
+def test_a_large_model_is_searched_to_a_depth(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole levels, whose counts do not depend on the threads."""
+    monkeypatch.setattr("elrcheck.commands.init.MOST_STATES", 100)
+    (tmp_path / "two_phase.py").write_text(protocol("two_phase").read_text())
+    code, out, _ = invoke("init", "--model", "two_phase.py")
+    (depth,) = re.findall(r"^max-depth = (\d)$", (tmp_path / "elrcheck-baseline.toml").read_text(), re.M)
+    assert code == 0 and re.search(
+        rf"recorded two_phase: inconclusive, \d\d states, ended by --max-depth {depth}\n", out
+    )
+    assert invoke("gate")[0] == 0 and invoke("gate", "--workers", "1")[0] == 0
+
+
 def test_the_model_is_in_the_folder_and_runs(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "repo").mkdir()
     (tmp_path / "repo" / "bad.py").write_text("MODEL = 1\n")
