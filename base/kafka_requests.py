@@ -109,7 +109,7 @@ class RiskRequest:
     seconds: Annotated[
         float,
         Option(
-            "Time for the searches; what is open then is undecided, never safe.", flags="--time-budget", kind="duration"
+            "Time for all searches; what is open then is undecided, never safe.", flags="--time-budget", kind="duration"
         ),
     ] = 20.0
     workers: Workers = None

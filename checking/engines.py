@@ -6,7 +6,7 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import Interrupted, UsageFault
@@ -53,6 +53,8 @@ class SearchSubject:
     family: KernelFamily | None = None
     start: object = None
     lowered: Lowered | None = None
+    started: float = field(default_factory=time.monotonic)
+    """When the time budget begins, which pays for the compilation of the model too."""
 
     def program(self, progress: Progress) -> Lowered:
         """Return the program, which is lowered when it is first needed."""
@@ -144,6 +146,7 @@ def run_search(
                 fingerprint=request.fingerprint,
                 keeper=folder,
                 interrupted=interrupts,
+                spent=time.monotonic() - subject.started if request.engine == "local" else 0.0,
             )
             if request.engine == "spark":
                 from elrcheck.spark.engine import spark_search

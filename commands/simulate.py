@@ -7,6 +7,7 @@ plain Python (`replay.py`) and stored like every other trace.
 from __future__ import annotations
 
 import secrets
+import time
 from typing import Any
 
 from elrcheck.base.errors import UsageFault
@@ -44,6 +45,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
         )
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
+    started = time.monotonic()
     seed = secrets.randbits(32) if request.seed is None else request.seed
     progress.stage("compiling the model")
     lowered = lower(model, selected.config, chosen)
@@ -57,7 +59,7 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     progress.stage(f"walking, guided, seed {seed}" if request.guided else f"walking, seed {seed}")
     result = walker.run(
         request.walks or (WALKS if request.time_budget is None else MOST_WALKS),
-        seconds=request.time_budget,
+        seconds=None if request.time_budget is None else max(request.time_budget - time.monotonic() + started, 0.0),
         stop_at_first=request.stop_at_first,
         progress=progress.tell,
     )
@@ -92,6 +94,13 @@ def run_simulate(request: SimulateRequest, progress: Progress) -> SimulationRepo
     )
 
 
+def _stopped_by(request: SimulateRequest, result: WalkResult) -> str | None:
+    """Return the limit that ended the walks, as it was given: compiling has taken a part of the time."""
+    if result.reason is not None and result.reason.startswith("--time-budget"):
+        return f"--time-budget {request.time_budget:g}s"
+    return result.reason
+
+
 def _report(lowered: Lowered, request: SimulateRequest, result: WalkResult) -> WalksReport:
     leaves = lowered.program.leaves
     return WalksReport(
@@ -106,7 +115,7 @@ def _report(lowered: Lowered, request: SimulateRequest, result: WalkResult) -> W
         distinct_error=round(result.error, 1),
         seconds=round(result.seconds, 3),
         states_per_second=round(result.states / result.seconds, 1) if result.seconds > 0 else 0.0,
-        stopped_by=result.reason,
+        stopped_by=_stopped_by(request, result),
         overflows={leaves[leaf].path: count for leaf, count in result.overflow.items()},
         guided=request.guided,
         cells=result.cells,

@@ -66,7 +66,8 @@ class SearchSettings:
 
     limits: `memory` is that of the states alone. workers: number of threads. fingerprint: bits stored per state,
     64 or 128; 0 for the whole state. keeper: saves checkpoints; fingerprints need one, and without one a search
-    that exceeds its memory limit stops. interrupted: returns True once the search has to stop.
+    that exceeds its memory limit stops. interrupted: returns True once the search has to stop. spent: seconds of the
+    time budget that have passed before the search.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -75,6 +76,7 @@ class SearchSettings:
     fingerprint: int = 0
     keeper: Keeper | None = None
     interrupted: Callable[[], bool] = bool
+    spent: float = 0.0
 
 
 class Search:
@@ -239,7 +241,7 @@ class Search:
             self._progress(stats)
         if self.settings.interrupted():
             return INTERRUPTED
-        if self.limits.time_budget is not None and seconds > self.limits.time_budget:
+        if self.limits.time_budget is not None and seconds + self.settings.spent > self.limits.time_budget:
             return f"--time-budget {self.limits.time_budget:g}s"
         if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
             return f"--max-states {self.limits.max_states}"

@@ -67,7 +67,8 @@ class RiskSearch:
         self._kernels: dict[str, EventSearch] = {}
         self._plain: dict[str, PlainModel] = {}
         self._followed: dict[tuple[Events, str], tuple[tuple[Label, ...], tuple[Any, ...]]] = {}
-        self._deadline = 0.0
+        self._started, self._compiling = time.monotonic(), 0.0
+        """When the time begins that was given, and how long the model of all events took to compile."""
         self._whole = f"{request.most} {' '.join(kind.name for kind in group.kinds)}"
         self._store, self._key = risk_store(request.fresh), risk_key(group.config)
         self.kept, self.origin = self._read_kept()
@@ -108,14 +109,16 @@ class RiskSearch:
         if all(not self.sets.undecided(ident) for ident in properties) or self._gave_up():
             return
         self.progress.stage("compiling the model")
+        before = time.monotonic()
         kernel = self._kernel(self.group.config, tuple(kind.name for kind in self.group.kinds))
         started = time.monotonic()
-        self._deadline = started + SHARE * self.request.seconds
+        self._compiling = started - before
+        deadline = self._started + SHARE * self.request.seconds
         total = len(self.sets.undecided(properties[0]))
         self.progress.stage("searching")
 
         def search(events: Events, properties: Sequence[str], briefly: bool) -> SetAnswer | None:
-            left = self._deadline - time.monotonic()
+            left = deadline - time.monotonic()
             left = min(left, BRIEFLY * self.request.seconds) if briefly else left
             if left <= 0 or self.stop.wanted:
                 return None
@@ -180,19 +183,29 @@ class RiskSearch:
         key = f"{sorted((name, str(value)) for name, value in knobs.items())} {' '.join(events)} {ident}"
         if self.prevented.get(key) is not None or (key in self.prevented and self._gave_up()):
             return self.prevented[key]
-        deadline = self._deadline + (1 - SHARE) * self.request.seconds
-        left = deadline - time.monotonic()
-        if left <= 0 or self.stop.wanted:
+        left = self._started + self.request.seconds - time.monotonic()
+        if left <= self._time_to_compile(repaired, kinds) or self.stop.wanted:
             self.prevented[key] = None
             return None
         self.progress.stage("searching for causes")
         kernel = self._kernel(repaired, tuple(kinds))
-        result = kernel.search(budgets_of(events), (ident,), Limits(time_budget=max(left, 1.0), memory=MEMORY))
+        left = max(self._started + self.request.seconds - time.monotonic(), 0.0)
+        result = kernel.search(budgets_of(events), (ident,), Limits(time_budget=left, memory=MEMORY))
         self.prevented[key] = False if ident in result.traces else True if result.complete else None
         return self.prevented[key]
 
+    def _time_to_compile(self, config: Config, kinds: Sequence[str]) -> float:
+        """Return about how many seconds a kernel needs that is not there yet, which nothing can cut short."""
+        if self._name(config, tuple(kinds)) in self._kernels:
+            return 0.0
+        return self._compiling * len(kinds) / max(len(self.group.kinds), 1)
+
+    @staticmethod
+    def _name(config: Config, kinds: tuple[str, ...]) -> str:
+        return json.dumps([config_values(config), kinds], sort_keys=True)
+
     def _kernel(self, config: Config, kinds: tuple[str, ...]) -> EventSearch:
-        key = json.dumps([config_values(config), kinds], sort_keys=True)
+        key = self._name(config, kinds)
         if key not in self._kernels:
             budgets = [BY_NAME[name].budget for name in kinds]
             self._kernels[key] = EventSearch(self.model, config, budgets, self.request.most, self.workers, self.cache)

@@ -6,15 +6,19 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 
-from elrcheck.base.requests import Selection
+from elrcheck.base.progress import Silent
+from elrcheck.base.requests import CheckRequest, Limits, Selection
+from elrcheck.checking.engines import SearchSubject, explore
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.commands.export import export_trace
+from elrcheck.declared.select import resolve, select_properties
 from elrcheck.stored_traces.followed_trace import of_repro
 from elrcheck.stored_traces.tracefile import load_trace
 from elrcheck.tla_export.tlc_process import TlcOptions, check_witness, find_tools
@@ -219,3 +223,14 @@ def test_reduced_is_smaller_and_finds_the_same(tmp_path: Path) -> None:
     ]
     refused = run(tmp_path, "check", *SMALL, "--liveness", "--reduce")
     assert refused.returncode == 2 and "leave out --reduce" in refused.stderr
+
+
+def test_the_time_budget_pays_for_the_compilation_too() -> None:
+    """The search stops at once if compiling has taken all of it, and the report has the limit as it was given."""
+    selected = resolve(Selection("kip_full", "two-brokers"))
+    model = selected.whole_model()
+    checks = select_properties(model, ("P-1",), liveness=False)
+    for spent, reason in ((61.0, "--time-budget 60s"), (0.0, None)):
+        subject = SearchSubject(model, selected.config, checks, started=time.monotonic() - spent)
+        outcome = explore(subject, CheckRequest(limits=Limits(time_budget=60.0)), Silent())
+        assert outcome.reason == reason and outcome.complete == (reason is None)

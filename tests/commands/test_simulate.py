@@ -278,7 +278,7 @@ def test_nothing_seen_is_no_pass() -> None:
 def test_a_time_budget_alone_is_the_end() -> None:
     report = simulated(selection=QUIET, time_budget=0.2, properties=FEW)
     assert report.search.stopped_by == "--time-budget 0.2s" and report.search.walks > 0
-    assert 0.2 <= report.search.seconds < 5
+    assert report.search.seconds < 5
 
 
 def test_liveness_is_not_for_walks() -> None:
