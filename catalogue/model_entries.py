@@ -134,17 +134,16 @@ def hazard_entries() -> list[Entry]:
 
 
 def finding_entries(name: str | None = None) -> list[Entry]:
-    """Return every finding: what is lost, in which versions of Kafka, how it was shown, and how to repeat it.
+    """Return every finding, the worst first: what is lost, in which versions, how it was shown, how to repeat it.
 
     name: if it is the id of a finding, only that one.
     """
     from elrcheck.catalogue.finding_text import searches
-    from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding
+    from elrcheck.catalogue.packaged_findings import finding_files, packaged_finding, worst_first
 
     findings = []
-    every = finding_files()
-    for file in [file for file in every if file.name.lower() == f"{name}.toml".lower()] or every:
-        finding = packaged_finding(file.name)
+    only = [packaged_finding(file.name) for file in finding_files() if file.name.lower() == f"{name}.toml".lower()]
+    for finding in only or worst_first():
         evidence = (f"{' '.join((part.level, *part.versions))}: {part.text}" for part in finding.evidence)
         findings.append(
             {
@@ -158,7 +157,7 @@ def finding_entries(name: str | None = None) -> list[Entry]:
                 "searches": searches(finding),
                 "by_hand": [line for each in finding.by_hand for line in by_hand(each)] or None,
                 "meanwhile": finding.meanwhile or None,
-                "source": file.name,
+                "source": f"{finding.id}.toml",
             }
         )
     return findings

@@ -7,7 +7,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from elrcheck.base.errors import UsageFault, did_you_mean
-from elrcheck.catalogue.finding_file import Finding, read_finding
+from elrcheck.catalogue.finding_file import LEVELS, Finding, read_finding
 from elrcheck.catalogue.packaged_files import packaged_files
 
 
@@ -25,6 +25,16 @@ def packaged_finding(file_name: str) -> Finding:
 def packaged_findings() -> tuple[Finding, ...]:
     """Return the packaged findings, by id."""
     return tuple(packaged_finding(file.name) for file in finding_files())
+
+
+def worst_first() -> tuple[Finding, ...]:
+    """Return the packaged findings: losses first, and among them what was shown on brokers, then by number."""
+    return tuple(sorted(packaged_findings(), key=_rank))
+
+
+def _rank(finding: Finding) -> tuple[bool, int, int]:
+    strongest = max(LEVELS.index(each.level) for each in finding.evidence)
+    return finding.severity != "loss", -strongest, int(finding.id.removeprefix("F-"))
 
 
 def find_finding(ident: str) -> Finding:

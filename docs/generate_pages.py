@@ -14,7 +14,7 @@ from pathlib import Path
 from elrcheck.catalogue.evidence.by_version import finding_table
 from elrcheck.catalogue.evidence.conformance import packaged
 from elrcheck.catalogue.evidence.proved_variants import packaged_proofs
-from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.packaged_findings import packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.checking.suite.suite_file import packaged_suites
 from elrcheck.invariants.modules import load_checked_model
@@ -47,7 +47,7 @@ def main() -> None:
 def generated() -> Iterator[tuple[Path, str]]:
     """Yield each page with its text."""
     findings, releases = packaged_findings(), finding_table()
-    yield DOCS / "findings.md", index_page(findings)
+    yield DOCS / "findings.md", index_page(worst_first())
     yield FINDINGS / "table.md", version_page(releases)
     yield FINDINGS / "causes.md", cause_page(packaged_suites())
     yield FINDINGS / "hunt.md", hunt_page(packaged_hunt())

@@ -21,9 +21,10 @@ PLAIN_WIDTH = 160
 
 _WORDS: Mapping[str, str] = {
     "bold red": "fail, violated, refuted, rejected, different, failed, never fired, missing, not_found, contradicted,"
-    " unexpected, drift",
-    "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps",
-    "yellow": "skipped, absent, tolerated",
+    " unexpected, drift, brokers",
+    "bold yellow": "unnoticed, inconclusive, unknown, unreached, vacuous, unaffected, no_violation, refused, gaps,"
+    " classes",
+    "yellow": "skipped, absent, tolerated, model",
     "green": "expected, counted, undefined, equivalent, holds, reached, proved, confirmed, same, found, noticed,"
     " surveyed, ok, no_sign, updated, accepted, enabled, complete",
 }

@@ -52,6 +52,15 @@ class FindingRow(Record, frozen=True):
         words = [cell.word for cell in self.cells if (cell.level, cell.kafka) == (level, kafka)]
         return ", ".join(dict.fromkeys(words))
 
+    def strongest(self, kafka: str) -> str:
+        """Return the strongest level at which it was shown in a release, or what stands for none: no, ? or -."""
+        states = [(cell.state, cell.level) for cell in self.cells if cell.kafka == kafka]
+        levels = [level for state, level in states if state == "shown"]
+        if levels:
+            return max(levels, key=LEVELS.index)
+        tried = {state for state, _ in states}
+        return "no" if "not-shown" in tried else "?" if "inconclusive" in tried else "-"
+
     def lines(self) -> tuple[TableLine, ...]:
         """Return equal cells of several releases together, level by level."""
         together: dict[tuple[Level, str, str], list[str]] = {}

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.evidence.searched import RELEASED, FindingSearch, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.packaged_findings import worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, packaged_recipes
 from elrcheck.catalogue.recipe_notation.recipe_seen import Outcome
 from elrcheck.results.finding_table import LEVELS, CellState, FindingRow, FindingTable, Level, TableCell
@@ -36,7 +36,7 @@ WORDS: Mapping[Outcome, str] = {
 
 def finding_table() -> FindingTable:
     """Return the table of everything that is packaged."""
-    findings = packaged_findings()
+    findings = worst_first()
     return table_of(findings, packaged_searches(), packaged_recipes())
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from elrcheck.base.typed.configuration import setting_text
 from elrcheck.report.document import Block, Labelled, Line, Table
-from elrcheck.results.finding_table import LEVELS, FindingTable
+from elrcheck.results.finding_table import FindingTable
 
 
 def entry_blocks(entry: Mapping[str, Any]) -> Iterator[Block]:
@@ -36,12 +36,9 @@ def _word(value: Any) -> str:
 
 
 def finding_table_blocks(table: FindingTable) -> Iterator[Block]:
-    rows = [
-        (row.finding, level, *(row.words(level, release) for release in table.releases))
-        for row in table.rows
-        for level in LEVELS
-    ]
-    yield Table(("finding", "in", *table.releases), rows)
+    """Yield the strongest level at which each finding was shown in each release, then all that is behind it."""
+    rows = [(row.finding, *map(row.strongest, table.releases)) for row in table.rows]
+    yield Table(("shown", *table.releases), rows)
     for row in table.rows:
         yield Line(f"{row.finding}  {row.title}", style="bold")
         for line in row.lines():

@@ -14,7 +14,7 @@ from elrcheck.catalogue.evidence.by_version import finding_table, table_of
 from elrcheck.catalogue.evidence.released_search import ReleasedSearch, commands_of, released_searches
 from elrcheck.catalogue.evidence.searched import RELEASED, packaged_searches
 from elrcheck.catalogue.finding_file import Finding
-from elrcheck.catalogue.packaged_findings import packaged_findings
+from elrcheck.catalogue.packaged_findings import find_finding, packaged_findings, worst_first
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes, read_recipe
 from elrcheck.cli import cli
 from elrcheck.console.shell import run
@@ -39,7 +39,7 @@ def row(finding: str) -> FindingRow:
 def test_every_cell_says_something_and_has_its_command() -> None:
     table = finding_table()
     assert {"3.9.1", "4.0.2", "4.1.1", "4.2.1", "4.3.1", "4.4.0"} <= set(table.releases)
-    assert [row.finding for row in table.rows] == [finding.id for finding in FINDINGS]
+    assert [row.finding for row in table.rows] == [finding.id for finding in worst_first()]
     for each in table.rows:
         cells = {(cell.level, cell.kafka) for cell in each.cells}
         assert len(cells) == 3 * len(table.releases)
@@ -110,6 +110,13 @@ def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["list", "findings", "--by-version"]) == ExitCode.HOLDS
     told = capsys.readouterr().out
     assert "elrcheck reproduce F-20/loss --kafka 4.1.1" in told and "not tried" in told
+    head, *lines = told.splitlines()
+    rows = [line.split() for line in lines[: len(FINDINGS)]]
+    matrix = {name: dict(zip(head.split()[1:], words, strict=True)) for name, *words in rows}
+    assert (matrix["F-2"]["3.9.1"], matrix["F-2"]["4.1.2"], matrix["F-20"]["4.3.1"]) == ("brokers", "no", "brokers")
+    assert (matrix["F-26"]["3.9.1"], matrix["F-55"]["4.1.2"]) == ("-", "?")
+    severities = [find_finding(name).severity for name in matrix]
+    assert severities == sorted(severities), "losses come before outages"
     assert run(cli, ["list", "findings", "--by-version", "-f", "json"]) == ExitCode.HOLDS
     table = json.loads(capsys.readouterr().out)
     schema = json.loads((SCHEMAS / "elrcheck.finding-table-1.schema.json").read_text(encoding="utf-8"))
