@@ -42,7 +42,7 @@ SHORTEST = 30.0
 
 def lowered_with(model: Model, config: Any, checks: str) -> Program:
     """Lower the model with no checks, with state checks only, or with all checks."""
-    program = lower(model, config, () if checks == "none" else (*model.always, *model.sometimes)).program
+    program = lower(model, config, () if checks == "none" else model.checks).program
     if checks != "state":
         return program
     checks_of_states = tuple(check for check in program.checks if check.scope == "state")

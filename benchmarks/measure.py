@@ -68,7 +68,7 @@ def lowered(options: argparse.Namespace) -> Program:
     from elrcheck.lang.lowering.lower import lower
 
     model, config = selected(options)
-    return lower(model, config, (*model.always, *model.sometimes)).program
+    return lower(model, config, model.checks).program
 
 
 class PrintedTable:

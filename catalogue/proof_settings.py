@@ -106,7 +106,7 @@ def _settings(config: Config, variant: str) -> Iterator[SettingCovered]:
     """The knobs of SHOWN, and every other that differs from the variant. Budgets only exclude actions."""
     own = config_values(build_config(Config, find_variant(variant).knobs))
     used = config_values(config)
-    rules = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
+    rules = {knob.name for knob in knobs() if knob.is_rule}
     for part in fields(Config):
         name = part.name
         if name in ALWAYS_NAMED or (name in rules and own[name] != used[name]):

@@ -35,7 +35,7 @@ def export_loaded(loaded: Loaded[Label], form: str, out: Path) -> tuple[Path, ..
         witness = write_trace_module(loaded, out)
         spec = out / f"{module_name(origin.variant, origin.scope)}.tla"
         return (witness.tla, witness.cfg, spec, spec.with_suffix(".cfg"))
-    types = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    types = model.signatures
     calls = [show_call(label.action, label.args, types[label.action]) for label in trace.labels]
     if form == "itf":
         target = out / f"{stem}.itf.json"
@@ -68,7 +68,7 @@ def write_trace_module(loaded: Loaded[Label], folder: Path, name: str | None = N
     spec = write_spec(model, loaded.config, folder, spec_name)
     fn = loaded.property
     properties = [] if fn is None else [_witness_property(fn)]
-    types = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    types = model.signatures
     return write_witness(
         folder,
         name or f"{spec_name}_{origin.property or 'Trace'}".replace("-", ""),

@@ -79,7 +79,7 @@ def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> t
 def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     selected = resolve(request.selection)
     model = selected.checked_model()
-    chosen = (*model.always, *model.sometimes)
+    chosen = model.checks
     ours = explore(SearchSubject(model, selected.config, chosen), CheckRequest(request.selection), progress)
     progress.stage("TLC counts the states of the exported module")
     name = module_name(selected.variant, selected.scope)

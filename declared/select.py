@@ -80,7 +80,7 @@ def select_properties(model: Model, words: Sequence[str], liveness: bool = False
     `liveness`, or by words that match no other property. Raise UsageFault for an unknown word or for a
     mixture, NothingChecked for a glob without a match.
     """
-    safety = () if liveness else (*model.always, *model.sometimes)
+    safety = () if liveness else model.checks
     if not words:
         return safety or model.leads_to
     for word in words:
@@ -96,7 +96,7 @@ def select_properties(model: Model, words: Sequence[str], liveness: bool = False
 
 
 def _reject_safety(model: Model, word: str) -> None:
-    if any(_matches(word, fn) for fn in (*model.always, *model.sometimes)):
+    if any(_matches(word, fn) for fn in model.checks):
         raise UsageFault("mixed-properties", f"{word} is no liveness property", help="leave out --liveness")
 
 

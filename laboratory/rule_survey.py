@@ -8,9 +8,7 @@ interrupted.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,14 +20,13 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import SuiteRequest
 from elrcheck.catalogue.equivalent_file import packaged_equivalents, read_equivalents
-from elrcheck.checking.runs.folders import RUNS
 from elrcheck.checking.suite.suite import run_suite, selected_cases
 from elrcheck.kafka.mutation.partition_mutants import partition_mutants
 from elrcheck.laboratory.rule_bench import judge
 from elrcheck.laboratory.rule_task import MutantTask
 from elrcheck.lang.load import Model
 from elrcheck.mutation.rule_answer import MutantAnswer
-from elrcheck.mutation.rule_journal import answered
+from elrcheck.mutation.rule_journal import answered, folder_of
 from elrcheck.results.mutation_report import RuleMutant, RuleSurvey
 from elrcheck.results.suite_report import SuiteReport
 
@@ -56,9 +53,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
     functions = mutants.choose(request.functions)  # before the changes, which take seconds to list
     every = mutants.names()
     reasons = read_equivalents(packaged_equivalents(), {name for _, name in every})
-    chosen = list(mutants.names(functions) if functions else every)
-    if request.sample is not None and request.sample < len(chosen):
-        chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
+    chosen = mutants.sample(functions, request.sample, request.seed)
     names, wider, walks = _configurations(request, progress)
     compared = (*names, *wider, *walks)
     seconds = request.timeout or 60.0
@@ -67,7 +62,7 @@ def run_rules(model: Model, request: MutateRequest, progress: Progress) -> RuleR
         for function, name in chosen
     ]
     identity = _identity(compared, request)
-    place = request.run_dir or RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
+    place = request.run_dir or folder_of(identity)
     ran = answered(tasks, judge, place, identity, request.workers, progress)
     answers = ran.answers
     reports = tuple(_mutant(answer, reasons) for answer in answers if answer.typed)

@@ -10,15 +10,25 @@ All other steps may never happen. An action declares its fairness and why: `@act
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.marks import Fair, Unfair
+from elrcheck.lang.plain import Label
 
 
 def fair_actions(actions: Iterable[Fn]) -> dict[str, Fair]:
     """The fair actions, by name."""
     return {fn.name: fn.marks.fairness for fn in actions if isinstance(fn.marks.fairness, Fair)}
+
+
+def fairness_of_step(label: Label, fns: Mapping[str, Fn], fair: Mapping[str, Fair]) -> Fair | None:
+    """Return the fairness of an action with these arguments; None if it is not fair, or not for them."""
+    entry = fair.get(label.action)
+    if entry is None:
+        return None
+    choice = dict(zip((name for name, _ in fns[label.action].params), label.args, strict=True))
+    return entry if all(choice[name] == value for name, value in entry.only.items()) else None
 
 
 def fairness_of(action: Fn) -> str:

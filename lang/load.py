@@ -56,6 +56,21 @@ class Model:
         return self
 
     @property
+    def checks(self) -> tuple[Fn, ...]:
+        """What a search decides of states and steps: the safety properties and the witnesses."""
+        return (*self.always, *self.sometimes)
+
+    @property
+    def properties(self) -> tuple[Fn, ...]:
+        """All of them: safety, witnesses and liveness."""
+        return (*self.checks, *self.leads_to)
+
+    @property
+    def signatures(self) -> dict[str, list[Ty]]:
+        """The types of the arguments of each action."""
+        return {fn.name: [ty for _, ty in fn.params] for fn in self.actions}
+
+    @property
     def state_ty(self) -> Ty:
         return type_of(self.state)
 
@@ -207,7 +222,7 @@ def _check_ids(properties: Iterable[Fn]) -> None:
 
 def demand_documents(model: Model) -> None:
     """Require a docstring on every listed function; ModelError names the first one without."""
-    for fn in (*model.actions, *model.always, *model.sometimes, *model.leads_to):
+    for fn in (*model.actions, *model.properties):
         if not fn.doc:
             raise _error(
                 fn,

@@ -32,6 +32,11 @@ class Knob:
     allowed: dict[str, str]
     is_budget: bool
 
+    @property
+    def is_rule(self) -> bool:
+        """Whether it changes a rule, and bounds neither sizes nor a search."""
+        return not self.is_budget and self.section != "sizes"
+
     def describe(self) -> dict[str, Any]:
         """Return everything about the knob in JSON's types."""
         elsewhere = {v.name: plain(v.knobs[self.name]) for v in VARIANTS if self.name in v.knobs}

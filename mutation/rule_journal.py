@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -14,6 +15,7 @@ from elrcheck.base.run_lock import alone_in
 from elrcheck.base.runner.journal import Journal
 from elrcheck.base.runner.runner import each
 from elrcheck.base.runner.worker import useful_workers
+from elrcheck.checking.runs.folders import RUNS
 from elrcheck.mutation.rule_answer import MutantAnswer
 
 JOURNAL = "mutants.jsonl"
@@ -35,6 +37,11 @@ class RuleAnswers:
 
     answers: tuple[MutantAnswer, ...]
     resumed: int
+
+
+def folder_of(identity: str) -> Path:
+    """Return the folder of a run without --run-dir, named by what its answers belong to."""
+    return RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
 
 
 def answered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -69,6 +70,13 @@ class RuleMutants:
         """(function, name) of every change of these functions; of all functions if empty."""
         chosen = functions or self.functions
         return tuple((function, one.name) for function in chosen for one in self.of(function))
+
+    def sample(self, functions: Sequence[str], size: int | None, seed: int) -> list[tuple[str, str]]:
+        """Return the changes of these functions, of all if empty, or as many of them as a sample takes."""
+        chosen = list(self.names(functions))
+        if size is not None and size < len(chosen):
+            chosen = sorted(random.Random(seed).sample(chosen, size))
+        return chosen
 
     def choose(self, requested: Sequence[str]) -> tuple[str, ...]:
         """Return functions by name, ignoring case; raise UsageFault for one that is not part of the protocol."""

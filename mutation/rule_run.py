@@ -7,9 +7,7 @@ breaks no safety property, and leads to other steps, is put to the liveness prop
 
 from __future__ import annotations
 
-import hashlib
 import json
-import random
 import time
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -23,13 +21,12 @@ from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.checking.runs.folders import RUNS
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
 from elrcheck.mutation.mutation_run import Searches, lassos_of
 from elrcheck.mutation.rule_answer import ChangeVerdict, MutantAnswer, defined, plain_answer
-from elrcheck.mutation.rule_journal import answered
+from elrcheck.mutation.rule_journal import answered, folder_of
 from elrcheck.mutation.rule_mutants import ChangedModel, RuleMutants
 from elrcheck.mutation.rule_search import SAME, Searched, judged, searched
 from elrcheck.results.mutation_report import MutateReport, MutateVerdict, RuleMutant, RuleSurvey, Unmutated
@@ -158,9 +155,7 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
     if request.run_dir is not None and request.run_dir.is_file():
         raise UsageFault("run-dir-is-file", f"{request.run_dir} is a file, not a folder")
     every = place.mutants.names()
-    chosen = list(place.mutants.names(place.mutants.choose(request.functions)) if request.functions else every)
-    if request.sample is not None and request.sample < len(chosen):
-        chosen = sorted(random.Random(request.seed).sample(chosen, request.sample))
+    chosen = place.mutants.sample(place.mutants.choose(request.functions), request.sample, request.seed)
     progress.stage("the search without a change")
     result = place.base.result
     survey = RuleSurvey(
@@ -183,7 +178,7 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
     folder = None
     if result.complete:
         identity = _identity(place)
-        folder = request.run_dir or RUNS / f"rules-{hashlib.sha256(identity.encode()).hexdigest()[:10]}"
+        folder = request.run_dir or folder_of(identity)
         tasks = [RuleTask(question, function, name) for function, name in chosen]
         ran = answered(tasks, judge, folder, identity, request.workers, progress)
         reports = tuple(answer.report() for answer in ran.answers if answer.typed)
@@ -218,7 +213,7 @@ def _identity(place: PropertyBench) -> str:
     identity = {
         "model": place.selected.declared.digest(),
         "config": config_values(place.selected.config),
-        "properties": [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)],
+        "properties": [fn.ident for fn in model.properties],
         "limits": [question.max_states, question.seconds],
     }
     return json.dumps(identity, sort_keys=True)

@@ -123,13 +123,13 @@ def _loaded_frame(frame: _Frame, named: NamedSelection, missing: str | None) -> 
     root = frame.root
     selected = resolve(named.over(frame.origin.selection()))
     model = selected.checked_model() if frame.loop is None else selected.whole_model()
-    signatures = {fn.name: [ty for _, ty in fn.params] for fn in model.actions}
+    signatures = model.signatures
     behaviour = frame.decode(model.state_ty, signatures)
     _check_sizes(behaviour, root, model.state_ty, signatures, selected.config)
     origin = replace(TraceOrigin.of(selected, frame.origin.property, root.source.name, "elrcheck"), missing=missing)
     loaded = Loaded(model, selected.config, replace(behaviour, origin=origin))
     if origin.property and loaded.property is None:
-        idents = [fn.ident for fn in (*model.always, *model.sometimes, *model.leads_to)]
+        idents = [fn.ident for fn in model.properties]
         root["property"].fail(f"unknown property `{origin.property}`", help=did_you_mean(origin.property, idents))
     return loaded
 

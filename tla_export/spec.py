@@ -146,7 +146,7 @@ class _Module:
         for fn in self.model.fns.values():
             if fn.kind not in ("op", "lemma"):
                 names.keep(fn.name)
-        for fn in (*self.model.always, *self.model.sometimes):
+        for fn in self.model.checks:
             names.keep(checked_name(fn))
         for name in self.records.values():
             names.keep(name)
@@ -160,8 +160,8 @@ class _Module:
         values = [fn for fn in model.fns.values() if fn.kind == "op" and fn.ret.kind != "state"]
         ops = {fn.name: self._operator(fn) for fn in values}
         actions = [self._action(fn) for fn in model.actions]
-        properties = [self._operator(fn) for fn in (model.bound, *model.always, *model.sometimes)]
-        for fn, lines in zip((*model.always, *model.sometimes), properties[1:], strict=True):
+        properties = [self._operator(fn) for fn in (model.bound, *model.checks)]
+        for fn, lines in zip(model.checks, properties[1:], strict=True):
             lines.append(self._checked(fn))
         copies = self._copies()
         for name, lines in copies.items():

@@ -45,7 +45,7 @@ class Loaded(Generic[LabelT]):
     @property
     def property(self) -> Fn | None:
         """Return the property the behaviour is about, if the model has it."""
-        every = (*self.model.always, *self.model.sometimes, *self.model.leads_to)
+        every = self.model.properties
         return next((fn for fn in every if fn.ident == self.behaviour.origin.property), None)
 
 

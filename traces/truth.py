@@ -24,7 +24,7 @@ def with_truths(replayed: Replayed) -> Replayed:
 def truths(model: Model, config: ModelConfig, states: Sequence[Any]) -> tuple[Truth, ...]:
     """Evaluate all `always` and `sometimes` properties on the states of a trace, or the steps into them."""
     plain = PlainModel(model, config)
-    checked = (*model.always, *model.sometimes)
+    checked = model.checks
     return tuple(Truth(fn.ident, fn.name, _kind(fn), fn.is_step, tuple(hits(plain, fn, states))) for fn in checked)
 
 

@@ -99,7 +99,7 @@ def _behaviour(subject: Replayed, chosen: Sequence[Fn], at: int | None) -> Expla
 
 def _chosen(subject: Replayed, question: ExplainQuestion) -> tuple[Fn, ...]:
     model = subject.model
-    every = (*model.always, *model.sometimes, *model.leads_to)
+    every = model.properties
     names = question.properties
     if not names and subject.origin.property:
         names = (subject.origin.property,)

@@ -104,7 +104,7 @@ def minimise(
 def _property(subject: Replayed, requested: str | None) -> Fn:
     model, ident = subject.model, requested or subject.origin.property or ""
     if ident:
-        fn = choose((*model.always, *model.sometimes, *model.leads_to), (ident,), "property")[0]
+        fn = choose(model.properties, (ident,), "property")[0]
         if fn.kind != "always":
             raise UsageFault("minimise-property", f"{fn.ident} is no safety property: no trace violates it")
         if first_hit(subject.plain, fn, subject.states) is None:
@@ -153,7 +153,7 @@ def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) ->
 def _fewer_brokers(subject: Replayed, labels: Sequence[Label]) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
     """Smaller configurations, smallest first, with the steps that are left when some brokers are kept."""
     of, brokers = subject.behaviour.origin, subject.config.broker_count
-    types = {fn.name: [ty for _, ty in fn.params] for fn in subject.model.actions}
+    types = subject.model.signatures
     for number in range(1, brokers):
         overrides = {**of.overrides, "broker_count": number}
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.declared.declared_model import declared
-from elrcheck.lang.fairness import fair_actions
+from elrcheck.lang.fairness import fair_actions, fairness_of_step
 from elrcheck.lang.guards import guards_of_state
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import instances
@@ -119,10 +119,8 @@ def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
     fns = {fn.name: fn for fn in plain.model.actions}
     fair = fair_actions(plain.model.actions)
     for label, _ in plain.steps:
-        names = [name for name, _ in fns[label.action].params]
-        choice = dict(zip(names, label.args, strict=True))
-        entry = fair.get(label.action)
-        if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
+        entry = fairness_of_step(label, fns, fair)
+        if entry is not None:
             yield label, entry
 
 

@@ -40,7 +40,7 @@ def chosen(space: FollowedSpace) -> ChosenModel:
 
 
 def _every(space: FollowedSpace) -> tuple[Fn, ...]:
-    return (*space.model.always, *space.model.sometimes)
+    return space.model.checks
 
 
 def _ids(space: FollowedSpace, path: Path, number: int) -> tuple[str, ...]:

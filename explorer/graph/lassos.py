@@ -15,6 +15,7 @@ import numpy as np
 from elrcheck.explorer.graph.components import NONE, Bools, Ints
 from elrcheck.explorer.graph.fair_cycles import Claims, FairGraph
 from elrcheck.explorer.graph.graph import Graph, StateQuestion
+from elrcheck.lang.fairness import fairness_of_step
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import instances
 from elrcheck.lang.marks import Fair, Strength
@@ -53,10 +54,8 @@ def fair_steps(graph: Graph, fair: Mapping[str, Fair], fns: Mapping[str, Fn]) ->
     """Return the fair steps among the labels of a graph."""
     steps = []
     for number, label in enumerate(graph.names):
-        names = [name for name, _ in fns[label.action].params]
-        choice = dict(zip(names, label.args, strict=True))
-        entry = fair.get(label.action)
-        if entry is not None and all(choice[k] == v for k, v in entry.only.items()):
+        entry = fairness_of_step(label, fns, fair)
+        if entry is not None:
             when = None if entry.when is None else StateQuestion(fns[entry.when.__name__], label.args)
             steps.append(FairInstance(number, entry.strength is Strength.STRONG, when))
     return tuple(steps)

@@ -56,7 +56,7 @@ class KernelFamily:
     ) -> None:
         names = dict.fromkeys(budgets_of(model), 0) if least is None else least
         self.model, self.widest = model, widest
-        checks = (*model.always, *model.sometimes) if properties is None else properties
+        checks = model.checks if properties is None else properties
         self.lowered: Lowered = kept_lowering(model, widest, checks, names)
         self._cache = cache
 

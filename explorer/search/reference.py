@@ -48,8 +48,8 @@ def search(
     started = time.monotonic()
     parents: dict[object, object] = dict.fromkeys(plain.starts)
     result.generated, result.distinct = len(plain.starts), len(parents)
-    state_checks = [fn for fn in (*model.always, *model.sometimes) if not fn.is_step]
-    step_checks = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
+    state_checks = [fn for fn in model.checks if not fn.is_step]
+    step_checks = [fn for fn in model.checks if fn.is_step]
 
     def note(fn: Fn, depth: int, value: bool, *states: object) -> None:
         if value == (fn.kind == "sometimes") and fn.ident not in result.first:

@@ -62,7 +62,7 @@ class HazardProofs:
         """Yield the claims, with what changes in each."""
         yield from ((side, hazard.knobs) for side in self.bench.sides)
         yield self._recovery(base.min_isr), hazard.knobs
-        own = {knob.name for knob in knobs() if not knob.is_budget and knob.section != "sizes"}
+        own = {knob.name for knob in knobs() if knob.is_rule}
         own -= set(ALWAYS_NAMED)  # protocols of their own, not rules
         if rules := {name: value for name, value in hazard.settings.items() if name in own}:
             yield from ((side, {**rules, **hazard.knobs}) for side in self.bench.sides)

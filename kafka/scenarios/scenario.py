@@ -195,7 +195,7 @@ def _compare(model: Model, config: Config, claims: Sequence[Claim], index: int, 
 def _judge(
     scenario: Scenario, run: Run, label: str, variant: str, knobs: Mapping[str, Any], model: Model, went: Played
 ) -> RunReport:
-    idents = [fn.ident for fn in (*model.always, *model.sometimes)]
+    idents = [fn.ident for fn in model.checks]
     for ident in (*run.breaks, *run.also_breaks, *run.disputed, *run.reaches):
         if ident not in idents:
             raise _fault(f"unknown property `{ident}`", run.where, did_you_mean(ident, idents))
@@ -235,7 +235,7 @@ def first_hits(model: Model, went: Played) -> dict[str, int]:
     """Return the index of the first state that violates or reaches each property; a step counts at its end."""
     stage = PlainModel(model, went.config)
     hits: dict[str, int] = {}
-    for fn in (*model.always, *model.sometimes):
+    for fn in model.checks:
         hit_if = fn.kind == "sometimes"
         for index in range(1 if fn.is_step else 0, len(went.states)):
             if stage.holds(fn, *_seen(fn, went, index)) == hit_if:

@@ -50,7 +50,7 @@ def lower(
     open_numbers: fields of the configuration that stay open, each with its least value; the configuration
     has the greatest. ValueError for a field that cannot.
     """
-    checks = (*model.always, *model.sometimes) if properties is None else tuple(properties)
+    checks = model.checks if properties is None else tuple(properties)
     starts = initial_scalars(model, config)
     opened = parameters(config, open_numbers or {}, model.sizes if open_numbers else frozenset())
     evaluator = _evaluator(model, config, opened, len(starts[0]))

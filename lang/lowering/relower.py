@@ -83,7 +83,7 @@ def relower(lowered: Lowered, model: Model, affected: frozenset[str]) -> Relower
         return None
     attempt.raw = raw
     program = lowered.program
-    checks = [fn for fn in (*model.always, *model.sometimes) if _checked(program, fn.ident)]
+    checks = [fn for fn in model.checks if _checked(program, fn.ident)]
     judged = any(fn.is_step and fn.name in affected for fn in checks)
     before = {(instance.action, instance.args): instance for instance in program.instances}
     instances_now: list[Instance] = []

@@ -77,7 +77,7 @@ def test_the_sample_has_a_step_of_every_action_that_can_happen(sample: FeatureSa
 
 def test_every_property_of_a_state_is_seen_true_and_false(sample: FeatureSample) -> None:
     """Else a comparison of its values would say little. Some are true by the configuration alone."""
-    properties = [fn for fn in (*sample.model.always, *sample.model.sometimes) if not fn.is_step]
+    properties = [fn for fn in sample.model.checks if not fn.is_step]
     seen = {fn.name: {sample.judged(fn, state) for state, _ in sample.cases} for fn in properties}
     assert {name for name, values in seen.items() if not {True, False} <= values} == sample.constant
     if sample.feature == "operator":
@@ -89,7 +89,7 @@ def test_every_property_of_a_state_is_seen_true_and_false(sample: FeatureSample)
 
 def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
     program = sample.lowered.program
-    by_ident = {fn.ident: fn for fn in (*sample.model.always, *sample.model.sometimes)}
+    by_ident = {fn.ident: fn for fn in sample.model.checks}
     kernel = Search(program)
     portable = VectorSearch(program, limits=Limits())
     rows = kernel.layout.pack_rows([sample.lowered.encode(state) for state, _ in sample.cases])
@@ -191,7 +191,7 @@ def changed(transitions: Transitions, after: Mapping[str, Any]) -> list[tuple[in
 def test_z3_agrees(sample: FeatureSample) -> None:
     """Every action instance, every property and every lemma, evaluated by the solver on concrete states."""
     transitions, model, evaluated = sample.transitions, sample.model, Evaluated(sample)
-    properties = [fn for fn in (*model.always, *model.sometimes, *model.lemmas) if not fn.is_step]
+    properties = [fn for fn in (*model.checks, *model.lemmas) if not fn.is_step]
     guards = [instance.guard for instance in transitions.instances]
     terms = [transitions.type_invariant, *guards, *map(transitions.holds, properties)]
     updates = [changed(transitions, instance.after) for instance in transitions.instances]
@@ -232,7 +232,7 @@ def flat(scalar: Any) -> list[Any]:
 
 def test_z3_agrees_about_pairs_of_states(sample: FeatureSample) -> None:
     transitions, model, evaluated = sample.transitions, sample.model, Evaluated(sample)
-    properties = [fn for fn in (*model.always, *model.sometimes) if fn.is_step]
+    properties = [fn for fn in model.checks if fn.is_step]
     terms = [transitions.holds(fn, transitions.now, evaluated.then) for fn in properties]
     for before, after in sample.pairs:
         for fn, flag in zip(properties, values(evaluated.at(before, after), terms), strict=True):

@@ -43,7 +43,7 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
 def test_the_copy_is_the_same_program(copy: Path, variant: str, scope: str) -> None:
     selected = resolve(Selection(variant, scope, model=copy))
     model = selected.whole_model()
-    program = lower(model, selected.config, (*model.always, *model.sometimes)).program
+    program = lower(model, selected.config, model.checks).program
     assert numbered_digest(program).startswith(KAFKA[variant, scope])
 
 

@@ -54,7 +54,7 @@ def test_names_of_the_model(ask: Ask) -> None:
 
 def test_properties_are_all_there_by_id_and_by_name(ask: Ask) -> None:
     model = load_whole_model()
-    every = {fn.ident: fn.name for fn in (*model.always, *model.sometimes, *model.leads_to)}
+    every = {fn.ident: fn.name for fn in model.properties}
     offered = values(ask("check", "-p", ""))
     assert set(offered) == {*every, *every.values()}
     assert values(ask("check", "-p", "P-2"))[:2] == ["P-2", "P-20"]

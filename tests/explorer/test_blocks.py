@@ -28,7 +28,7 @@ WIDTHS = [Lanes(8, 64), Lanes(8, 32), Lanes(16, 32), Lanes(16, 16), Lanes(32, 16
 
 def real_program(scope: str, checked: bool = True) -> Program:
     model = load_whole_model()
-    properties = (*model.always, *model.sometimes) if checked else ()
+    properties = model.checks if checked else ()
     return lower(model, resolve(Selection(scope=scope)).config, properties).program
 
 

@@ -49,7 +49,7 @@ def lowerings(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 def again(**open_numbers: int) -> Lowered:
     model = load_whole_model()
-    return kept_lowering(model, resolve(QUIET).config, (*model.always, *model.sometimes), open_numbers)
+    return kept_lowering(model, resolve(QUIET).config, model.checks, open_numbers)
 
 
 @pytest.mark.parametrize("open_numbers", [{}, OPEN], ids=["closed", "open"])

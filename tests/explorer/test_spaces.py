@@ -42,7 +42,7 @@ def plain(result: SearchResult) -> SearchResult:
 def of_scope(scope: str, variant: str = "kip_full") -> Program:
     model = load_checked_model()
     config = resolve(Selection(variant, scope)).config
-    return lower(model, config, (*model.always, *model.sometimes)).program
+    return lower(model, config, model.checks).program
 
 
 @pytest.fixture(scope="module")

@@ -382,5 +382,5 @@ def test_every_protocol_has_its_counts_and_documents() -> None:
     assert {file.stem for file in protocol_files()} == {name for name, _ in COUNTS}
     for name in {name for name, _ in COUNTS}:
         model = resolve(Selection(model=protocol(name))).whole_model()
-        assert all(fn.doc for fn in (*model.actions, *model.always, *model.sometimes))
+        assert all(fn.doc for fn in (*model.actions, *model.checks))
         assert model.always and model.sometimes

@@ -165,7 +165,7 @@ class FeatureSample:
     def _deciding(self) -> Iterator[Any]:
         """For each property of one state, if there are such, states in which it is false and true."""
         solver = self._solver()
-        for fn in (*self.model.always, *self.model.sometimes):
+        for fn in self.model.checks:
             holds = None if fn.is_step else self.transitions.holds(fn)
             for wanted in () if holds is None else (z3.Not(holds), holds):
                 if solver.check(wanted) == z3.sat:

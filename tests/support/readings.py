@@ -62,7 +62,7 @@ def assert_readings_agree(model: Model, config: Any, folder: Path, *, tlc: bool,
     counts = search(model, config)
     assert counts.distinct == len(states)
     states = states[:: -(-len(states) // most)]
-    properties = (*model.always, *model.sometimes)
+    properties = model.checks
     ours = [[bool(fn.source(config, state)) for fn in properties] for state in states]
     constant = [
         fn.ident for fn, values in zip(properties, zip(*ours, strict=True), strict=True) if len(set(values)) < 2
@@ -82,7 +82,7 @@ def _evaluator(model: Model, config: Any, states: list[Any], ours: list[list[boo
     for state, values in zip(states, ours, strict=True):
         lifted = evaluator.structure.lift(state, model.state_ty)
         assert evaluator.structure.lower(lifted, model.state_ty) == state
-        for fn, value in zip((*model.always, *model.sometimes), values, strict=True):
+        for fn, value in zip(model.checks, values, strict=True):
             assert evaluator.call(fn, (lifted,), {}) is value, (fn.ident, state)
 
 
@@ -90,7 +90,7 @@ def _engines(model: Model, config: Any, states: list[Any], ours: list[list[bool]
     program = lower(model, config)
     kernel, portable = Search(program.program), VectorSearch(program.program, limits=Limits())
     rows = kernel.layout.pack_rows([program.encode(state) for state in states])
-    by_ident = {fn.ident: i for i, fn in enumerate((*model.always, *model.sometimes))}
+    by_ident = {fn.ident: i for i, fn in enumerate(model.checks)}
     for number, check in enumerate(program.program.checks):
         values = [values[by_ident[check.name]] == check.hit_value for values in ours]
         for engine in (kernel, portable):
@@ -102,7 +102,7 @@ def _engines(model: Model, config: Any, states: list[Any], ours: list[list[bool]
 
 def _solver(model: Model, config: Any, states: list[Any], ours: list[list[bool]], steps_of: dict[Any, Steps]) -> None:
     transitions = Transitions(model, config, every_step=True)
-    holds = [transitions.holds(fn) for fn in (*model.always, *model.sometimes)]
+    holds = [transitions.holds(fn) for fn in model.checks]
     for state, values in zip(states, ours, strict=True):
         solver = z3.Solver()
         solver.add(transitions.exactly(state), transitions.type_invariant)

@@ -76,14 +76,14 @@ class Found:
 def lowered(variant: str, scope: str, *overrides: str) -> Lowered:
     model = load_checked_model()
     config = resolve(Selection(variant, scope, overrides)).config
-    return lower(model, config, (*model.always, *model.sometimes))
+    return lower(model, config, model.checks)
 
 
 def lowered_protocol(file: Path) -> Lowered:
     """The model in a file, with its defaults."""
     selected = resolve(Selection(model=file))
     model = selected.checked_model()
-    return lower(model, selected.config, (*model.always, *model.sometimes))
+    return lower(model, selected.config, model.checks)
 
 
 def facts(search: Search, result: SearchResult) -> dict[str, Any]:

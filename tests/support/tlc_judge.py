@@ -70,7 +70,7 @@ def assert_tlc_agrees(sample: FeatureSample, folder: Path) -> None:
     As many successors on both sides are the same ones.
     """
     cases: Sequence[tuple[Any, Steps]] = sample.cases[:: -(-len(sample.cases) // MOST)]
-    every = (*sample.model.always, *sample.model.sometimes)
+    every = sample.model.checks
     pairs = [*itertools.pairwise(state for state, _ in cases), (cases[-1][0], cases[0][0])]
     pairs = [
         (s, next(iter(steps.values()), t)) if i % 2 else (s, t)
@@ -89,7 +89,7 @@ def assert_tlc_judges(
     ours: Sequence[Sequence[bool | None]],
 ) -> None:
     """Of each state: all its successors, and all properties of the pair with another state; None is not judged."""
-    every = (*model.always, *model.sometimes)
+    every = model.checks
     names = list(model.state_fields)
     texts = Texts(model)
     given = [texts.of(s) for s, _ in pairs]

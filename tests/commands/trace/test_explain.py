@@ -133,7 +133,7 @@ def test_all_choices_of_an_action(subject: Replayed) -> None:
 def test_ir_and_plain_python_agree_on_everything(variant: str, scope: str) -> None:
     """run_explain refuses to answer where the two readings differ."""
     found = sample(NamedSelection(Selection(variant, scope)), 11, 12)
-    idents = tuple(fn.ident for fn in (*found.model.always, *found.model.sometimes))
+    idents = tuple(fn.ident for fn in found.model.checks)
     report = run_explain(found, ExplainQuestion(idents, None, 12))
     assert len(report.explained) == len(idents)
     refused = 0
