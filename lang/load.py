@@ -66,6 +66,10 @@ class Model:
         return (*self.checks, *self.leads_to)
 
     @property
+    def actions_by_name(self) -> dict[str, Fn]:
+        return {fn.name: fn for fn in self.actions}
+
+    @property
     def signatures(self) -> dict[str, list[Ty]]:
         """The types of the arguments of each action."""
         return {fn.name: [ty for _, ty in fn.params] for fn in self.actions}

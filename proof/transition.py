@@ -216,7 +216,7 @@ class Transitions:
 
     def every_choice(self) -> Iterator[tuple[int, SymbolicStep | Excluded]]:
         """Every choice of arguments that an instance stands for, built by itself; the instance's number."""
-        actions = {fn.name: fn for fn in self.model.actions}
+        actions = self.model.actions_by_name
         for number, instance in enumerate(self.instances):
             for args in instance.alike:
                 own = instance if args == instance.args else self._step(actions[instance.action], args)

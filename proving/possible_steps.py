@@ -79,7 +79,7 @@ class Replays:
 
     def __init__(self, prover: Prover) -> None:
         self.ts, self.plain = prover.ts, PlainModel(prover.ts.model, prover.ts.config)
-        self.actions = {fn.name: fn for fn in self.ts.model.actions}
+        self.actions = self.ts.model.actions_by_name
         self.steps = 0
 
     def compare(self, number: int, fired: FiredStep) -> None:

@@ -53,7 +53,7 @@ def arguments(call: str, actions: Mapping[str, Fn], config: Any) -> tuple[Any, .
 
 def parse_action(text: str, model: Model, config: Any) -> Label | str:
     """Parse an action written by a user; raise UsageFault if it is malformed or does not exist."""
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     match = LABEL.fullmatch(text)
     if match is None:
         help = "write Fetch or Fetch(f=1, leader=0)"

@@ -24,7 +24,6 @@ from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import JsonSource, Node, format_value
 from elrcheck.declared.select import resolve
-from elrcheck.lang.load import Model
 from elrcheck.stored_traces.labels import action_of
 from elrcheck.stored_traces.tracefile import CODES, loaded_trace
 from elrcheck.tla_export.reading.itf import itf_states
@@ -113,10 +112,6 @@ def _refuse_empty(root: Node, *keys: str) -> None:
         raise _empty_trace(root.source.name, f"`{'.'.join(keys)}` is an empty list")
 
 
-def _actions(model: Model) -> dict[str, Any]:
-    return {fn.name: fn for fn in model.actions}
-
-
 # ---------------------------------------------------------------------------- formats
 
 
@@ -137,7 +132,7 @@ def _itf(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
         check_size(model.state_ty, state, root["states"].inside(i), selected.config)
     ident = meta.get("property", "")
     origin = TraceOrigin.of(selected, ident if isinstance(ident, str) else "", root.source.name, "itf")
-    labels = [action_of(text, _actions(model), selected.config) for text in actions]
+    labels = [action_of(text, model.actions_by_name, selected.config) for text in actions]
     return Loaded(model, selected.config, _behaviour(origin, states, labels, loop))
 
 
@@ -153,7 +148,7 @@ def _tlc_json(root: Node, named: NamedSelection) -> Loaded[RecordedStep]:
     selected = resolve(named.selection)
     model = selected.checked_model()
     origin = TraceOrigin.of(selected, source=root.source.name, form="tlc-json")
-    behaviour = read_tlc_json(root, model.state_ty, _actions(model), FOREIGN, origin)
+    behaviour = read_tlc_json(root, model.state_ty, model.actions_by_name, FOREIGN, origin)
     here = root["counterexample"]["state"]
     for i, state in enumerate(behaviour.states):
         check_size(model.state_ty, state, here.inside(i).inside(1), selected.config)
@@ -182,7 +177,7 @@ def _tlc_text(text: str, name: str, named: NamedSelection) -> Loaded[RecordedSte
             raise UsageFault(CODES.bad_value, fault.why, where=f"{place.where}{path}") from fault
         check_size(model.state_ty, value, place, selected.config)
         states.append(value)
-    labels = [action_of(s.action, _actions(model), selected.config) for s in printed[1:]]
+    labels = [action_of(s.action, model.actions_by_name, selected.config) for s in printed[1:]]
     back = loop - 1 if loop is not None and 1 <= loop <= len(states) else None
     origin = TraceOrigin.of(selected, source=name, form="tlc-text")
     return Loaded(model, selected.config, _behaviour(origin, states, labels, back))

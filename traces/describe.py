@@ -100,7 +100,7 @@ def trace_view(
 
     loop: where a lasso's cycle starts; the state its last step returns to is repeated at the end of `states`.
     """
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     ty = model.state_ty
     steps = []
     for index, (label, before, after) in enumerate(zip(labels, states, states[1:], strict=False), start=1):

@@ -23,7 +23,7 @@ def rejected_start(plain: PlainModel, state: Any) -> Rejection:
 
 def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recorded: RecordedStep) -> Rejection:
     """Reject a step that no action makes, or that a different action makes than the one recorded."""
-    actions = {fn.name: fn for fn in plain.model.actions}
+    actions = plain.model.actions_by_name
     other = next((label for label, result in plain.successors(before) if result == after), None)
     if other is not None:
         result = spelled(actions[other.action], other.args)
@@ -40,7 +40,7 @@ def rejected_step(plain: PlainModel, number: int, before: Any, after: Any, recor
 
 def _candidates(plain: PlainModel, before: Any, after: Any, recorded: RecordedStep) -> Iterator[Candidate]:
     """Yield every action instance; one that makes the recorded state has no differences."""
-    fns = {fn.name: fn for fn in plain.model.actions}
+    fns = plain.model.actions_by_name
     for label, source in plain.steps:
         args = arguments(fns[label.action], label.args)
         is_named = recorded is not None and allows(recorded, label)

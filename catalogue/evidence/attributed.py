@@ -28,8 +28,7 @@ def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) ->
     return tuple(
         finding
         for finding in findings
-        if (knobs := repair_of(finding))
-        and any(getattr(config, name) != value for name, value in knobs.items())
+        if (knobs := repair_in(config, finding))
         and not happens(PlainModel(model, replace(config, **knobs)), labels, fn)
     )
 
@@ -52,6 +51,12 @@ def repair_of(finding: Finding) -> dict[str, Any]:
         if chosen:
             return chosen
     return {}
+
+
+def repair_in(config: Config, finding: Finding) -> dict[str, Any]:
+    """Return the repair of a finding; nothing where the configuration has it already."""
+    knobs = repair_of(finding)
+    return knobs if any(getattr(config, name) != value for name, value in knobs.items()) else {}
 
 
 def happens(plain: PlainModel, labels: Sequence[Label], fn: Fn) -> bool:

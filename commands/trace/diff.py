@@ -60,5 +60,5 @@ def _config(a: Replayed, b: Replayed) -> tuple[Change, ...]:
 
 
 def _calls(subject: Replayed) -> list[str]:
-    actions = {fn.name: fn for fn in subject.model.actions}
+    actions = subject.model.actions_by_name
     return [spelled(actions[label.action], label.args) for label in subject.labels]

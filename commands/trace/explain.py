@@ -61,7 +61,7 @@ def run_explain(subject: Replayed, question: ExplainQuestion) -> ExplainReport:
 
 
 def _report(subject: Replayed, at: int, explained: tuple[Explained, ...]) -> ExplainReport:
-    state, actions = subject.states[at], {fn.name: fn for fn in subject.model.actions}
+    state, actions = subject.states[at], subject.model.actions_by_name
     about_action = explained[0].id == ""
     verdict: Literal["holds", "violated", "enabled", "refused"]
     if about_action:

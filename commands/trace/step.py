@@ -41,7 +41,7 @@ class SteppedTrace:
         self.states = list(self.subject.states)
         self.labels = list(self.subject.labels)
         self.indices = self.subject.repro.split("/") if self.subject.repro else []
-        self.actions = {fn.name: fn for fn in self.subject.model.actions}
+        self.actions = self.subject.model.actions_by_name
         self.choices: list[tuple[Label, Any]] = []
 
     # ------------------------------------------------------------------------- what is shown

@@ -116,7 +116,7 @@ def _explained(fn: Fn, args: Sequence[Any], wait: EndlessWait | None) -> Explain
 
 def _fair(plain: PlainModel) -> Iterator[tuple[Label, Fair]]:
     """Yield every step with a fairness assumption."""
-    fns = {fn.name: fn for fn in plain.model.actions}
+    fns = plain.model.actions_by_name
     fair = fair_actions(plain.model.actions)
     for label, _ in plain.steps:
         entry = fairness_of_step(label, fns, fair)

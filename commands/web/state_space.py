@@ -58,7 +58,7 @@ class FollowedSpace:
             )
         self.model: Model = load_checked_model()
         self.plain = PlainModel(self.model, self.config)
-        self.actions = {fn.name: fn for fn in self.model.actions}
+        self.actions = self.model.actions_by_name
         self.choices = functools.lru_cache(CACHED_STATES)(self._choices)
         self.false_after = functools.lru_cache(20 * CACHED_STATES)(self._false_after)
 

@@ -79,7 +79,7 @@ def state_graph(graph: Graph, model: Model, marks: ViolationMarks) -> Any:
         drawing.add_node(
             number, depth=depths[number], initial=depths[number] == 0, violates=" ".join(marks.states[number]), **values
         )
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     names = []
     for name in graph.names:
         args = arguments(actions[name.action], name.args)

@@ -119,7 +119,7 @@ def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str
 
     Of a variant that is no release nothing is checked on the way: Kafka's classes may differ in any step.
     """
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     last = walk.calls[-1]
     until = -1 if not walk.released else last if walk.parting is None else walk.parting
     if walk.released and walk.parting is None and assertion.waits is not None:

@@ -35,7 +35,7 @@ def leader_source(model: Model, walk: LeaderWalk, test: About) -> str:
     """Return the Java file."""
     body = ["Replica replica = new Replica(folder.toFile());", f"// {LAG}"]
     body += [f"{leader_call(event)};" for event in walk.start] + [""]
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     view = None
     for number, step in enumerate(walk.steps, 1):
         fn = actions[step.label.action]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from elrcheck.catalogue.evidence.attributed import happens, repair_of
+from elrcheck.catalogue.evidence.attributed import happens, repair_in
 from elrcheck.catalogue.finding_file import Finding
 from elrcheck.kafka.risk.event_kinds import LOSING, UNCLEAN, Events
 from elrcheck.kafka.risk.settings_group import SettingsGroup
@@ -51,8 +51,7 @@ def repairs(group: SettingsGroup, findings: Sequence[Finding]) -> tuple[Repaired
             )
         )
     for finding in findings:
-        knobs = repair_of(finding)
-        if any(getattr(config, name) != value for name, value in knobs.items()):
+        if knobs := repair_in(config, finding):
             changes.append(RepairedRule(knobs, finding.id, finding.title))
     if settings.elr:
         changes.append(

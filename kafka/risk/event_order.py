@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
-from elrcheck.catalogue.evidence.attributed import repair_of
+from elrcheck.catalogue.evidence.attributed import repair_in
 from elrcheck.catalogue.evidence.searched import BUDGETS
 from elrcheck.catalogue.finding_file import Finding, FindingRun
 from elrcheck.kafka.risk.event_kinds import KINDS, Events
@@ -49,7 +49,7 @@ def fitting(findings: Sequence[Finding], config: Config) -> frozenset[Events]:
     return frozenset(
         _events_of(run)
         for finding in findings
-        if any(getattr(config, name) != value for name, value in repair_of(finding).items())
+        if repair_in(config, finding)
         for run in finding.runs
         if any(ident in run.breaks for ident in (*LOSSES, *LEADERLESS))
         and all(getattr(config, name) == value for name, value in run.knobs.items() if name not in OTHER)

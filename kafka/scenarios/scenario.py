@@ -162,7 +162,7 @@ def _bounded(config: Config, went: Played, scenario: Scenario, run: Run) -> Conf
 
 def _call(call: str, step: StoryStep, model: Model, config: Config) -> Label:
     try:
-        return read_call(call, {fn.name: fn for fn in model.actions}, config)
+        return read_call(call, model.actions_by_name, config)
     except Unreadable as fault:
         raise _fault(str(fault), step.where, fault.help) from fault
 

@@ -73,7 +73,7 @@ def test_what_looks_at_numbers(model: Model) -> None:
     assert not alike.holds(model.fns["initial_replicas"])
     assert alike.holds(model.fns["no_view"]) and alike.holds(model.fns["stored_last_known_leader"])
     assert all(alike.holds(fn) for fn in model.lemmas)
-    by_name = {fn.name: fn for fn in model.actions}
+    by_name = model.actions_by_name
     assert not alike.holds(by_name["ChangeMinIsr"])
     for name in ("Fence", "ControllerAlters", "ElectPreferred", "Fetch"):
         assert alike.holds(by_name[name])

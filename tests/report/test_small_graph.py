@@ -85,7 +85,7 @@ def test_states_and_steps_are_those_of_an_own_search(checked: CheckReport) -> No
     graph, model = checked.small_graph, load_whole_model()
     assert graph is not None
     plain = PlainModel(model, resolve(BROKEN).config)
-    actions = {fn.name: fn for fn in model.actions}
+    actions = model.actions_by_name
     depth = {plain.initial(): 0}
     steps: Counter[Any] = Counter()
     queue = [plain.initial()]
