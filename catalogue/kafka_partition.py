@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from importlib.resources import files
 from typing import Any
@@ -14,6 +14,7 @@ from elrcheck.base.typed.configuration import config_fields, find_scope, scope_n
 from elrcheck.catalogue.configured import find_variant, reject_impossible
 from elrcheck.catalogue.packaged_files import packaged_files
 from elrcheck.declared.declared_model import SUITE_COUNTS, DeclaredModel, NamedSettings, SuiteFiles
+from elrcheck.declared.state_picture import Drawing
 from elrcheck.invariants.modules import load_checked_model, load_proof_model, load_whole_model
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
@@ -29,6 +30,8 @@ from elrcheck.results.prove_report import Coverage
 SCOPES = files("elrcheck.catalogue") / "scopes"
 SIZES = frozenset(("broker_count", "spare_brokers", "log_slots"))
 """What bounds a search, as budgets do: their whole point is that counts change."""
+MOST_SHOWN = 7
+"""Brokers beyond which listing the actions of one state would take too long for a page."""
 VITAL = "W-11"
 """The witness of an acknowledged write. Where it is not reached, no acknowledged write can be lost."""
 
@@ -89,6 +92,24 @@ class PartitionModel(DeclaredModel):
         from elrcheck.catalogue.proof_settings import covered
 
         return covered(coverage, config, variant, slots, any_order)
+
+    def variants_about(self) -> Mapping[str, str]:
+        return {name: variant.summary for variant in VARIANTS for name in (variant.name, *variant.aliases)}
+
+    def scopes_about(self) -> Mapping[str, str]:
+        settings = config_fields(Config)
+        return {name: find_scope(name, SCOPES, settings).description or "" for name in self.scope_names}
+
+    def not_shown(self, config: Config) -> UsageFault | None:
+        if config.broker_count <= MOST_SHOWN:
+            return None
+        message = f"{config.broker_count} brokers are too many to show"
+        return UsageFault("web-request", message, help=f"set broker_count to {MOST_SHOWN} or less")
+
+    def drawing(self, config: Config) -> Drawing:
+        from elrcheck.catalogue.picture.partition_picture import PartitionDrawing
+
+        return PartitionDrawing(config)
 
     def bounds(self) -> Collection[str]:
         return SIZES | {budget.name for budget in fields(Spent)}

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elrcheck.base.requests import ProofAssumption
+    from elrcheck.declared.state_picture import Drawing
     from elrcheck.lang.ir import Fn
     from elrcheck.lang.lowering.lowered import Slot
     from elrcheck.lang.plain import Label
@@ -120,6 +121,24 @@ class DeclaredModel(ABC):
     def suites(self) -> SuiteFiles:
         """Return the suites that come with the model."""
         return SuiteFiles()
+
+    # What the explorer shows beside a state.
+
+    def variants_about(self) -> Mapping[str, str]:
+        """Return the variants, and other names for them, each with a sentence, or nothing, about it."""
+        return dict.fromkeys(self.variant_names, "")
+
+    def scopes_about(self) -> Mapping[str, str]:
+        """Return the scopes, each with a sentence, or nothing, about it."""
+        return dict.fromkeys(self.scope_names, "")
+
+    def not_shown(self, config: Any) -> UsageFault | None:
+        """Return why a page cannot list the steps of a configuration, as one with too many."""
+        return None
+
+    def drawing(self, config: Any) -> Drawing | None:
+        """Return how states are drawn; None if their declared fields say it."""
+        return None
 
     # What a search says beside its verdict: nothing, unless the model knows more.
 

@@ -35,10 +35,11 @@ class SearchJob:
     property: str
     seconds: float
     max_states: int
+    start: int = 0
 
 
 def model_of(job: SearchJob) -> ChosenModel:
-    return ChosenModel(job.selection.variant, job.selection.scope, job.selection.overrides)
+    return ChosenModel(job.selection.variant, job.selection.scope, job.selection.overrides, job.start)
 
 
 class RunningSearch:
@@ -117,7 +118,7 @@ def search(job: SearchJob, progress: Progress) -> WebSearch:
     from elrcheck.traces.replay import replay
 
     progress.stage("following the path")
-    space = FollowedSpace(job.selection)
+    space = FollowedSpace(job.selection, job.start)
     path = space.follow(job.path)
     start = path.states[-1]
     checks = _checks(space, job.property, start)

@@ -9,20 +9,22 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
+from elrcheck.commands.web.drawn_by_fields import FieldsDrawing
 from elrcheck.declared.select import Selected, resolve
-from elrcheck.invariants.modules import load_checked_model
+from elrcheck.declared.state_picture import Drawing
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.source import ModelError
 from elrcheck.stored_traces.labels import parse_action
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
 from elrcheck.traces.truth import first_violated
 
 MOST_STEPS = 1000
-MOST_BROKERS = 7
-"""Beyond these, listing the actions of one state would take too long for a page."""
+MOST_CHOICES = 50_000
+"""Actions with arguments; beyond these, listing those of one state would take too long for a page."""
 CACHED_STATES = 2000
 """States whose actions are remembered."""
 
@@ -44,20 +46,31 @@ class Path:
 
 
 class FollowedSpace:
-    """A selection with its model; remembers the actions and properties of the states it was asked about."""
+    """A selection with its model; remembers the actions and properties of the states it was asked about.
 
-    def __init__(self, selection: Selection) -> None:
-        self.selection = selection
+    start: number of the initial state.
+    """
+
+    def __init__(self, selection: Selection, start: int = 0) -> None:
+        self.selection, self.start = selection, start
         self.selected: Selected = resolve(selection)
         self.config = self.selected.config
-        if self.config.broker_count > MOST_BROKERS:
-            raise UsageFault(
-                "web-request",
-                f"{self.config.broker_count} brokers are too many to show",
-                help=f"set broker_count to {MOST_BROKERS} or less",
-            )
-        self.model: Model = load_checked_model()
-        self.plain = PlainModel(self.model, self.config)
+        too_many = self.selected.declared.not_shown(self.config)
+        if too_many is not None:
+            raise too_many
+        self.model: Model = self.selected.checked_model()
+        try:
+            self.plain = PlainModel(self.model, self.config)
+            self.starts = tuple(dict.fromkeys(self.plain.starts))
+        except ModelError as fault:
+            raise UsageFault("model-source", fault.message, where=fault.where, help=fault.help or None) from fault
+        if len(self.plain.steps) > MOST_CHOICES:
+            message = f"{len(self.plain.steps):,} actions with arguments are too many to show"
+            raise UsageFault("web-request", message, help=f"at most {MOST_CHOICES:,}: choose smaller sizes with --set")
+        if start >= len(self.starts):
+            message = f"there is no initial state {start}"
+            raise UsageFault("web-request", message, help=f"there are {len(self.starts)}, from 0 on")
+        self.drawing: Drawing = self.selected.declared.drawing(self.config) or FieldsDrawing(self.model.state_ty)
         self.actions = self.model.actions_by_name
         self.choices = functools.lru_cache(CACHED_STATES)(self._choices)
         self.false_after = functools.lru_cache(20 * CACHED_STATES)(self._false_after)
@@ -66,7 +79,7 @@ class FollowedSpace:
         """Follow steps, each an index as in `--repro` or an action; raise UsageFault if one is not enabled."""
         if len(words) > MOST_STEPS:
             raise UsageFault("web-path", f"{len(words)} steps are too many", help=f"at most {MOST_STEPS}")
-        states, labels, indices = [self.plain.initial()], list[Label](), list[int]()
+        states, labels, indices = [self.starts[self.start]], list[Label](), list[int]()
         for number, word in enumerate(words, start=1):
             index = self._index(states[-1], word, number)
             label, after = self.choices(states[-1])[index]
@@ -87,6 +100,11 @@ class FollowedSpace:
         origin = TraceOrigin.of(self.selected, first_violated(self.plain, path.states), source)
         return Behaviour(origin, path.states, path.labels)
 
+    @functools.cached_property
+    def _spelled(self) -> dict[str, Label]:
+        """All actions with arguments by the words of a path, which are for readers: not every type can be parsed."""
+        return {self.word(label): label for label, _ in self.plain.steps}
+
     def _choices(self, state: Any) -> tuple[tuple[Label, Any], ...]:
         return tuple(self.plain.successors(state))
 
@@ -105,8 +123,10 @@ class FollowedSpace:
             if len(word) > 6 or int(word) >= len(choices):
                 raise _refused(number, word, f"it is not one of the {len(choices)} possible actions")
             return int(word)
+        requested: Label | str | None = self._spelled.get(word)
         try:
-            requested = parse_action(word, self.model, self.config)
+            if requested is None:
+                requested = parse_action(word, self.model, self.config)
         except UsageFault as fault:
             raise _refused(number, word, fault.message, fault.help) from fault
         matches = [i for i, (label, _) in enumerate(choices) if requested in (label, label.action)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from elrcheck.base.errors import UsageFault
@@ -12,13 +12,13 @@ from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.base.version import __version__
-from elrcheck.catalogue.model_entries import Entry, scope_entries, variant_entries
 from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, SearchJob
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_server import PageAnswers
 from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
 from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
-from elrcheck.results.web.web_answers import Named, WebSearch, WebStart, WebState, WebTrace
+from elrcheck.declared.declared_model import declared
+from elrcheck.results.web.web_answers import ChosenModel, Named, WebSearch, WebStart, WebState, WebTrace
 from elrcheck.stored_traces.tracefile import trace_document
 from elrcheck.traces.loaded import NamedSelection
 
@@ -36,14 +36,15 @@ class Explorer(PageAnswers):
 
     def __init__(self, named: NamedSelection, trace: Path | None = None, repro: str = "") -> None:
         self.named = named
-        self._spaces: OrderedDict[Selection, FollowedSpace] = OrderedDict()
+        self.declared = declared(named.selection.source)
+        self._spaces: OrderedDict[tuple[Selection, int], FollowedSpace] = OrderedDict()
         self._lock, self._search_lock = threading.Lock(), threading.Lock()
         self._search: RunningSearch | None = None
         self._searches = 0
         self.trace = None if trace is None else path_of_file(trace, named)
-        at = named.selection if self.trace is None else self._chosen(self.trace)
-        self.start = at
-        space = self._space(at)
+        self.start = (named.selection, 0) if self.trace is None else self._of(self.trace.model)
+        at, _ = self.start
+        space = self._space(self.start)
         self.path = space.words(space.follow(repro.split("/") if repro else []))
         self.files = {named.selection.scope, at.scope}
 
@@ -85,12 +86,13 @@ class Explorer(PageAnswers):
         return WebStart(
             version=__version__,
             model=chosen(space),
-            variants=tuple(_named(variant_entries())),
-            scopes=tuple(_named(scope_entries())),
+            variants=tuple(Named(name, about) for name, about in self.declared.variants_about().items()),
+            scopes=tuple(Named(name, about) for name, about in self.declared.scopes_about().items()),
             properties=tuple(Named(fn.ident, f"{fn.name}: {first_sentence(fn.doc)}") for fn in space.model.always),
             path=self.path,
             trace=self.trace,
             settings=config_values(space.config),
+            legend=space.drawing.legend,
         )
 
     def _state(self, body: Node) -> WebState:
@@ -105,8 +107,8 @@ class Explorer(PageAnswers):
     def _read(self, body: Node) -> WebTrace:
         body.object(("text", "name", "model"))
         text, name = body["text"].text(), body["name"].text()[:200] or "the trace"
-        demand_packaged(text, name, self.files)
-        return path_of_text(text, name, NamedSelection(self._selection(body["model"])))
+        demand_packaged(text, name, {*self.declared.scope_names, *self.files})
+        return path_of_text(text, name, NamedSelection(self._selection(body["model"])[0]))
 
     def _write(self, body: Node) -> object:
         body.object(("model", "path"))
@@ -126,15 +128,15 @@ class Explorer(PageAnswers):
                 "the search would be too long for a page",
                 help=f"at most {MOST_SECONDS} seconds and {MOST_STATES:,} states; use `elrcheck check`",
             )
-        selection, words = self._selection(body["model"]), _words(body["path"])
+        (selection, at), words = self._selection(body["model"]), _words(body["path"])
         with self._lock:
-            self._space(selection).follow(words)
+            self._space((selection, at)).follow(words)
         ident = body.maybe("property", Node.text, "")
         with self._search_lock:
             if self._search is not None and self._search.ask().verdict == "searching":
                 raise UsageFault("web-busy", "another search runs", help="cancel it first")
             self._searches += 1
-            self._search = RunningSearch(SearchJob(self._searches, selection, words, ident, seconds, states))
+            self._search = RunningSearch(SearchJob(self._searches, selection, words, ident, seconds, states, at))
             return self._search.ask()
 
     def _news(self) -> WebSearch:
@@ -153,23 +155,28 @@ class Explorer(PageAnswers):
 
     # ------------------------------------------------------------------------------ models
 
-    def _space(self, selection: Selection) -> FollowedSpace:
-        if selection not in self._spaces:
-            self._spaces[selection] = FollowedSpace(selection)
+    def _space(self, at: tuple[Selection, int]) -> FollowedSpace:
+        if at not in self._spaces:
+            self._spaces[at] = FollowedSpace(*at)
             while len(self._spaces) > CACHED_SPACES:
                 self._spaces.popitem(last=False)
-        self._spaces.move_to_end(selection)
-        return self._spaces[selection]
+        self._spaces.move_to_end(at)
+        return self._spaces[at]
 
-    def _selection(self, node: Node) -> Selection:
-        node.object(("variant", "scope"), ("overrides",))
+    def _selection(self, node: Node) -> tuple[Selection, int]:
+        """Return a selection and the number of an initial state. A request names no model: that runs as Python."""
+        node.object(("variant", "scope"), ("overrides", "start"))
         scope = node["scope"].text()
         if ("/" in scope or "\\" in scope or scope.endswith(".toml")) and scope not in self.files:
             node["scope"].fail("a page cannot read a scope file", "give it as --scope", code="web-scope")
-        return Selection(node["variant"].text(), scope, node.maybe("overrides", Node.texts, ()))
+        chosen = ChosenModel(
+            node["variant"].text(), scope, node.maybe("overrides", Node.texts, ()), node.maybe("start", Node.natural, 0)
+        )
+        return self._of(chosen)
 
-    def _chosen(self, trace: WebTrace) -> Selection:
-        return Selection(trace.model.variant, trace.model.scope, trace.model.overrides)
+    def _of(self, chosen: ChosenModel) -> tuple[Selection, int]:
+        own = self.named.selection
+        return (replace(own, variant=chosen.variant, scope=chosen.scope, overrides=chosen.overrides), chosen.start)
 
 
 def _words(node: Node) -> tuple[str, ...]:
@@ -177,15 +184,6 @@ def _words(node: Node) -> tuple[str, ...]:
     if any(len(word) > MOST_WORD for word in words):
         node.fail("a step of the path is too long")
     return words
-
-
-def _named(entries: Iterable[Entry]) -> Iterable[Named]:
-    """Return every entry, and after it its other names."""
-    return (
-        Named(str(name), str(entry.get("summary") or ""))
-        for entry in entries
-        for name in (entry["name"], *entry.get("aliases", ()))
-    )
 
 
 def _unknown(path: str) -> UsageFault:

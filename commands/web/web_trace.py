@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection
-from importlib.resources import files
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from elrcheck.base.documents import JSON_LIMIT, read_text
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.typed.configuration import scope_names
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.results.web.web_answers import ChosenModel, WebTrace
 from elrcheck.stored_traces.recorded import recorded_text
 from elrcheck.stored_traces.tracefile import CODES
 from elrcheck.traces.loaded import NamedSelection, stored_traces
 from elrcheck.traces.replay import replay
-
-
-def packaged_scopes() -> tuple[str, ...]:
-    return scope_names(files("elrcheck.catalogue") / "scopes")
 
 
 def path_of_file(path: FilePath, named: NamedSelection) -> WebTrace:
@@ -32,8 +27,11 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
     """Return the part of a trace that the plain model follows, as a path of the explorer."""
     loaded = recorded_text(text, name, named)
     origin, followed = loaded.behaviour.origin, replay(loaded.model, loaded.config, loaded.behaviour)
-    selection = origin.selection()
-    space = FollowedSpace(selection)
+    source = named.selection
+    selection = replace(origin.selection(), model=source.model, patch=source.patch)
+    starts = tuple(dict.fromkeys(followed.plain.starts))
+    start = starts.index(followed.states[0]) if followed.states else 0
+    space = FollowedSpace(selection, start)
     steps, refused = list(followed.labels), None
     if followed.rejection is not None:
         number = followed.rejection.step
@@ -41,7 +39,7 @@ def path_of_text(text: str, name: str, named: NamedSelection) -> WebTrace:
         if number == 0:
             raise UsageFault("trace-rejected", refused, where=name, help="it may be of another scope")
     return WebTrace(
-        ChosenModel(selection.variant, selection.scope, selection.overrides),
+        ChosenModel(selection.variant, selection.scope, selection.overrides, start),
         tuple(map(space.word, steps)),
         origin.property,
         refused,
@@ -55,7 +53,7 @@ def demand_packaged(text: str, name: str, allowed: Collection[str]) -> None:
         scope = json.loads(text).get("scope", "")
     except (ValueError, AttributeError, RecursionError):
         return  # not a stored trace of ours; the reader says what is wrong with it
-    if isinstance(scope, str) and scope and scope not in (*packaged_scopes(), *allowed):
+    if isinstance(scope, str) and scope and scope not in allowed:
         raise UsageFault(
             "web-scope",
             "the page cannot read the scope file that this trace names",

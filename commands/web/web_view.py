@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from elrcheck.commands.web.drawn_state import drawn
 from elrcheck.commands.web.state_space import FollowedSpace, Path
 from elrcheck.lang.ir import Fn
-from elrcheck.report.html.html_partition import partition_picture
 from elrcheck.results.web.web_answers import ChosenModel, EnabledAction, Judged, WebState
 from elrcheck.stored_traces.tracefile import encode_value
 from elrcheck.traces.describe import arguments, because, changes, leaves, spelled, trace_view
@@ -28,15 +26,16 @@ def web_state(space: FollowedSpace, path: Path, at: int) -> WebState:
         violated=tuple(_ids(space, path, number) for number in range(len(path.states))),
         state=encode_value(ty, state),
         leaves=dict(leaves(state, ty)),
-        picture=partition_picture(drawn(space.config, state, before)),
+        picture=space.drawing.picture(state, state if before is None else before),
         choices=tuple(_choices(space, state)),
         properties=tuple(_judged(space, fn, before, state) for fn in _every(space)),
         beyond=not space.plain.within(state),
+        starts=len(space.starts),
     )
 
 
 def chosen(space: FollowedSpace) -> ChosenModel:
-    return ChosenModel(space.selected.variant, space.selection.scope, space.selection.overrides)
+    return ChosenModel(space.selected.variant, space.selected.scope, space.selection.overrides, space.start)
 
 
 def _every(space: FollowedSpace) -> tuple[Fn, ...]:

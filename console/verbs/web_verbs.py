@@ -11,10 +11,10 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import EXIT_CODES, verb
 
 if TYPE_CHECKING:
-    from elrcheck.base.requests import KafkaSelection
+    from elrcheck.base.requests import Selection
 
 
-@verb(requests="requests", epilog=EXIT_CODES, of_kafka=True)
+@verb(requests="requests", epilog=EXIT_CODES)
 def web(
     shell: Shell,
     *,
@@ -31,7 +31,7 @@ def web(
     repro: Annotated[str | None, Option("Begin at the end of this path of action indices.", metavar="0/3/1")] = None,
     port: Annotated[int, Option("Port on this machine.", least=0, most=65535, show_default="a free one")] = 0,
     opens: Annotated[bool, Option("Open the page in a browser.", flags="--open")] = True,
-    selection: KafkaSelection,
+    selection: Selection,
 ) -> ExitCode:
     """Explore a scope in the browser: click actions, see the state, run to a violation.
 

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.base.roundtrip import Record
-
-
-class Fact(Record, frozen=True):
-    """A value of the partition, and whether the last step changed it."""
-
-    name: str
-    value: str
-    changed: bool = False
+from elrcheck.results.web.drawn_fields import Fact
 
 
 class DrawnRecord(Record, frozen=True):

@@ -16,11 +16,15 @@ SearchVerdict: TypeAlias = Literal["searching", "violated", "holds", "inconclusi
 
 
 class ChosenModel(Record, frozen=True):
-    """A variant, a scope and what is set besides, as the options of a command."""
+    """A variant, a scope and what is set besides, as the options of a command.
+
+    start: the number of the initial state, of a model with several.
+    """
 
     variant: str
     scope: str
     overrides: tuple[str, ...] = ()
+    start: int = 0
 
 
 class EnabledAction(Record, frozen=True):
@@ -80,6 +84,8 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
     properties: tuple[Judged, ...]
     beyond: bool
     """The state exceeds the budgets."""
+    starts: int = 1
+    """Initial states of the configuration."""
 
 
 class WebTrace(Report, frozen=True, tag="elrcheck.web-trace/1"):
@@ -128,3 +134,5 @@ class WebStart(Report, frozen=True, tag="elrcheck.web-start/1"):
     trace: WebTrace | None = None
     """The one given as --trace."""
     settings: Mapping[str, Scalar] = field(default_factory=dict)
+    legend: str = ""
+    """What the signs in a picture mean, as HTML."""

@@ -6,9 +6,10 @@ import pytest
 from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
-from elrcheck.commands.web.drawn_state import drawn
+from elrcheck.catalogue.picture.drawn_state import drawn
 from elrcheck.report.html.html_partition import partition_picture
-from elrcheck.results.web.drawn_partition import DrawnPartition, Fact
+from elrcheck.results.web.drawn_fields import Fact
+from elrcheck.results.web.drawn_partition import DrawnPartition
 from elrcheck.stored_traces.followed_trace import of_repro
 
 WRITTEN = "1/5/2"

@@ -40,6 +40,7 @@
     said.set("variant", place.model.variant);
     said.set("scope", place.model.scope);
     for (const pair of place.model.overrides) said.append("set", pair);
+    if (place.model.start) said.set("start", String(place.model.start));
     if (place.path.length) said.set("path", place.path.join("/"));
     if (place.at !== place.path.length) said.set("at", String(place.at));
     return `#${said}`;
@@ -55,6 +56,7 @@
       model: {
         variant: said.get("variant") || base.variant, scope: said.get("scope") || base.scope,
         overrides: named ? said.getAll("set") : base.overrides,
+        start: said.has("start") ? Number(said.get("start")) || 0 : named ? 0 : base.start,
       },
       path, at: Number.isInteger(at) && at >= 0 ? at : path.length,
     };
@@ -82,7 +84,7 @@
   });
   const restart = guarded(() => {
     const overrides = by("overrides").value.split(/\s+/).filter((word) => word);
-    return go({ model: { variant: by("variant").value, scope: by("scope").value, overrides }, path: [] });
+    return go({ model: { variant: by("variant").value, scope: by("scope").value, overrides, start: by("start").selectedIndex < 0 ? 0 : by("start").selectedIndex }, path: [] });
   });
   const follow = guarded(async () => {
     const wanted = placeOf(location.hash);
@@ -116,7 +118,7 @@
     by("raw").textContent = JSON.stringify(state.state, null, 1);
     drawChoices(state);
     drawProperties(state);
-    drawModel(state.model);
+    drawModel(state.model, state.starts);
     for (const button of document.querySelectorAll("[data-go]")) {
       const none = ["first", "back"].includes(button.dataset.go) ? state.at === 0 : state.at === state.path.length;
       button.setAttribute("aria-disabled", String(none));
@@ -242,13 +244,16 @@
     return made;
   }
 
-  function drawModel(model) {
+  function drawModel(model, starts) {
+    by("starts").hidden = starts < 2;
+    by("start").replaceChildren(...Array.from({ length: starts }, (_, k) => option(String(k))));
+    by("start").value = String(model.start);
     for (const key of ["variant", "scope"]) {
       if (![...by(key).options].some((one) => one.value === model[key])) by(key).append(option(model[key]));
       by(key).value = model[key];
     }
     by("overrides").value = model.overrides.join(" ");
-    by("named").textContent = [model.variant, model.scope, ...model.overrides].join(" ");
+    by("named").textContent = [model.variant, model.scope, ...model.overrides, ...(starts > 1 ? [`initial state ${model.start}`] : [])].join(" ");
     const about = (list, name) => (list.find((one) => one.name === name) || { about: "" }).about;
     const said = [about(page.start.variants, model.variant), about(page.start.scopes, model.scope)];
     by("about").textContent = said.filter((text) => text).join(" · ");
@@ -380,6 +385,10 @@
     by("version").textContent = page.start.version;
     by("variant").replaceChildren(...page.start.variants.map((one) => option(one.name)));
     by("scope").replaceChildren(...page.start.scopes.map((one) => option(one.name)));
+    const legend = document.createElement("template");
+    legend.innerHTML = page.start.legend; // written by the server, as the pictures are
+    by("legend").replaceChildren(legend.content);
+    by("overrides").placeholder = Object.entries(page.start.settings).slice(0, 2).map((pair) => pair.join("=")).join(" ");
     by("wanted").replaceChildren(option("", "any"), ...page.start.properties.map((one) => option(one.name, `${one.name} ${one.about.split(":")[0]}`)));
     listen();
     if (location.hash.length > 1) await follow();

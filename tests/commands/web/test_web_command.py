@@ -78,7 +78,7 @@ def start_of(explorer: Explorer) -> Any:
 
 def test_it_begins_with_a_trace_in_the_model_that_the_trace_names(stored: Path) -> None:
     start = start_of(Explorer(NamedSelection(), stored))
-    assert start["model"] == {**LEGACY, "overrides": []}
+    assert start["model"] == {**LEGACY, "overrides": [], "start": 0}
     assert start["trace"]["path"] == PATH
 
 

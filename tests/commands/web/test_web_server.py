@@ -47,7 +47,7 @@ def test_a_page_may_load_only_what_this_server_has(client: Client, path: str, ki
 def test_what_the_page_begins_with(client: Client) -> None:
     start = client.get("/api/start")
     assert start["schema"] == "elrcheck.web-start/1"
-    assert start["model"] == {"variant": "legacy", "scope": "two-brokers", "overrides": []}
+    assert start["model"] == {"variant": "legacy", "scope": "two-brokers", "overrides": [], "start": 0}
     assert {"kip_full", "legacy"} <= {one["name"] for one in start["variants"]}
     assert any(one["name"] == "P-1" for one in start["properties"])
 

@@ -1,0 +1,1 @@
+"""The picture of a partition, which the explorer shows of a state."""
