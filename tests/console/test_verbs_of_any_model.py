@@ -1,0 +1,48 @@
+"""Every verb takes any model, or says that it is about Kafka's partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+import click
+import pytest
+
+from elrcheck.cli import cli
+from elrcheck.console.verb import FromFunction
+
+Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
+
+
+def verbs(command: click.Command, above: click.Context | None = None) -> Iterator[tuple[str, FromFunction]]:
+    """Yield every verb with its whole name, also those below others."""
+    context = click.Context(command, info_name=command.name, parent=above)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from verbs(below, context)
+    if isinstance(command, FromFunction):
+        yield context.command_path, command
+
+
+VERBS = dict(verbs(cli))
+
+
+def options(command: click.Command) -> set[str]:
+    return {option for part in command.params for option in part.opts}
+
+
+def test_a_verb_with_a_variant_takes_a_model_or_is_of_kafka() -> None:
+    taking = {name: options(command) for name, command in VERBS.items()}
+    assert sum("--variant" in one for one in taking.values()) > 15
+    wrong = [n for n, one in taking.items() if "--variant" in one and "--model" not in one and not VERBS[n].of_kafka]
+    assert wrong == []
+    both = [name for name, one in taking.items() if "--model" in one and VERBS[name].of_kafka]
+    assert both == [], "a verb that says it is about Kafka takes no model"
+
+
+@pytest.mark.parametrize("name", sorted(name for name, command in VERBS.items() if command.of_kafka))
+def test_a_verb_of_kafka_says_so(name: str, invoke: Invoke) -> None:
+    code, _, said = invoke(*name.split()[1:], "--model", "lock.py")
+    assert code == 2 and f"`{name}` is about Kafka's partition, and takes no other model" in said
