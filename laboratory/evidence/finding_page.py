@@ -58,10 +58,7 @@ class FindingPage:
 
     def _evidence(self) -> Iterator[str]:
         yield from ("## Evidence", "")
-        rows = (
-            (LEVEL[part.level], self._span(part.versions), " ".join(part.text.split()))
-            for part in self.finding.evidence
-        )
+        rows = ((part.level, self._span(part.versions), " ".join(part.text.split())) for part in self.finding.evidence)
         yield from table(("level", "Kafka", "result"), chain(rows, self._junit_rows()))
         levels = {part.level for part in self.finding.evidence}
         levels |= {"classes"} if self.finding.junit else set()
@@ -84,7 +81,7 @@ class FindingPage:
             tests, fail = ("tests", "fail") if several else ("test", "fails")
             result = f"the exported JUnit {tests} of {', '.join(names)} {fail}"
             passed = f"; {'they pass' if several else 'it passes'} on {passes}" if passes else ""
-            yield LEVEL["classes"], fails, result + passed
+            yield "classes", fails, result + passed
 
     def _runs(self) -> Iterator[Sequence[str]]:
         """Rows of equal runs of a recipe on several releases."""
