@@ -77,7 +77,7 @@ def run_risk(requests: Sequence[RiskRequest], progress: Progress, unread: Sequen
         states=first.states,
         seconds=round(time.monotonic() - started, 3),
         others=tuple(others),
-        differences=tuple(line for part in others for line in differences(first, part)),
+        differences=differences(first, others),
         unread=tuple(unread),
         run_dir=str(_folder(requests[0])) if stored else None,
         kept=first.kept,
@@ -138,26 +138,18 @@ def _reach(sets: EventSets, ident: str, names: Sequence[str]) -> RiskReach:
     return RiskReach(sets.safe_up_to(ident), sets.most, every, len(sets.undecided(ident)))
 
 
-def differences(first: RiskPart, other: RiskPart) -> list[RiskDifference]:
-    """Return the answers that only one of both has."""
-    own = {(answer.outcome, tuple(answer.events.items())): answer for answer in first.answers}
-    theirs = {(answer.outcome, tuple(answer.events.items())): answer for answer in other.answers}
+def differences(first: RiskPart, others: Sequence[RiskPart]) -> tuple[RiskDifference, ...]:
+    """Return the answers that some parts have and others have not."""
+    parts = (first, *others)
+    of_part = [{(answer.outcome, tuple(answer.events.items())): answer for answer in part.answers} for part in parts]
     lines = []
-    for key in dict.fromkeys([*own, *theirs]):
-        first_answer, other_answer = own.get(key), theirs.get(key)
-        if first_answer is not None and other_answer is not None:
+    for outcome, items in dict.fromkeys(key for answers in of_part for key in answers):
+        if all((outcome, items) in answers for answers in of_part):
             continue
-        outcome, items = key
-        lines.append(
-            RiskDifference(
-                dict(items),
-                in_words(dict(items)),
-                outcome,
-                _word(first_answer, first, outcome, dict(items)),
-                _word(other_answer, other, outcome, dict(items)),
-            )
-        )
-    return lines
+        pairs = zip(of_part, parts, strict=True)
+        here, *there = (_word(answers.get((outcome, items)), part, outcome, dict(items)) for answers, part in pairs)
+        lines.append(RiskDifference(dict(items), in_words(dict(items)), outcome, here, tuple(there)))
+    return tuple(lines)
 
 
 def _word(answer: RiskAnswer | None, part: RiskPart, outcome: RiskOutcome, events: dict[str, int]) -> str:

@@ -10,7 +10,7 @@ UNAVAILABLE  a kill and a reassignment: F-20
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.report.document import Block, Headline, Labelled, Line, ReportKind, ReportKinds, Sheet, Table
@@ -35,9 +35,7 @@ def risk_blocks(report: RiskReport, detail: int = 0) -> Iterator[Block]:
         yield from _part(part, detail)
     if report.differences:
         yield Line()
-        yield Table(
-            ("outcome", "events", "first", "other"), [(d.outcome, d.words, d.here, d.there) for d in report.differences]
-        )
+        yield Table(*difference_table(report))
     for line in report.unread:
         yield Labelled("unread", line, indent=0)
     if detail > 0:
@@ -63,8 +61,25 @@ def settings_in_words(settings: RiskSettings) -> str:
     )
 
 
+def difference_table(report: RiskReport) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Return head and rows of the table of what differs: a column for each group of settings."""
+    rows = [(each.outcome, each.words, each.here, *each.there) for each in report.differences]
+    return ("outcome", "events", *_labels([part.settings for part in report.parts])), rows
+
+
+def _labels(settings: Sequence[RiskSettings]) -> list[str]:
+    """Return each of several settings by what not all of them have in common."""
+    texts = [settings_in_words(each).split(", ") for each in settings]
+    common = frozenset(texts[0]).intersection(*texts)
+    return [", ".join(part for part in text if part not in common) or "the same" for text in texts]
+
+
 def verdict_in_words(report: RiskReport) -> str:
-    """Return the verdict about the topic in a few words."""
+    """Return the verdict about the topic in a few words; of several groups of settings, whose it is."""
+    if len(report.parts) > 1 and report.verdict in WORDS:
+        labels = _labels([part.settings for part in report.parts])
+        whose = [label for label, part in zip(labels, report.parts, strict=True) if part.verdict == report.verdict]
+        return f"{WORDS[report.verdict]}: {'; '.join(whose)}"
     if report.verdict == "safe":
         return f"nothing is lost by {up_to(min(reach.most for reach in report.safe_up_to.values()))}"
     if report.verdict == "inconclusive":
@@ -125,18 +140,20 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
         for answer in by_design:
             yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
         for outcome in part.safe_up_to:
-            yield from wrapped("safe", reach_in_words(part, outcome))
+            yield from wrapped("searched", reach_in_words(part, outcome))
         if part.safe_events:
             if any(reach.undecided for reach in part.safe_up_to.values()):
                 events = f"{', '.join(part.safe_events)}; but not every set with them is decided"
                 yield from wrapped("in no answer", events)
             else:
-                yield from wrapped("harmless", f"{', '.join(part.safe_events)}: in no answer")
+                yield from wrapped("in no answer", ", ".join(part.safe_events))
         if part.outside:
             names = [one.finding for one in part.outside]
             more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
             others = f"{', '.join(names[:MOST_NAMED])}{more} in this release, beyond these events"
-            yield from wrapped("also known", others)
+            yield from wrapped(
+                "also known", f"{others}; `elrcheck assess --kafka {part.settings.kafka}` describes them"
+            )
 
 
 def _answer(answer: RiskAnswer, full: bool) -> Iterator[Block]:

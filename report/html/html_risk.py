@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from elrcheck.report.document import Document
-from elrcheck.report.documents.risk_document import WORDS, causes_in_words, reach_in_words, settings_in_words
+from elrcheck.report.documents.risk_document import (
+    WORDS,
+    causes_in_words,
+    difference_table,
+    reach_in_words,
+    settings_in_words,
+)
 from elrcheck.report.html.html_part import Grid, PagePart
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
@@ -16,8 +22,8 @@ def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
     """Return a part for each group of settings, then what differs and what was tried."""
     parts = [_part(f"k{number}", part) for number, part in enumerate(report.parts, 1)]
     if report.differences:
-        rows = tuple((d.outcome, d.words, d.here, d.there) for d in report.differences)
-        grid = Grid("Differences", ("outcome", "events", "first settings", "other settings"), rows)
+        head, rows = difference_table(report)
+        grid = Grid("Differences", head, tuple(rows))
         parts.append(PagePart("differences", "What differs", grids=(grid,)))
     tried = tuple((name, words) for name, words in report.tried.items())
     left = tuple((text,) for text in report.not_tried)

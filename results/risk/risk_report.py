@@ -126,13 +126,13 @@ class RiskPart(Record, frozen=True):
 
 
 class RiskDifference(Record, frozen=True):
-    """An outcome that one group of settings has and another has not."""
+    """An outcome that some groups of settings have and others have not. here: the first; there: each of `others`."""
 
     events: Mapping[str, int]
     words: str
     outcome: RiskOutcome
     here: str
-    there: str
+    there: tuple[str, ...]
 
 
 class RiskReport(Report, frozen=True, tag="elrcheck.risk/1"):

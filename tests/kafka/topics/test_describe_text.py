@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -139,7 +140,20 @@ def test_two_releases_side_by_side(invoke: Invoke) -> None:
     assert code == 1
     assert [part["settings"]["kafka"] for part in (report, *report["others"])] == ["4.1.2", "3.9.1"]
     (difference,) = report["differences"]
-    assert (difference["outcome"], difference["here"], difference["there"]) == ("lost", "safe", "lost")
+    assert (difference["outcome"], difference["here"], difference["there"]) == ("lost", "safe", ["lost"])
+
+
+def test_each_setting_has_a_column_of_its_own(invoke: Invoke) -> None:
+    question = ("--kafka", "4.1", "--replication-factor", "2", "--min-insync-replicas", "2", "--event", "crash")
+    others = ("--compare", "kafka=3.9", "--compare", "kafka=4.3,elr=off", "--events", "1", "--time-budget", "300s")
+    code, out, _ = invoke("risk", *question, *others)
+    lines = out.splitlines()
+    place = next(number for number, line in enumerate(lines) if line.startswith("outcome"))
+    head, row = (re.split(r"  +", line.strip()) for line in lines[place : place + 2])
+    assert code == 1 and head[2:] == ["Kafka 4.1.2, ELR on", "Kafka 3.9.1, ELR off", "Kafka 4.3.1, ELR off"]
+    assert row[2:] == ["safe", "lost", "safe"]
+    assert lines[-1].startswith("LOST  an acknowledged record can be lost: Kafka 3.9.1, ELR off, ")
+    assert "harmless" not in out
 
 
 @pytest.mark.parametrize(
