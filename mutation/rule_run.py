@@ -11,6 +11,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from pathlib import Path
 
 from msgspec import structs
 
@@ -21,6 +22,7 @@ from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
+from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.changed.altered import planted
 from elrcheck.lang.load import Model
@@ -96,6 +98,7 @@ class PropertyBench:
         started = time.perf_counter()
         variation = self.mutants.find(task.function, task.name)
         plain = plain_answer(self.mutants, variation)
+        plain = structs.replace(plain, place=self._place(plain.place))
         changed = self.mutants.make(variation)
         if changed is None:
             return structs.replace(plain, typed=False)
@@ -105,6 +108,13 @@ class PropertyBench:
             plain.shows(verdict), compared=1, differs=int(verdict not in (SAME, SAME_STEPS)), same=int(verdict is SAME)
         )
         return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
+
+    def _place(self, place: str) -> str:
+        """Return where a change is: in the files of a patched copy by their paths in the diff, else from here."""
+        homes = folders_of_models() if self.selected.patch is not None else (Path.cwd(),)
+        path = Path(place)
+        home = next((home for home in homes if path.is_relative_to(home)), None)
+        return place if home is None else path.relative_to(home).as_posix()
 
     def _judged(self, changed: ChangedModel) -> ChangeVerdict:
         verdict = judged(self.base, changed, self.question.seconds)

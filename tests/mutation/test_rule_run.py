@@ -117,6 +117,19 @@ def test_a_change_of_the_initial_state_counts(invoke: Invoke, tmp_path: Path) ->
         "first: 1 -> 0": "unnoticed",
         "first: 1 -> 2": "found",
     }
+    assert {rule["place"] for rule in report["rules"]} == {"counter.py:21"}
+
+
+def test_a_diff_of_a_model_names_places_as_the_diff_does(invoke: Invoke, tmp_path: Path) -> None:
+    model, diff = tmp_path / "counter.py", tmp_path / "four.diff"
+    model.write_text(COUNTER)
+    number = COUNTER.splitlines().index("    most: int = 3") + 1
+    diff.write_text(
+        f"--- counter.py\n+++ counter.py\n@@ -{number} +{number} @@\n-    most: int = 3\n+    most: int = 4\n"
+    )
+    report = mutated(invoke, model, "--patch", str(diff), "--function", "first", "--workers", "1")
+    assert report["patch"]["file"] == str(diff) and report["rule_survey"]["unmutated"]["distinct"] == 4
+    assert {rule["place"] for rule in report["rules"]} == {"counter.py:21"}
 
 
 def test_a_search_without_an_end_changes_nothing(invoke: Invoke) -> None:
