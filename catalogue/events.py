@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from elrcheck.model.choices import Propagation
+from elrcheck.model.choices import BeforeRegistration, Propagation
 from elrcheck.model.config import Config
 
 
@@ -51,6 +51,13 @@ EVENTS: Mapping[str, Event] = {
     "failovers": Event("controller failover", "controller failovers"),
     "late_answers": Event("late AlterPartition answer", "late AlterPartition answers"),
     "late_fetches": Event("late answer to a fetch", "late answers to fetches"),
+    "early_starts": Event(
+        "restarted broker that acts before its registration", "restarted brokers that act before their registration"
+    ),
+    "early_writes": Event(
+        "record that a coordinator writes before the registration of its broker",
+        "records that coordinators write before the registration of their brokers",
+    ),
 }
 
 NETWORK: Mapping[str, str] = {
@@ -63,23 +70,28 @@ NETWORK: Mapping[str, str] = {
 
 def tried(config: Config) -> tuple[str, ...]:
     """Return the events that a search of the configuration tries, with their numbers."""
-    counted = [event.times(getattr(config, name)) for name, event in EVENTS.items() if getattr(config, name)]
+    counted = [event.times(number) for name, event in EVENTS.items() if (number := _most(config, name))]
     return (*counted, *(words for name, words in NETWORK.items() if _happens(config, name)))
 
 
 def not_tried(config: Config) -> tuple[str, ...]:
     """Return the events that it leaves out."""
-    left = [event.many for name, event in EVENTS.items() if not getattr(config, name)]
+    left = [event.many for name, event in EVENTS.items() if not _most(config, name)]
     return (*left, *(words for name, words in NETWORK.items() if not _happens(config, name)))
 
 
 def missing(config: Config, other: Config) -> tuple[str, ...]:
     """Return the events of which the other configuration allows more, with its numbers."""
     return tuple(
-        event.times(getattr(other, name))
-        for name, event in EVENTS.items()
-        if getattr(other, name) > getattr(config, name)
+        event.times(_most(other, name)) for name, event in EVENTS.items() if _most(other, name) > _most(config, name)
     )
+
+
+def _most(config: Config, budget: str) -> int:
+    """Return how often an event can happen: its budget, or 0 where a knob rules it out."""
+    leads = config.before_registration == BeforeRegistration.ACTS
+    possible = {"early_starts": config.most_early > 0, "early_writes": config.most_early > 0 and leads}
+    return int(getattr(config, budget)) if possible.get(budget, True) else 0
 
 
 def _happens(config: Config, knob: str) -> bool:

@@ -5,7 +5,8 @@ after. Each is a conjunction of named parts, so that a violation names the part 
 broker or offset it broke for. Ids and statements follow `docs/semantics.md`, section D.
 
 A broker that lost data and has not registered since (`lossy`) is exempt from completeness: the
-controller cannot know about the loss yet. It leaves ISR and ELR when it registers.
+controller cannot know about the loss yet. It leaves ISR and ELR when it registers. It is not exempt once it
+leads before that (`before_registration`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,12 @@ def eligible(c: Config, s: State) -> RSet:
     """
     ignored = c.downgrade_ignores_elr and not s.settings.elr_enabled
     return EMPTY if c.shadow_isr or ignored else s.partition.elr
+
+
+@op
+def excused(c: Config, s: State) -> RSet:
+    """Brokers that have lost data, have not registered since, and do not lead in between (P-1, P-2)."""
+    return frozenset(b for b in s.lossy if s.broker[b].early == 0 or s.broker[b].view.leader != b)
 
 
 @op
@@ -64,7 +71,7 @@ def LeaderCompleteness(c: Config, s: State) -> bool:
     return conj(
         leader_holds_committed=all(
             is_prefix(s.committed, s.broker[b].log)
-            for b in c.brokers - s.lossy - recovering(c, s)
+            for b in c.brokers - excused(c, s) - recovering(c, s)
             if s.partition.leader == b
         )
     )
@@ -75,9 +82,9 @@ def CandidateCompleteness(c: Config, s: State) -> bool:
     """Every ISR and ELR member holds every committed record."""
     return conj(
         isr_holds_committed=all(
-            is_prefix(s.committed, s.broker[b].log) for b in s.partition.isr - s.lossy - recovering(c, s)
+            is_prefix(s.committed, s.broker[b].log) for b in s.partition.isr - excused(c, s) - recovering(c, s)
         ),
-        elr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in eligible(c, s) - s.lossy),
+        elr_holds_committed=all(is_prefix(s.committed, s.broker[b].log) for b in eligible(c, s) - excused(c, s)),
     )
 
 

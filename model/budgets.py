@@ -39,3 +39,5 @@ class Spent:
     failovers: Annotated[int, nat("Failovers", cap="failovers")] = 0
     late_answers: Annotated[int, nat("LateAnswers", cap="late_answers")] = 0
     late_fetches: Annotated[int, nat("LateFetchesSent", cap="late_fetches")] = 0
+    early_starts: Annotated[int, nat("EarlyStarts", cap="early_starts")] = 0
+    early_writes: Annotated[int, nat("EarlyWrites", cap="early_writes")] = 0

@@ -159,6 +159,14 @@ class LostDirectory(enum.Enum):
     CLEAN_FILE = "the clean-shutdown file counts only while every directory that it was written for is there"
 
 
+class BeforeRegistration(enum.Enum):
+    """What a process does on the metadata that it reads before it is registered (F-65)."""
+
+    WAITS = "nothing: it acts on metadata only once it is registered"
+    FOLLOWS = "it follows another leader, and fetches with broker epoch -1, but leads nothing"
+    ACTS = "what the metadata says: it leads or follows (BrokerServer.startup, BrokerMetadataPublisher)"
+
+
 class FetchFencing(enum.Enum):
     """The leader epochs in a fetch that a leader refuses (KIP-320, F-8)."""
 

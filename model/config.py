@@ -19,6 +19,7 @@ from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
+    BeforeRegistration,
     CandidateChoice,
     CleanCheck,
     FetchFencing,
@@ -199,6 +200,7 @@ class Config:
     metadata: Propagation = Propagation.LATEST
     registration_catch_up: bool = True
     """A restarted broker reads metadata up to its own registration before it acts on any (F-15)."""
+    before_registration: BeforeRegistration = BeforeRegistration.WAITS
     min_isr_propagation: MinIsrPropagation = MinIsrPropagation.ATOMIC
     """In a publish every release applies topics before configurations (BrokerMetadataPublisher, C-16, F-24)."""
     alter_answer_carries_min_isr: bool = False
@@ -261,6 +263,10 @@ class Config:
     """AlterPartition exchanges that metadata overtakes, so that their answer arrives late."""
     late_fetches: int = 0
     """Fetches whose answer takes its time, so that other events come between."""
+    early_starts: int = 0
+    """Restarted processes that act on metadata before they are registered, if `before_registration` lets them."""
+    early_writes: int = 0
+    """Records of a coordinator on a leader that is not registered; the partition is then of an internal topic."""
 
     @property
     def brokers(self) -> RSet:
@@ -309,6 +315,11 @@ class Config:
     def most_ahead(self) -> int:
         """1 where it matters that a leader has not read the record of a change that an answer announced."""
         return self.most_overtaken if self.known_record_ends_proposal else 0
+
+    @property
+    def most_early(self) -> int:
+        """1 where a process may act before it is registered."""
+        return 0 if self.before_registration == BeforeRegistration.WAITS else min(self.early_starts, 1)
 
     @property
     def late_slots(self) -> int:

@@ -13,6 +13,7 @@ from elrcheck.model import absent, change_record, elr, min_isr, replication_cont
 from elrcheck.model.alternatives import shadow_isr
 from elrcheck.model.broker import (
     acknowledgement,
+    before_registration,
     ghosts,
     high_watermark,
     isr_proposals,
@@ -66,6 +67,7 @@ MODULES: tuple[ModuleType, ...] = (
     late_fetch,
     isr_proposals,
     lifecycle,
+    before_registration,
     log_directories,
     elections,
     election_events,

@@ -27,6 +27,7 @@ RecordId = Annotated[int, nat("RecordId", cap="records")]
 Carried = Annotated[int, nat("Carried", hi="most_carried")]
 Overtaken = Annotated[int, nat("Overtaken", hi="most_overtaken")]
 Ahead = Annotated[int, nat("Ahead", hi="most_ahead")]
+Early = Annotated[int, nat("Early", hi="most_early")]
 Settled = Annotated[int, nat("Settled", hi="most_settled")]
 RecordNumber = Annotated[int, nat("RecordNumber", hi="metadata_slots")]
 MinIsr = Annotated[int, nat("MinIsr", hi="most_min_isr")]
@@ -288,6 +289,7 @@ class Broker:
     settled: 1 for a follower that does not compare its log with the leader's any more (`logs.compares`).
     clean_file: the broker epoch in the clean-shutdown files of the directories that are left.
     ahead: 1 for a leader that has its partition epoch from an answer and has yet to read the record of it.
+    early: 1 for a starting process that acts on metadata already (`before_registration`).
     """
 
     status: Status
@@ -305,6 +307,7 @@ class Broker:
     log_dir: LogDir = LogDir.PRESENT
     ahead: Ahead = 0
     due_min_isr: DueMinIsr = 0
+    early: Early = 0
 
 
 @record
@@ -377,8 +380,14 @@ def hosts(broker: Broker) -> bool:
 
 
 @op
+def acts(broker: Broker) -> bool:
+    """The process acts on metadata: it runs, or does so before it is registered."""
+    return broker.status == Status.RUNNING or broker.early > 0
+
+
+@op
 def leads(s: State, b: Replica) -> bool:
-    """b is running and believes that it is the leader, which a zombie leader does too."""
+    """b is running and believes that it is the leader, which a zombie leader does too; it answers requests."""
     broker = s.broker[b]
     return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from elrcheck.model.choices import (
+    BeforeRegistration,
     CleanCheck,
     LastKnownLeader,
     LklRule,
@@ -64,6 +65,7 @@ _CODE = {
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
+    "before_registration": BeforeRegistration.ACTS,
     "known_record_ends_proposal": True,
     "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
 }
@@ -88,6 +90,7 @@ _LEGACY = {
     "elect_leaders_v3": False,
     "retarget_overwrites": False,
     "reelection": Reelection.KEPT,
+    "before_registration": BeforeRegistration.ACTS,
     "known_record_ends_proposal": True,
     "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
 }

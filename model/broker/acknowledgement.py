@@ -19,7 +19,7 @@ from elrcheck.model.choices import AcksAdmission
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import leader_min_isr
 from elrcheck.model.replicas import Replica
-from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, Status, hosts
+from elrcheck.model.state import Acks, Broker, Log, Offset, Settings, acts, hosts
 
 
 class ProduceAnswer(enum.Enum):
@@ -36,8 +36,8 @@ class ProduceAnswer(enum.Enum):
 
 @op
 def leads_partition(broker: Broker, b: Replica) -> bool:
-    """b is running and leads by its own view."""
-    return broker.status == Status.RUNNING and broker.view.leader == b and hosts(broker)
+    """b acts as leader by its own view."""
+    return acts(broker) and broker.view.leader == b and hosts(broker)
 
 
 @op
@@ -73,7 +73,7 @@ def answer_after(c: Config, settings: Settings, after: Broker, leader_id: Replic
     DelayedProduce.tryComplete, Partition.checkEnoughReplicasReachOffset: the members of the maximal ISR
     are counted again when the watermark has passed the record. If the leader died, the producer times out.
     """
-    if after.status != Status.RUNNING:
+    if not acts(after):
         return ProduceAnswer.REQUEST_TIMED_OUT
     if not hosts(after):
         return ProduceAnswer.KAFKA_STORAGE_ERROR

@@ -28,9 +28,9 @@ from elrcheck.model.state import (
     ReplicaList,
     Settings,
     State,
-    Status,
     Undone,
     UndoneMinIsrs,
+    acts,
 )
 
 
@@ -76,8 +76,7 @@ def promised_less(c: Config, promised: Promises, committed: Log, min_isr: MinIsr
 def leader_lags(c: Config, brokers: Vec[Broker], at: PartitionEpoch) -> bool:
     """A broker that takes itself for the leader has not read this far."""
     return any(
-        brokers[b].status == Status.RUNNING and brokers[b].view.leader == b and brokers[b].view.partition_epoch < at
-        for b in c.brokers
+        acts(brokers[b]) and brokers[b].view.leader == b and brokers[b].view.partition_epoch < at for b in c.brokers
     )
 
 
@@ -126,7 +125,7 @@ def acked_after(c: Config, s: State, after: Broker, b: Replica) -> Acked:
 
     The answers are those of `acknowledgement.answer_after`, for records that b wrote in its present epoch.
     """
-    leading = after.status == Status.RUNNING and after.view.leader == b
+    leading = acts(after) and after.view.leader == b
     enough = len(maximal_isr(after)) >= leader_min_isr(c, s.settings, after, b)
     if not c.tracks_acks or not leading or not enough:
         return s.acked

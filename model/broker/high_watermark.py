@@ -18,8 +18,11 @@ from elrcheck.model.state import Broker, Offset, Settings, Stage
 
 @op
 def maximal_isr(leader: Broker) -> RSet:
-    """PartitionState.maximalIsr: the committed ISR and proposed members, which may already be in the ISR."""
-    pending = leader.alter.stage != Stage.IDLE and leader.alter.overtaken == 0
+    """PartitionState.maximalIsr: the committed ISR and proposed members, which may already be in the ISR.
+
+    Before a process is registered a request under way is of the process before it.
+    """
+    pending = leader.alter.stage != Stage.IDLE and leader.alter.overtaken == 0 and leader.early == 0
     return leader.view.isr | leader.alter.isr if pending else leader.view.isr
 
 

@@ -39,6 +39,20 @@ def may_join(c: Config, leader: Broker, f: Replica) -> bool:
 
 
 @op
+def has_just_fetched(s: State, leader: Replica, f: Replica) -> bool:
+    """The fetch that proves f complete is the newest of a process that still runs.
+
+    maybeExpandIsr follows the fetch. Where it carried a broker epoch, a proposal that comes later names the
+    process; a fetch before registration carries -1, which neither leader nor controller compares (KIP-903).
+    """
+    leader_broker = s.broker[leader]
+    follower = s.broker[f]
+    known = leader_broker.peers[f].broker_epoch > 0
+    same_end = leader_broker.peers[f].log_end_offset == len(follower.log)
+    return known or (follower.early > 0 and follower.view.leader == leader and same_end)
+
+
+@op
 def named_epoch(c: Config, s: State, leader: Broker, b: Replica) -> BrokerEpoch:
     """Broker epoch the leader saw in b's fetch; under KAFKA-15221, b's currently registered epoch.
 
@@ -77,6 +91,7 @@ def ExpandIsr(c: Config, s: State, leader: Replica, f: Replica) -> State:
     require(serves(c, s, leader), "leader serves")
     require(f != leader and f in sender.view.replicas - sender.view.isr, "f is outside the ISR")
     require(may_join(c, sender, f), "f has caught up")
+    require(c.early_starts == 0 or has_just_fetched(s, leader, f), "the process of f that caught up runs")
     require(hosts(s.broker[f]), "f fetches")
     proposed = proposal(c, s, leader, sender.view.isr | {f})
     return replace(s, broker=put(s.broker, leader, replace(sender, alter=proposed)))

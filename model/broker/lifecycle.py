@@ -32,6 +32,7 @@ def process_ends(c: Config, broker: Broker) -> Broker:
         alter=broker.alter if broker.alter.stage == Stage.SENT else no_exchange(c),
         ahead=0,
         due_min_isr=0,
+        early=0,
     )
     return forget_registration(c, ended)
 

@@ -29,7 +29,14 @@ from elrcheck.model.broker.logs import cut_at, fetch_diverges, settled_after_cut
 from elrcheck.model.choices import FetchFencing
 from elrcheck.model.config import Config
 from elrcheck.model.replicas import Replica
-from elrcheck.model.state import Acks, Broker, Entry, Epoch, Peer, Settings, State, Status, hosts, leads
+from elrcheck.model.state import Acks, Broker, Entry, Epoch, Peer, Settings, State, acts, hosts, leads
+
+
+@op
+def appended(c: Config, settings: Settings, leader: Broker, leader_id: Replica, entry: Entry) -> Broker:
+    """The leader with the record at the end of its log (Partition.appendRecordsToLeader)."""
+    grown = replace(leader, log=leader.log + (entry,))  # noqa: RUF005
+    return with_high_watermark(c, settings, grown, leader_id)
 
 
 @action(fairness=Unfair("producers need not write"))
@@ -42,12 +49,12 @@ def Produce(c: Config, s: State, leader: Replica, acks: Acks) -> State:
     require(len(leader_broker.log) < c.log_slots, "the log has room")
     require(serves(c, s, leader), "leader serves")
     require(acks != Acks.ZERO or c.acks_zero > 0, "the scope has writes with acks=0")
+    require(leader_broker.early == 0, "leader answers requests")
     answer = produce_error(c, s.settings, leader_broker, leader, acks)
     require(answer != ProduceAnswer.NOT_LEADER_OR_FOLLOWER, "leader leads by its own view")
     require(answer != ProduceAnswer.NOT_ENOUGH_REPLICAS, "acks=all finds min ISR members")
     entry = Entry(id=s.spent.records + 1, epoch=leader_broker.view.leader_epoch, acks=acks)
-    appended = replace(leader_broker, log=leader_broker.log + (entry,))  # noqa: RUF005
-    advanced = with_high_watermark(c, s.settings, appended, leader)
+    advanced = appended(c, s.settings, leader_broker, leader, entry)
     written = replace(
         s,
         broker=put(s.broker, leader, advanced),
@@ -126,7 +133,7 @@ def Fetch(c: Config, s: State, f: Replica, leader: Replica, lost: bool) -> State
     follower_broker = s.broker[f]
     leader_broker = s.broker[leader]
     require(f != leader, "f is not leader")
-    require(follower_broker.status == Status.RUNNING and follower_broker.view.leader == leader, "f follows leader")
+    require(acts(follower_broker) and follower_broker.view.leader == leader, "f follows leader")
     require(hosts(follower_broker), "f can use its replica")
     require(not awaits_answer(s, f), "f does not wait for an answer in this epoch")
     require(f in follower_broker.view.replicas and f in leader_broker.view.replicas, "f is a replica")

@@ -113,6 +113,7 @@ def Register(c: Config, s: State, b: Replica) -> State:
         peers=no_peers(c),
         alter=no_exchange(c),
         log_dir=directory_at_registration(broker),
+        early=0,
     )
     return replace(
         changed,

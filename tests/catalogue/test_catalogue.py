@@ -111,6 +111,8 @@ def test_knobs_and_budgets_are_all_fields_of_the_configuration() -> None:
         "failovers",
         "late_answers",
         "late_fetches",
+        "early_starts",
+        "early_writes",
     ]
 
 

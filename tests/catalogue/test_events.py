@@ -38,6 +38,9 @@ def test_what_is_tried_and_what_is_not() -> None:
     assert NETWORK["fetch_loss"] in not_tried(wide)
     assert missing(small, wide) == ("2 reassignments",)
     assert missing(wide, small) == ()
+    waits, acts = config("kip_full", "early_starts=1"), config("code_4_3", "early_starts=1")
+    assert EVENTS["early_starts"].many in not_tried(waits)
+    assert EVENTS["early_starts"].times(1) in tried(acts)
 
 
 def test_findings_that_the_scope_leaves_out() -> None:

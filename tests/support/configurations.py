@@ -14,6 +14,7 @@ from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
+    BeforeRegistration,
     CandidateChoice,
     CleanCheck,
     FetchFencing,
@@ -53,6 +54,9 @@ COMBINED: dict[str, dict[str, Any]] = {
         "failovers": 1,
         "late_fetches": 1,
         "late_answers": 1,
+        "early_starts": 1,
+        "early_writes": 1,
+        "before_registration": BeforeRegistration.ACTS,
         "shadow_isr": True,
         "unclean_leader_election_enable": True,
         "choice": CandidateChoice.ANY,
@@ -74,6 +78,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "failover": {"failovers": 1},
     "late fetch": {"late_fetches": 1},
     "late answer": {"late_answers": 1, "known_record_ends_proposal": True},
+    "before registration": {"early_starts": 1, "early_writes": 1, "before_registration": BeforeRegistration.ACTS},
     "older record": {"metadata": Propagation.LOG},
     "min ISR on its own": {"min_isr_propagation": MinIsrPropagation.LOG, "min_isr_changes": 1},
     "min ISR after topics": {"min_isr_propagation": MinIsrPropagation.TOPICS_FIRST, "min_isr_changes": 1},
@@ -166,6 +171,11 @@ ALTERNATIVES: dict[str, dict[str, Any]] = {
         "assigns_before_registration": True,
         "report_elects": False,
     },
+    "follows before registration": {
+        "early_starts": 1,
+        "before_registration": BeforeRegistration.FOLLOWS,
+        "leader_caches_epoch": False,
+    },
     "synchronisation skipped": {"shadow_isr": True, "sync_may_be_skipped": True},
 }
 # What a variant does differently shows only when operators act.
@@ -223,6 +233,12 @@ NEEDS: tuple[Need, ...] = (
         ("SendLateFetch", "ReadForLateFetch", "LateFetchReturns", "LoseLateFetch"),
     ),
     Need("a budget", lambda c: c.late_answers > 0, ("ApplyMetadataFirst",)),
+    Need("a budget, and a process that acts before its registration", lambda c: c.most_early > 0, ("ApplyEarly",)),
+    Need(
+        "a budget, and a process that leads before its registration",
+        lambda c: c.most_early > 0 and c.early_writes > 0 and c.before_registration == BeforeRegistration.ACTS,
+        ("WriteEarly",),
+    ),
     Need(
         "a budget, and ELR off: with ELR a broker has no min.insync.replicas of its own",
         lambda c: c.min_isr_changes > 0 and (c.feature_changes > 0 or not c.elr_enabled),

@@ -8,6 +8,7 @@ from elrcheck.model.choices import (
     AcksAdmission,
     AlterReject,
     BalancedEnd,
+    BeforeRegistration,
     CandidateChoice,
     CleanCheck,
     FetchFencing,
@@ -188,6 +189,14 @@ CASES: dict[str, dict[str, Any]] = {
         "fences": 1,
         "min_isr": 1,
     },
+    "before-registration": {
+        "before_registration": BeforeRegistration.ACTS,
+        "early_starts": 1,
+        "early_writes": 1,
+        "fences": 1,
+        "min_isr": 1,
+    },
+    "follows-before-registration": {"before_registration": BeforeRegistration.FOLLOWS, "early_starts": 1, "fences": 1},
     "cut-at-watermark": {
         "truncation": Truncation.HIGH_WATERMARK,
         "waits_for_unknown": False,
