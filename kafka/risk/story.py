@@ -161,6 +161,8 @@ SENTENCES: Mapping[str, Describe] = {
     "ApplyMetadataFirst": _apply,
     "ApplyOlderRecord": _apply,
     "ApplyMinIsr": _nothing,
+    "ApplyEarly": _sentence("Broker {0} acts on metadata before it is registered."),
+    "WriteEarly": _sentence("A coordinator on broker {0}, which is not registered, writes a record."),
     "CopyFromShadow": _nothing,
     "EndSynchronisation": _nothing,
     "ElectPreferred": _sentence("The preferred leader is elected."),

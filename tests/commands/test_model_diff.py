@@ -191,7 +191,7 @@ def test_a_limit_is_inconclusive(invoke: Invoke, tmp_path: Path) -> None:
 
 def test_kafkas_partition_and_a_diff_of_it(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "change.diff").write_text(
-        "--- a/model/broker/high_watermark.py\n+++ b/model/broker/high_watermark.py\n@@ -32,1 +32,1 @@\n"
+        "--- a/model/broker/high_watermark.py\n+++ b/model/broker/high_watermark.py\n@@ -35,1 +35,1 @@\n"
         "-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)\n+    return len(counted) >= 1\n"
     )
     code, out, _ = invoke("model", "diff", "kafka", "change.diff", "-p", "P-1", "-f", "json")
