@@ -126,10 +126,10 @@ def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path)
         (
             ">= leader_min_isr(c",
             ">= leader_min_isr(x",
-            "hunk 1 of model/broker/high_watermark.py does not fit: line 32",
+            "hunk 1 of model/broker/high_watermark.py does not fit: line 35",
         ),
         ("a/model/broker", "a/../broker", "not a path inside the model's folder"),
-        ("+    return len(counted) >= 1", "+    return 3", "high_watermark.py:32"),
+        ("+    return len(counted) >= 1", "+    return 3", "high_watermark.py:35"),
         ("+    return len(counted) >= 1", "+    return (", "not valid Python"),
     ):
         file.write_text(WEAKER.replace(old, new))
