@@ -221,7 +221,7 @@ def test_the_model_is_in_the_folder_and_runs(invoke: Invoke, tmp_path: Path) -> 
     assert code == 2 and "is not in the folder repo" in err
     code, _, err = invoke("init", "-C", "repo", "--model", "repo/bad.py")
     assert code == 2 and "declares no ProtocolModel" in err
-    assert [path.name for path in (tmp_path / "repo").iterdir()] == ["bad.py"]
+    assert [path.name for path in (tmp_path / "repo").iterdir() if path.is_file()] == ["bad.py"]
 
 
 def test_files_that_are_there_are_kept(invoke: Invoke, tmp_path: Path) -> None:
