@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from elrcheck.base.common_options import KINDS, ModelSource
 from elrcheck.base.error_codes import CODES, exit_of
 from elrcheck.base.errors import UsageFault, did_you_mean, suggest
+from elrcheck.base.typed.configuration import KAFKA_NAMES
 from elrcheck.catalogue.file_entries import KINDS as FILE_KINDS
 from elrcheck.catalogue.file_entries import file_entries
 from elrcheck.catalogue.glossary import term, term_entries
@@ -65,10 +66,13 @@ def entries(kind: str, model: ModelSource = None) -> list[Entry]:
 
 
 def find(name: str, kind: str | None = None, model: ModelSource = None) -> Entry:
-    """Return the full entry with this name or id; `kind` chooses where several match. model: see `entries`."""
+    """Return the full entry with this name or id; `kind` chooses where several match. model: see `entries`.
+
+    A setting may have Kafka's name, as `--set` takes it.
+    """
     if model is not None:
         return _find_in_file(model, name, kind)
-    load = functools.cache(_load)
+    name, load = KAFKA_NAMES.get(name, name), functools.cache(_load)
     few = IDS.get(name.partition("-")[0].upper(), ()) if kind is None and "-" in name else ()
     entry = _entry_of(name, {k: _members(k, load, name) for k in few})
     if entry is not None:

@@ -22,7 +22,7 @@ from elrcheck.report.html.html_card import (
 from elrcheck.report.html.html_exploration import exploration_parts
 from elrcheck.report.html.html_page import case_parts, check_parts, gate_parts, html_page, prove_parts
 from elrcheck.report.html.html_part import HtmlPage, PagePart
-from elrcheck.report.html.html_risk import risk_parts
+from elrcheck.report.html.html_risk import assess_parts, risk_parts
 from elrcheck.report.html.html_traces import explain_parts, replay_parts, simulation_parts
 from elrcheck.report.kinds import document_of, judged, kind_of
 from elrcheck.results.any_report import Report
@@ -32,6 +32,7 @@ from elrcheck.results.exploration_report import ExploreReport
 from elrcheck.results.gate_report import GateReport
 from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.suite_report import SuiteReport
@@ -52,6 +53,7 @@ PAGES: Mapping[type[Report], PageKind] = {
     ProveReport: PageKind(prove_parts, prove_card),
     AuditReport: PageKind(audit_parts, audit_card),
     RiskReport: PageKind(risk_parts, risk_card),
+    AssessReport: PageKind(assess_parts),
     MutateReport: PageKind(card=mutate_card),
     SimulationReport: PageKind(simulation_parts),
     ExploreReport: PageKind(exploration_parts),

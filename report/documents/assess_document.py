@@ -115,24 +115,30 @@ def _near_misses(report: AssessReport, detail: int) -> Iterator[Block]:
         yield Line(f"{NEAR[near.kind]}: {times}, {partitions}")
         listed = near.first if detail > 0 else near.first[:MOST_NEAR]
         for each in listed:
-            yield from wrapped(f"  {each.topic}-{each.partition}", f"{each.message}; {_span(each)}")
+            yield from wrapped(f"  {each.topic}-{each.partition}", f"{each.message}; {span_in_words(each)}")
         if near.times > len(listed):
             yield from wrapped("", f"{near.times - len(listed)} more: see --verbose and --format json")
 
 
-def _span(near: NearMiss) -> str:
+def span_in_words(near: NearMiss) -> str:
+    """Return when a near miss began and ended."""
     end = "still so at the end" if near.until is None else f"to {near.until}, {near.until_time}"
     return f"offset {near.offset}, {near.time}, {end}"
+
+
+def titles_of(report: AssessReport) -> dict[str, str]:
+    """Return the titles of the findings that apply."""
+    return {finding.finding: finding.title for group in report.groups for finding in group.findings}
 
 
 def _invisible(report: AssessReport) -> Iterator[Block]:
     if not report.invisible:
         return
-    titles = {finding.finding: finding.title for group in report.groups for finding in group.findings}
+    titles = titles_of(report)
     yield Line()
     yield Line("cannot be seen here: losses of this release that leave no sign in what was audited", style="bold")
     for each in report.invisible:
-        yield from wrapped(f"  {each.finding}", f"{titles.get(each.finding, '')}. {each.shows}")
+        yield from wrapped(f"  {each.finding}", f"{titles[each.finding]}. {each.shows}")
 
 
 def assess_sheet(report: AssessReport) -> Sheet:

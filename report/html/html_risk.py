@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from elrcheck.report.document import Document
+from elrcheck.report.documents.assess_document import NEAR, span_in_words, titles_of
 from elrcheck.report.documents.risk_document import (
     WORDS,
     causes_in_words,
@@ -12,7 +13,9 @@ from elrcheck.report.documents.risk_document import (
     reach_in_words,
     settings_in_words,
 )
+from elrcheck.report.html.html_page import case_parts
 from elrcheck.report.html.html_part import Grid, PagePart
+from elrcheck.results.risk.assess_report import AssessReport
 from elrcheck.results.risk.risk_report import RiskAnswer, RiskPart, RiskReport
 
 ANSWERS = ("outcome", "events", "why", "shown in", "what to do")
@@ -34,6 +37,28 @@ def risk_parts(report: RiskReport, document: Document) -> Iterable[PagePart]:
             grids=(Grid("Events", ("event", "what happens"), tried), Grid("Not tried", ("what",), left)),
         )
     )
+    return parts
+
+
+def assess_parts(report: AssessReport, document: Document) -> Iterable[PagePart]:
+    """Return a part for each group of settings and the flags, then near misses and what cannot be seen."""
+    parts = list(case_parts(report, document))
+    near = tuple(
+        (f"{each.topic}-{each.partition}", NEAR[kind.kind], each.message, span_in_words(each))
+        for kind in report.near_misses
+        for each in kind.first
+    )
+    left = sum(kind.times - len(kind.first) for kind in report.near_misses)
+    note = "None of them is wrong by itself." + (f" {left:,} more are left out." if left else "")
+    grids = []
+    if near:
+        grids.append(Grid("Near misses in the log", ("partition", "what", "what was so", "when"), near, note))
+    if report.invisible:
+        titles = titles_of(report)
+        rows = tuple((each.finding, titles[each.finding], each.shows) for each in report.invisible)
+        grids.append(Grid("Cannot be seen here", ("finding", "title", "what there is instead of a sign"), rows))
+    if grids:
+        parts.append(PagePart("near", "Beside the flags", grids=tuple(grids)))
     return parts
 
 

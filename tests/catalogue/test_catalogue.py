@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.typed.configuration import KAFKA_NAMES
 from elrcheck.catalogue import lookup as catalogue
 from elrcheck.catalogue.lookup import KINDS, entries, find, full_entries
 from elrcheck.cli import cli
@@ -173,7 +174,7 @@ def test_unknown_names_get_a_suggestion() -> None:
     ("word", "told"),
     [
         ("KAFKA-19522", ("F-1 (findings)", "code_4_0 (variants)", "last_known_leader (knobs)")),
-        ("min.insync.replicas", ("min-isr-1 (scopes)", "ChangeMinIsr (actions)", "more")),
+        ("4.3.0", ("code_4_3 (variants)", "F-20 (findings)", "more")),
         ("zzz", ("`elrcheck list KIND`", "variants")),
     ],
 )
@@ -202,6 +203,11 @@ def test_a_name_with_two_meanings_needs_the_kind(monkeypatch: pytest.MonkeyPatch
         find("legacy")
     assert (caught.value.code, caught.value.help) == ("ambiguous-name", "--kind, one of: variants, scopes")
     assert find("legacy", "scopes")["summary"] == "a scope of that name"
+
+
+def test_a_setting_has_the_name_that_kafka_gives_it() -> None:
+    for kafka, knob in KAFKA_NAMES.items():
+        assert find(kafka) == find(knob)
 
 
 def test_list_and_show_on_the_command_line(

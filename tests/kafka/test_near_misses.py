@@ -89,6 +89,15 @@ def test_the_page_names_near_misses_and_what_cannot_be_seen(invoke: Invoke) -> N
     assert code == 0 and "HOLDS" not in out and "NO SIGN" in out and "cannot be seen in a metadata log: F-51" in out
 
 
+def test_the_html_page_has_both_as_well(invoke: Invoke, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    invoke("assess", "--kafka", "4.1", "--log", str(LOST), "-o", str(page))
+    text = page.read_text(encoding="utf-8")
+    assert "leader 0, then 2, then 0 again after 3.76 s" in text and "Cannot be seen here" in text
+    invoke("assess", "--kafka", "4.1", "-o", str(page))
+    assert "Beside the flags" not in page.read_text(encoding="utf-8")
+
+
 def test_a_log_and_a_release_are_one_report(tmp_path: Path) -> None:
     report = run_assess(AssessRequest("4.3", logs=(LOST, written(tmp_path, START, AWAY, BACK))), Silent())
     (returned, *_) = report.near_misses
