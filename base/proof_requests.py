@@ -8,6 +8,7 @@ from elrcheck.base.common_options import (
     Fresh,
     KeptOption,
     Liveness,
+    PatchFile,
     Properties,
     Workers,
     fail_on_option,
@@ -210,6 +211,7 @@ class GateRequest:
             group="Model",
         ),
     ] = ()
+    patch: PatchFile = None
     only: Annotated[tuple[str, ...], Option("Run only this entry", metavar="NAME", complete="entries")] = ()
     fail_on: Annotated[tuple[GateFailOn, ...], fail_on_option("Fail", GATE_FAIL_ON)] = ("drift",)
     update: Annotated[bool, Option("Write the results to the baseline.", flags="--update-baseline")] = False

@@ -72,9 +72,10 @@ class SuiteEntry:
     place: Annotated[str, From.PLACE] = ""
     model: WrittenPath | None = None
 
-    def request(self, baseline: Path, workers: int | None) -> SuiteRequest:
+    def request(self, baseline: Path, workers: int | None, patch: Path | None = None) -> SuiteRequest:
+        """Return the request to `run_suite`; patch: a diff of the model."""
         files = tuple(baseline.parent / file for file in self.files)
-        selection = Selection(model=self.model)
+        selection = Selection(model=self.model, patch=patch)
         return SuiteRequest(self.only, self.deep, self.sample, files, workers=workers, selection=selection)
 
 

@@ -48,10 +48,14 @@ def run_gate(request: GateRequest, progress: Progress) -> GateReport:
 
 def _compared(request: GateRequest, progress: Progress) -> GateReport:
     started = time.perf_counter()
-    models = NamedModels(request.baseline, request.models)
+    if request.patch is not None and (request.update or request.add is not None):
+        message = "a baseline has the results of a model, not those of a model with --patch"
+        raise UsageFault("usage-option", message, help="apply the diff to the files of the model first")
+    models = NamedModels(request.baseline, request.models, request.patch)
     baseline, chosen = _chosen(request, models)
     runnable = [models.runnable(entry) for entry in chosen.entries]  # refused before anything runs
     runnable_suites = [models.runnable_suite(suite) for suite in chosen.suites]
+    models.demand_patched((*(entry.selection.model for entry in runnable), *(suite.model for suite in runnable_suites)))
     written_entries = {entry.name: entry for entry in chosen.entries}
     written_suites = {suite.name: suite for suite in chosen.suites}
     update = request.update or request.add is not None
@@ -71,7 +75,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
         entries_now[entry.name] = replace(written_entries[entry.name], expected=results)
     for number, suite in enumerate(runnable_suites, start=len(runnable) + 1):
         progress.stage(f"[{number}/{total}] {suite.name}")
-        result = run_gated(suite, request, progress)
+        result = run_gated(suite, models.patch_of(suite.model), request, progress)
         suites_now[suite.name] = replace(written_suites[suite.name], expected=found_in_suite(result))
         suites.append(gated(suite, result, request.fail_on, update))
     now = Baseline(tuple(entries_now.values()), tuple(suites_now.values()))
@@ -102,7 +106,7 @@ def _chosen(request: GateRequest, models: NamedModels) -> tuple[Baseline, Baseli
                 help=f"use `--update-baseline --only {name}`, or another name",
             )
         if add.suite:
-            model = models.only()
+            model = models.only("--add")
             place = None if model is None else models.place(model)
             return baseline, Baseline(suites=(SuiteEntry(name, add.suite, model=place, place=str(path)),))
         return baseline, Baseline((_new(name, add, models),))
@@ -121,7 +125,7 @@ def _chosen(request: GateRequest, models: NamedModels) -> tuple[Baseline, Baseli
 
 
 def _new(name: str, add: NewEntry, models: NamedModels) -> BaselineEntry:
-    model = models.only()
+    model = models.only("--add")
     if model is not None and add.controller:
         raise UsageFault("usage-option", "--controller is about Kafka's controller", help="leave it out, or --model")
     if (add.proof or add.teeth) and add.liveness:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
@@ -15,10 +16,13 @@ from elrcheck.results.gate_report import Difference, EntryVerdict, GatedSuite
 from elrcheck.results.suite_report import SuiteReport
 
 
-def run_gated(entry: SuiteEntry, request: GateRequest, progress: Progress) -> SuiteReport:
-    """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result."""
+def run_gated(entry: SuiteEntry, patch: Path | None, request: GateRequest, progress: Progress) -> SuiteReport:
+    """Check the configurations; KeyboardInterrupt after an interrupt, as half a suite is no result.
+
+    patch: a diff of its model.
+    """
     try:
-        suite_request = entry.request(request.baseline, request.workers)
+        suite_request = entry.request(request.baseline, request.workers, patch)
         report = run_suite(suite_request, progress)
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"

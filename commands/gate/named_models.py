@@ -19,10 +19,14 @@ from elrcheck.declared.declared_model import declared
 
 @dataclass(frozen=True)
 class NamedModels:
-    """The models that the user names for a baseline. An entry names its model by a path from the baseline's folder."""
+    """The models that the user names for a baseline. An entry names its model by a path from the baseline's folder.
+
+    patch: a diff of the model that the user names, or of Kafka's partition.
+    """
 
     baseline: Path
     files: Sequence[Path] = ()
+    patch: Path | None = None
 
     def find(self, written: Path | None, where: str) -> Path | None:
         """Return the model that an entry names, as the user names it; UsageFault if the user does not."""
@@ -38,12 +42,27 @@ class NamedModels:
 
     def runnable(self, entry: BaselineEntry) -> BaselineEntry:
         """Return an entry whose selection has the model as the user names it."""
-        model = self.find(entry.selection.model, f"{entry.place} ({entry.name})")
-        return replace(entry, selection=replace(entry.selection, model=model))
+        where = f"{entry.place} ({entry.name})"
+        model = self.find(entry.selection.model, where)
+        patch = self.patch_of(model)
+        if patch is not None and entry.controller:
+            message = "--patch does not change the controller that `controller = true` proves"
+            raise UsageFault("usage-option", message, where=where, help="leave one of the two out")
+        return replace(entry, selection=replace(entry.selection, model=model, patch=patch))
+
+    def patch_of(self, model: Path | None) -> Path | None:
+        """Return the diff of a model, as the user names it; None if it is of another model, or there is none."""
+        return self.patch if self.patch is not None and model == self.only("--patch") else None
 
     def runnable_suite(self, entry: SuiteEntry) -> SuiteEntry:
         """Return part of a suite with the model as the user names it."""
         return replace(entry, model=self.find(entry.model, f"{entry.place} ({entry.name})"))
+
+    def demand_patched(self, models: Iterable[Path | None]) -> None:
+        """Raise NothingChecked if no entry that runs is of the model with the diff. models: theirs."""
+        if self.patch is not None and not any(self.patch_of(model) for model in models):
+            message = f"no entry that runs is of the model that {self.patch} changes"
+            raise NothingChecked("model-not-in-baseline", message, help="name its model by --model; by default Kafka's")
 
     def demand_used(self, written: Iterable[Path]) -> None:
         """Raise NothingChecked for a model of the user that no entry is of; written: the models of all entries."""
@@ -54,10 +73,10 @@ class NamedModels:
                 help = f"add one: `elrcheck gate --model {file} --add NAME`"
                 raise NothingChecked("model-not-in-baseline", message, help=help)
 
-    def only(self) -> Path | None:
-        """Return the model of a new entry; UsageFault if the user names several."""
+    def only(self, option: str) -> Path | None:
+        """Return the model that an option is about; UsageFault if the user names several."""
         if len(self.files) > 1:
-            raise UsageFault("usage-option", "--add takes one --model", help="a new entry is of one model")
+            raise UsageFault("usage-option", f"{option} takes one --model", help="it is about one model")
         return self.files[0] if self.files else None
 
     def written(self, selection: Selection) -> Selection:

@@ -55,9 +55,12 @@ def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Bloc
     if not entry.differences:
         proved = "" if entry.proof is None else f", {several(len(entry.proof.cells), 'proof cell')}"
         changed = f" ({check.model} has changed)" if entry.model_changed else ""
-        yield Headline(entry.verdict, f"{entry.name}: {grouped(check.search.distinct)} states{proved}{changed}")
+        patched = f" (with {check.patch.file})" if check.patch else ""
+        states = f"{grouped(check.search.distinct)} states"
+        yield Headline(entry.verdict, f"{entry.name}: {states}{proved}{changed}{patched}")
         return
     yield from _differing(entry, f"{check.variant}, {check.scope}; {entry.place}", report, detail)
+    yield Labelled("patch", None if check.patch is None else str(check.patch))
     if entry.model_changed is not None:
         since = "has changed since the baseline" if entry.model_changed else "is as in the baseline"
         yield Labelled("model", f"{check.model} {since}")
@@ -128,7 +131,8 @@ def _verdict(report: GateReport) -> Iterator[Block]:
     differing = [entry for entry in report.parts if entry.differences]
     yield Labelled("kept", from_store(report.kept))
     yield Headline(report.verdict, gate_summary(report))
-    if report.verdict in ("drift", "inconclusive", "tolerated") and differing:
+    patched = any(entry.check.patch for entry in report.entries)
+    if report.verdict in ("drift", "inconclusive", "tolerated") and differing and not patched:
         names = "".join(f" --only {entry.name}" for entry in differing)
         yield Labelled("next", f"if this is intended: {_update_command(report)}{names}")
 

@@ -114,6 +114,33 @@ def test_counts_that_depend_on_the_threads_are_not_compared(gated: Path, invoke:
     assert code == 1 and "violated at depth 2" in out and "distinct states" not in out
 
 
+def test_a_diff_of_the_model_is_compared_with_the_baseline(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
+    text = gated.read_text()
+    number = text[: text.index(GUARD)].count("\n") + 1
+    before = text.splitlines(keepends=True)[number - 2]
+    diff = f"--- a/two_phase.py\n+++ b/two_phase.py\n@@ -{number - 1},2 +{number - 1},1 @@\n {before}-{GUARD}"
+    (tmp_path / "weaker.diff").write_text(diff)
+    words = ("gate", "--model", "two_phase.py", "--patch", "weaker.diff")
+    code, out, _ = invoke(*words)
+    assert (
+        code == 1
+        and "violated at depth 2" in out
+        and "weaker.diff (SHA-256" in out
+        and "if this is intended" not in out
+    )
+    assert invoke("gate", "--model", "two_phase.py")[0] == 0
+    code, _, err = invoke(*words, "--update-baseline")
+    assert code == 2 and "not those of a model with --patch" in err
+    path = tmp_path / BASELINE
+    path.write_text(path.read_text() + '\n[entry.kafka]\nvariant = "kip_full"\nscope = "two-brokers-quiet"\n')
+    code, _, err = invoke(*words, "--only", "kafka")
+    assert code == 5 and "no entry that runs is of the model that weaker.diff changes" in err
+    same = f"-{GUARD}+    # as before\n+{GUARD}"
+    (tmp_path / "comment.diff").write_text(replaced(replaced(diff, f"-{GUARD}", same), ",1 @@", ",3 @@"))
+    code, out, _ = invoke("gate", "--model", "two_phase.py", "--patch", "comment.diff", "--only", "two")
+    assert code == 0 and "SAME  two: 288 states (with comment.diff)" in out
+
+
 def test_a_suite_is_of_the_model_that_the_user_names(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
     text = 'description = "one"\nscope = "default"\n[[configuration]]\nname = "one"\nset = { rms = 1 }\n'
     (tmp_path / "sizes.toml").write_text(text)
