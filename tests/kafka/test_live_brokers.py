@@ -51,7 +51,7 @@ def test_a_cluster_before_and_after_the_first_reassignment_of_f_20(
         wait_for(lambda: cluster.clients.describe("many-19").leader == 0, SECONDS, "the topics")
 
         healthy = audited(cluster)
-        assert (healthy.verdict, healthy.flags, healthy.partitions) == ("holds", (), 22)
+        assert (healthy.verdict, healthy.flags, healthy.partitions) == ("no_sign", (), 22)
         assert healthy.cluster is not None and healthy.cluster.unseen == ()
         assert (healthy.cluster.kafka, healthy.cluster.elr_version) == ("4.1", 1)
         assert healthy.cluster.offset > 0

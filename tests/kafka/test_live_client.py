@@ -83,7 +83,7 @@ sasl.jaas.config={login} \\
 """
     config.write_text(replaced(text, "PASSWORD", "b=c"))
     lacks = frozenset[str]()
-    assert asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config).verdict == "holds"
+    assert asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config).verdict == "no_sign"
     config.write_text(replaced(text, "PASSWORD", "wrong"))
     with pytest.raises(EnvironmentFault) as fault:
         asked(WireBroker(FakeCluster(), lacks, "ann:b=c"), config)
@@ -97,7 +97,7 @@ def test_tls_with_a_certificate_in_pem(tmp_path: Path) -> None:
     config = tmp_path / "client.properties"
     trust = f"ssl.truststore.type=PEM\nssl.truststore.location={certificate}\ndefault.api.timeout.ms=1500\n"
     config.write_text(f"security.protocol=SSL\n{trust}")
-    assert asked(WireBroker(FakeCluster()), config, context).verdict == "holds"
+    assert asked(WireBroker(FakeCluster()), config, context).verdict == "no_sign"
     config.write_text("security.protocol=SSL\ndefault.api.timeout.ms=1500\n")  # nobody known signed it
     with pytest.raises(EnvironmentFault) as fault:
         asked(WireBroker(FakeCluster()), config, context)
@@ -164,7 +164,7 @@ def test_a_broker_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> 
     with listening(deaf) as address:
         broker.others = [(1, "127.0.0.1", int(address.rpartition(":")[2]), None)]
         report = asked(broker)
-    assert report.verdict == "holds" and report.cluster is not None and report.cluster.unseen == ()
+    assert report.verdict == "no_sign" and report.cluster is not None and report.cluster.unseen == ()
     assert deaf.heard
 
 
