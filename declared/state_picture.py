@@ -16,4 +16,4 @@ class Drawing(ABC):
 
     @abstractmethod
     def picture(self, state: Any, before: Any) -> str:
-        """Draw a state, and mark what differs from the one before, which is the state itself if there is none."""
+        """Draw a state, and mark what differs from the one before; an initial state is its own predecessor here."""

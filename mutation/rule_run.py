@@ -211,7 +211,7 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
 
 
 def _verdict(survey: RuleSurvey, reports: tuple[RuleMutant, ...]) -> MutateVerdict:
-    """Return the verdict: nobody has said which changes have to be noticed, so none is a finding."""
+    """Return the verdict. A model does not say which changes it must notice, so an unnoticed one is no failure."""
     if survey.reason is not None or any(rule.verdict == "inconclusive" for rule in reports):
         return "inconclusive"
     return "surveyed" if reports else "nothing_run"

@@ -23,12 +23,11 @@ from elrcheck.model.config import Config
 
 def attributed(model: Model, config: Config, fn: Fn, labels: Sequence[Label]) -> tuple[Finding, ...]:
     """Return the findings that a violation of `fn` at the end of a trace is an instance of, the nearest first."""
-    near = sorted((rank, number) for number, finding in enumerate(packaged_findings()) if (rank := _rank(finding, fn)))
-    findings = [packaged_findings()[number] for _, number in near]
     return tuple(
         finding
-        for finding in findings
-        if (knobs := repair_in(config, finding))
+        for finding in sorted(packaged_findings(), key=lambda finding: _rank(finding, fn))
+        if _rank(finding, fn)
+        and (knobs := repair_in(config, finding))
         and not happens(PlainModel(model, replace(config, **knobs)), labels, fn)
     )
 

@@ -51,7 +51,7 @@ class NamedModels:
         return replace(entry, selection=replace(entry.selection, model=model, patch=patch))
 
     def patch_of(self, model: Path | None) -> Path | None:
-        """Return the diff of a model, as the user names it; None if it is of another model, or there is none."""
+        """Return the diff of a model, as the user names it; None without a diff of this model."""
         return self.patch if self.patch is not None and model == self.only("--patch") else None
 
     def runnable_suite(self, entry: SuiteEntry) -> SuiteEntry:

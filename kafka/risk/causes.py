@@ -147,10 +147,13 @@ def candidates(
     repairs: Sequence[RepairedRule],
 ) -> list[RepairedRule]:
     """Return the repairs that make the trace impossible, or end it without the violation."""
-    models = [plain(replace(config, **repair.knobs)) for repair in repairs]
-    fns = [next(fn for fn in model.model.always if fn.ident == ident) for model in models]
-    pairs = zip(repairs, models, fns, strict=True)
-    return [repair for repair, model, fn in pairs if not happens(model, labels, fn)]
+
+    def remains(repair: RepairedRule) -> bool:
+        repaired = plain(replace(config, **repair.knobs))
+        fn = next(fn for fn in repaired.model.always if fn.ident == ident)
+        return happens(repaired, labels, fn)
+
+    return [repair for repair in repairs if not remains(repair)]
 
 
 def causes_of(
