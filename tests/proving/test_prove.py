@@ -231,8 +231,8 @@ def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None
 
 def test_what_no_configuration_enables_is_said(model: Model) -> None:
     """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
-    lifted = "replace(appended, high_watermark=len(appended.log))"
-    usual = "with_high_watermark(c, s.settings, appended, leader)"
+    usual = "appended(c, s.settings, leader_broker, leader, entry)"
+    lifted = f"replace({usual}, high_watermark=len(leader_broker.log) + 1)"
     changed, original, plain = planted_rule(model, "Produce", usual, f"{lifted} if acks == Acks.ZERO else {usual}")
     with planted(original, plain):
         without = Transitions(changed, TINY)
