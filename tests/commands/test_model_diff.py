@@ -18,6 +18,7 @@ from elrcheck.lang.lowering.lower import lower
 from elrcheck.lang.plain import PlainModel
 from elrcheck.results.trace_reports import RefusedTrace
 from support.places import ROOT
+from support.weaker import WEAKER
 
 Invoke = Callable[..., tuple[int, str, str]]
 TEMPLATE = (ROOT / "commands" / "templates" / "new_model.py.txt").read_text().replace("{name}", "lock")
@@ -190,10 +191,7 @@ def test_a_limit_is_inconclusive(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_kafkas_partition_and_a_diff_of_it(invoke: Invoke, tmp_path: Path) -> None:
-    (tmp_path / "change.diff").write_text(
-        "--- a/model/broker/high_watermark.py\n+++ b/model/broker/high_watermark.py\n@@ -35,1 +35,1 @@\n"
-        "-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)\n+    return len(counted) >= 1\n"
-    )
+    (tmp_path / "change.diff").write_text(WEAKER)
     code, out, _ = invoke("model", "diff", "kafka", "change.diff", "-p", "P-1", "-f", "json")
     report = json.loads(out)
     assert code == 1 and report["a"]["scope"] == "two-brokers" and report["b"]["patch"]["file"] == "change.diff"

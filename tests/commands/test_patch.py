@@ -9,16 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from support.weaker import LINE, WEAKER
+
 Invoke = Callable[..., tuple[int, str, str]]
 
-WEAKER = """\
---- a/model/broker/high_watermark.py
-+++ b/model/broker/high_watermark.py
-@@ -34,2 +34,2 @@
-     counted = leader.view.isr if c.hwm_gate == HwmGate.COMMITTED else maximal_isr(leader)
--    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)
-+    return len(counted) >= 1
-"""
 CHECK = ("check", "--scope", "two-brokers", "-p", "P-1")
 
 
@@ -126,10 +120,10 @@ def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path)
         (
             ">= leader_min_isr(c",
             ">= leader_min_isr(x",
-            "hunk 1 of model/broker/high_watermark.py does not fit: line 35",
+            f"hunk 1 of model/broker/high_watermark.py does not fit: line {LINE}",
         ),
         ("a/model/broker", "a/../broker", "not a path inside the model's folder"),
-        ("+    return len(counted) >= 1", "+    return 3", "high_watermark.py:35"),
+        ("+    return len(counted) >= 1", "+    return 3", f"high_watermark.py:{LINE}"),
         ("+    return len(counted) >= 1", "+    return (", "not valid Python"),
     ):
         file.write_text(WEAKER.replace(old, new))

@@ -18,6 +18,7 @@ from elrcheck.console.shell import run
 from elrcheck.results.web.drawn_fields import Fact
 from elrcheck.traces.loaded import NamedSelection
 from support.places import PROTOCOLS
+from support.weaker import WEAKER
 from support.web_client import Client, serving
 
 TWO_PHASE = PROTOCOLS / "agreement" / "two_phase.py"
@@ -123,10 +124,7 @@ def test_each_initial_state_can_be_chosen(tmp_path: Path) -> None:
 def test_a_patched_partition_is_drawn_by_its_fields(tmp_path: Path) -> None:
     """A copy of Kafka's model has other classes, so it is drawn by its fields."""
     diff = tmp_path / "weaker.diff"
-    diff.write_text(
-        "--- a/model/broker/high_watermark.py\n+++ b/model/broker/high_watermark.py\n@@ -32,1 +32,1 @@\n"
-        "-    return len(counted) >= leader_min_isr(c, settings, leader, leader_id)\n+    return len(counted) >= 1\n"
-    )
+    diff.write_text(WEAKER)
     patched = Explorer(NamedSelection(Selection("legacy", "two-brokers", patch=diff)))
     with serving(patched) as client:
         model = client.get("/api/start")["model"]
