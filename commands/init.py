@@ -15,7 +15,7 @@ from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.requests import DEFAULT_SCOPE, Selection
 
 if TYPE_CHECKING:
-    from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
+    from elrcheck.checking.baseline.baseline import BaselineEntry
     from elrcheck.declared.declared_model import DeclaredModel
 
 SETTINGS_HEAD = """\
@@ -134,7 +134,7 @@ class OwnModel:
 
     def entries(self) -> tuple[BaselineEntry, ...]:
         """Return an entry for each variant, in the default scope; its results are to be recorded."""
-        from elrcheck.catalogue.baseline_notation.baseline import NAME, BaselineEntry
+        from elrcheck.checking.baseline.baseline import NAME, BaselineEntry
 
         scope = self.model.scope(DEFAULT_SCOPE).name
         return tuple(
@@ -180,8 +180,8 @@ class OwnModel:
 
 def files(origin: str | None = None, own: OwnModel | None = None) -> Mapping[str, str]:
     """Return the files to write: path inside the folder -> text. origin: the pinned URL of elrcheck, if known."""
-    from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
-    from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
+    from elrcheck.checking.baseline.baseline import BaselineEntry
+    from elrcheck.checking.baseline.baseline_text import baseline_text
 
     if own is None:
         entries: tuple[BaselineEntry, ...] = (

@@ -13,7 +13,6 @@ from typing import Any
 from elrcheck.base.documents import read_json
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.strict import Codes, Node
-from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now
 from elrcheck.checking.runs.folders import REPORT
 from elrcheck.results.coverage_report import CoverageReport, CoveredAction, CoveredGuard, CoveredRun, CoveredWitness
 
@@ -111,7 +110,7 @@ def _guards(reports: Sequence[Node]) -> tuple[CoveredGuard, ...]:
     properties: dict[tuple[str, str], str | None] = {}
     rows = _rows(_of(reports, MUTATE), "guards", ("action", "guard", "verdict", "property"))
     for action, guard, verdict, ident in rows:
-        key = (str(action), guard_now(str(action), str(guard)))
+        key = (str(action), str(guard))
         properties[key] = properties.get(key) or (str(ident) if verdict == "noticed" else None)
     return tuple(CoveredGuard(action, guard, noticed) for (action, guard), noticed in properties.items())
 

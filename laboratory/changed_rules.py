@@ -9,8 +9,8 @@ from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.runner.processors import processors
 from elrcheck.declared.select import select_properties
 from elrcheck.invariants.modules import load_whole_model
-from elrcheck.kafka.mutation.hazard_run import reject_file
 from elrcheck.laboratory.rule_survey import run_rules
+from elrcheck.mutation.guard_run import reject_file
 from elrcheck.results.mutation_report import MutateReport, MutateVerdict
 
 

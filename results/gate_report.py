@@ -61,8 +61,6 @@ class EntryReport(Record, frozen=True):
     """The result of leaving out guards, as `elrcheck mutate --guards --format json` prints it."""
     controller: ControllerReport | None = None
     """The proof of controller steps, as `elrcheck prove --controller --format json` prints it."""
-    renamed: tuple[str, ...] = ()
-    """Guards that the baseline names by an earlier name, as `Action: name`."""
     model_changed: bool | None = None
     """The files of the model are other than those that were recorded; null for Kafka's partition and a new entry."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -16,9 +16,9 @@ from elrcheck.base.kept.age import KeptOrigin
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import ControllerRequest, GateRequest, MutateRequest, NewEntry, ProveRequest
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.catalogue.baseline_notation.baseline import Baseline, BaselineEntry, check_name, read_baseline
-from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry, found_in_suite
+from elrcheck.checking.baseline.baseline import Baseline, BaselineEntry, check_name, read_baseline
+from elrcheck.checking.baseline.baseline_text import baseline_text
+from elrcheck.checking.baseline.suite_entry import SuiteEntry, found_in_suite
 from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate_diff import cut_off, differences, entry_verdict, found_in
 from elrcheck.commands.gate.gate_suites import gated, run_gated
@@ -31,22 +31,25 @@ from elrcheck.results.mutation_report import MutateReport
 from elrcheck.results.prove_report import ProveReport
 
 Ran: TypeAlias = tuple[CheckReport, ProveReport | None, MutateReport | None, ControllerReport | None]
+ProveController: TypeAlias = Callable[[ControllerRequest, Progress], ControllerReport]
 TEETH_STATES = 1_000_000
 """State limit of each search without a guard: a limit in seconds would depend on the machine."""
 
 
-def run_gate(request: GateRequest, progress: Progress) -> GateReport:
+def run_gate(request: GateRequest, prove_controller: ProveController, progress: Progress) -> GateReport:
     """Run the selected entries and compare them with the baseline.
+
+    prove_controller: proves the steps of Kafka's controller, which only entries with `controller = true` need.
 
     Unless the request says so, nothing that an earlier run has kept is believed, neither answers nor machine
     code: a gate may run where others can write what is restored for it (docs/adr/0027). Raises UsageFault
     without a baseline or for unknown names, NothingChecked when no entry is selected.
     """
     with contextlib.nullcontext() if request.kept else empty_cache():
-        return _compared(request, progress)
+        return _compared(request, prove_controller, progress)
 
 
-def _compared(request: GateRequest, progress: Progress) -> GateReport:
+def _compared(request: GateRequest, prove_controller: ProveController, progress: Progress) -> GateReport:
     started = time.perf_counter()
     if request.patch is not None and (request.update or request.add is not None):
         message = "a baseline has the results of a model, not those of a model with --patch"
@@ -67,7 +70,7 @@ def _compared(request: GateRequest, progress: Progress) -> GateReport:
     for number, entry in enumerate(runnable, start=1):
         progress.stage(f"[{number}/{total}] {entry.name}")
         digest = source_digest(entry.selection.model)
-        ran = _run(entry, request, progress)
+        ran = _run(entry, request, prove_controller, progress)
         results = replace(found_in(*ran), model_digest=digest)
         done.append(_report(entry, ran, request.fail_on, update, digest))
         if entry.expected is not None and cut_off(entry.expected, ran[0]) and not done[-1].differences:
@@ -145,7 +148,7 @@ def _new(name: str, add: NewEntry, models: NamedModels) -> BaselineEntry:
     )
 
 
-def _run(entry: BaselineEntry, request: GateRequest, progress: Progress) -> Ran:
+def _run(entry: BaselineEntry, request: GateRequest, prove_controller: ProveController, progress: Progress) -> Ran:
     workers = request.workers
     entry_request = replace(check_request(entry, workers), kept=True)
     try:
@@ -154,7 +157,7 @@ def _run(entry: BaselineEntry, request: GateRequest, progress: Progress) -> Ran:
             check,
             _prove(entry, workers, progress),
             _mutate(entry, request, progress),
-            _controller(entry, workers, progress),
+            _controller(entry, workers, prove_controller, progress),
         )
     except ElrError as fault:
         fault.where = fault.where or f"{entry.place} ({entry.name})"
@@ -184,7 +187,7 @@ def _prove(entry: BaselineEntry, workers: int | None, progress: Progress) -> Pro
 def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> MutateReport | None:
     if not entry.teeth:
         return None
-    from elrcheck.kafka.mutation.hazard_run import run_hazards
+    from elrcheck.mutation.guard_run import run_guards
 
     request = MutateRequest(
         hazards=None,
@@ -195,17 +198,16 @@ def _mutate(entry: BaselineEntry, gate: GateRequest, progress: Progress) -> Muta
         max_states=entry.max_states or TEETH_STATES,
         kept=True,
     )
-    return run_hazards(request, progress)
+    return run_guards(request, progress)
 
 
-def _controller(entry: BaselineEntry, workers: int | None, progress: Progress) -> ControllerReport | None:
+def _controller(
+    entry: BaselineEntry, workers: int | None, prove: ProveController, progress: Progress
+) -> ControllerReport | None:
     if not entry.controller:
         return None
-    from elrcheck.kafka.controller_proof.prove_controller import run_controller
-
     timeout = None if entry.proof_timeout is None else float(entry.proof_timeout)
-    request = ControllerRequest(entry.selection, workers=workers, timeout=timeout)
-    return run_controller(request, progress)
+    return prove(ControllerRequest(entry.selection, workers=workers, timeout=timeout), progress)
 
 
 def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool, digest: str | None) -> EntryReport:
@@ -219,9 +221,7 @@ def _report(entry: BaselineEntry, ran: Ran, fail_on: Sequence[str], update: bool
     if cut_off(entry.expected, check):
         every = tuple(one for one in every if one.kind != "count")
     changed = None if digest is None else digest != entry.expected.model_digest
-    return EntryReport(
-        entry.name, entry.place, entry_verdict(every), every, *ran, renamed=entry.renamed, model_changed=changed
-    )
+    return EntryReport(entry.name, entry.place, entry_verdict(every), every, *ran, model_changed=changed)
 
 
 def _verdict(done: Sequence[EntryReport], suites: Sequence[GatedSuite], update: bool) -> GateVerdict:

@@ -8,7 +8,7 @@ from pathlib import Path
 from elrcheck.base.errors import ElrError
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import GateRequest
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
+from elrcheck.checking.baseline.suite_entry import SuiteEntry
 from elrcheck.checking.suite.suite import run_suite
 from elrcheck.commands.gate.gate_diff import entry_verdict
 from elrcheck.commands.gate.suite_diff import suite_differences

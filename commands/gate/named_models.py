@@ -12,8 +12,8 @@ from pathlib import Path
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.baseline_notation.baseline import BaselineEntry
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
+from elrcheck.checking.baseline.baseline import BaselineEntry
+from elrcheck.checking.baseline.suite_entry import SuiteEntry
 from elrcheck.declared.declared_model import declared
 
 

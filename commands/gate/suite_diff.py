@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from elrcheck.base.typed.record_text import natural
-from elrcheck.catalogue.baseline_notation.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
+from elrcheck.checking.baseline.suite_entry import RUN_COUNTS, ExpectedRun, found_in_suite
 from elrcheck.commands.gate.gate_diff import ABSENT, COUNT_WORDS, in_order
 from elrcheck.results.gate_report import Difference
 from elrcheck.results.suite_report import SuiteReport, SuiteRun

@@ -14,7 +14,9 @@ from elrcheck.console.verb import reject_given, verb
 
 if TYPE_CHECKING:
     from elrcheck.base.common_options import ModelFile
-    from elrcheck.base.proof_requests import GateRequest, NewEntry
+    from elrcheck.base.progress import Progress
+    from elrcheck.base.proof_requests import ControllerRequest, GateRequest, NewEntry
+    from elrcheck.results.controller_report import ControllerReport
 
 Directory: TypeAlias = Annotated[
     Path,
@@ -39,7 +41,7 @@ def gate(shell: Shell, request: GateRequest, entry: NewEntry, output: Output) ->
     if entry.suite:
         reject_given([name for name in of_an_entry if name != "suite"], "an entry that is no suite")
     request = replace(request, add=None if entry.name is None else entry)
-    return shell.run(lambda progress: run_gate(request, progress), output)
+    return shell.run(lambda progress: run_gate(request, _prove_controller, progress), output)
 
 
 @verb(requests="common_options")
@@ -81,13 +83,19 @@ def init(
     return ExitCode.HOLDS
 
 
+def _prove_controller(request: ControllerRequest, progress: Progress) -> ControllerReport:
+    from elrcheck.kafka.controller_proof.prove_controller import run_controller
+
+    return run_controller(request, progress)
+
+
 def _record(shell: Shell, baseline: Path, model: Path) -> None:
     """Write the results of a new baseline, and say which they are."""
     from elrcheck.base.proof_requests import GateRequest
     from elrcheck.commands.gate.gate import run_gate
 
     with shell.open_progress() as progress:
-        report = run_gate(GateRequest(baseline, (model,), update=True), progress)
+        report = run_gate(GateRequest(baseline, (model,), update=True), _prove_controller, progress)
     for entry in report.entries:
         search = entry.check.search
         limit = f", ended by {search.stopped_by}" if search.stopped_by else ""

@@ -13,7 +13,9 @@ from elrcheck.console.shell import Shell
 from elrcheck.console.verb import on_command_line, reject_given, verb
 
 if TYPE_CHECKING:
+    from elrcheck.base.progress import Progress
     from elrcheck.base.proof_requests import AllVariants, Brokers, MutateRequest, ProveRequest
+    from elrcheck.results.mutation_report import MutateReport
 
 BY_INDUCTION = ("certificate", "solver", "surviving", "needed", "any_size", "assumed")
 
@@ -78,8 +80,6 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
     instead, and with --rules changes one expression at a time.  Exits with 1 when a hazard goes undetected,
     or a change of the rules for which there is no reason.
     """
-    from elrcheck.commands.mutate import run_mutate
-
     guards = request.guards or bool(request.actions)
     rules = request.rules or bool(request.functions)
     if rules and (guards or request.hazards):
@@ -101,4 +101,23 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
         request = replace(request, max_states=None)
     hazards = request.hazards if request.hazards or not (guards or rules) else None
     request = replace(request, hazards=hazards, guards=guards, rules=rules, kept=True)
-    return shell.run(lambda progress: run_mutate(request, progress), output)
+    return shell.run(lambda progress: _run_mutate(request, progress), output)
+
+
+def _run_mutate(request: MutateRequest, progress: Progress) -> MutateReport:
+    """Change the rules, leave out guards, or run hazards, which only Kafka's partition has."""
+    if request.rules and request.selection.source is not None:
+        from elrcheck.mutation.rule_run import run_model_rules
+
+        return run_model_rules(request, progress)
+    if request.rules:
+        from elrcheck.laboratory.changed_rules import run_changed_rules
+
+        return run_changed_rules(request, progress)
+    if request.hazards is None:
+        from elrcheck.mutation.guard_run import run_guards
+
+        return run_guards(request, progress)
+    from elrcheck.kafka.mutation.hazard_run import run_hazards
+
+    return run_hazards(request, progress)

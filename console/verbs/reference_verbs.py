@@ -160,7 +160,7 @@ def doctor(shell: Shell, form: Form = "text") -> ExitCode:
     """
     import os
 
-    from elrcheck.commands.doctor import diagnose
+    from elrcheck.kafka.doctor import diagnose
 
     diagnosis = diagnose(os.environ, sys.stdout)
     if form == "json":

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from elrcheck.base.common_options import KINDS
 from elrcheck.base.typed.configuration import config_fields
-from elrcheck.commands.doctor import DoctorItem
 from elrcheck.commands.run_list import StoredRun
 from elrcheck.console.effective_options import EffectiveOption
 from elrcheck.declared.effective import Effective
 from elrcheck.invariants.modules import load_checked_model
+from elrcheck.kafka.doctor import DoctorItem
 from elrcheck.kafka.what_if.controller_ops import OPERATIONS
 from elrcheck.kafka.what_if.question import PARTITION_KEYS, SETS, knob_names
 from elrcheck.lang.types import Ty, later_fields

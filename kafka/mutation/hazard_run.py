@@ -27,16 +27,15 @@ from elrcheck.catalogue.hazards import HAZARDS
 from elrcheck.catalogue.hazards_logs import LOGS
 from elrcheck.catalogue.model_entries import change_text
 from elrcheck.declared.declared_model import declared
-from elrcheck.declared.patched import patch_applied
 from elrcheck.declared.select import select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.model.config import Config
 from elrcheck.model.knobs import plain
-from elrcheck.mutation.guard_survey import survey
+from elrcheck.mutation.guard_run import reject_file, run_guards
 from elrcheck.mutation.mutation_run import Searches, dropped, lassos_of, outcome_of, unmutated
-from elrcheck.results.mutation_report import GuardReport, HazardReport, MutateReport, MutateVerdict, SurveyReport
+from elrcheck.results.mutation_report import HazardReport, MutateReport, MutateVerdict
 from elrcheck.results.trace_view import Scalar
 from elrcheck.stored_traces.tracefile import write_trace
 from elrcheck.traces.behaviour import TraceOrigin, overridden
@@ -44,21 +43,21 @@ from elrcheck.traces.replay import Replayed, replay_finding
 
 
 def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
-    """Run the selected hazards and guards and return the report; raise UsageFault for unknown names."""
+    """Run the selected hazards, and the guards if the request has both; raise UsageFault for unknown names."""
     started = time.perf_counter()
     model = declared(request.selection.source).whole()
-    if request.selection.source is not None and (request.hazards is not None or request.proof):
+    if request.selection.source is not None:
         message = "hazards are about Kafka's partition"
         raise UsageFault("usage-option", message, help="give --guards, which removes the guards of any model")
     reject_file(request.run_dir)
-    chosen = () if request.hazards is None else select_hazards(request.hazards)
+    chosen = select_hazards(request.hazards or ())
     for hazard in chosen:
         demand_known(model, hazard)
     every = (*model.always, *model.leads_to)
     named = select_properties(model, request.properties) if request.properties else every
     judged = frozenset(fn.ident for fn in named)
     searches = Searches(request, progress)
-    surveyed, guards = survey(model, request, searches) if request.guards else (None, ())
+    guards = run_guards(request, progress) if request.guards else None
     hazards = tuple(
         run_hazard(model, hazard, judged, searches, f"[{number}/{len(chosen)}]", request.run_dir)
         for number, hazard in enumerate(chosen, start=1)
@@ -67,22 +66,14 @@ def run_hazards(request: MutateRequest, progress: Progress) -> MutateReport:
         hazards = tuple(_by_proof(chosen, hazards, progress))
     stored = any(hazard.trace is not None for hazard in hazards)
     return MutateReport(
-        verdict=_verdict(hazards, surveyed, guards),
+        verdict=_verdict(hazards, None if guards is None else guards.verdict),
         seconds=round(time.perf_counter() - started, 3),
         workers=request.workers or processors(),
         hazards=hazards,
-        survey=surveyed,
-        guards=guards,
+        survey=None if guards is None else guards.survey,
+        guards=() if guards is None else guards.guards,
         run_dir=str(request.run_dir) if stored else None,
-        model=None if request.selection.model is None else str(request.selection.model),
-        patch=patch_applied(request.selection.source),
     )
-
-
-def reject_file(run_dir: Path | None) -> None:
-    """Raise UsageFault if the folder for traces is a file."""
-    if run_dir is not None and run_dir.is_file():
-        raise UsageFault("run-dir-is-file", f"{run_dir} is a file, not a folder")
 
 
 def select_hazards(requested: Sequence[str]) -> tuple[Hazard, ...]:
@@ -269,15 +260,13 @@ def _by_proof(hazards: Sequence[Hazard], reports: Sequence[HazardReport], progre
 # ---------------------------------------------------------------------------- the whole run
 
 
-def _verdict(
-    hazards: Sequence[HazardReport], surveyed: SurveyReport | None, guards: Sequence[GuardReport]
-) -> MutateVerdict:
+def _verdict(hazards: Sequence[HazardReport], guards: MutateVerdict | None) -> MutateVerdict:
     """Return the verdict of the run. Skipped hazards do not count; one that reached a limit is never a pass."""
-    seen = {h.verdict for h in hazards} | {g.verdict for g in guards}
-    if "not_found" in seen or any(hazard.hole for hazard in hazards):
+    verdicts = {hazard.verdict for hazard in hazards}
+    if "not_found" in verdicts or any(hazard.hole for hazard in hazards):
         return "not_found"
-    if "inconclusive" in seen or (surveyed is not None and not surveyed.unmutated.complete):
+    if "inconclusive" in verdicts or (guards == "inconclusive"):
         return "inconclusive"
-    if "found" in seen:
+    if "found" in verdicts:
         return "found"
-    return "nothing_run" if seen <= {"skipped"} else "surveyed"
+    return guards or "nothing_run"

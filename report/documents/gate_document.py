@@ -33,21 +33,10 @@ def gate_blocks(report: GateReport, detail: int = 0) -> Iterator[Block]:
     for entry in report.entries:
         if entry.differences or detail >= 0:
             yield from _entry(entry, report, detail)
-        yield from _renamed(entry, report)
     for suite in report.suites:
         if suite.differences or detail >= 0:
             yield from _suite(suite, report, detail)
     yield from _verdict(report)
-
-
-def _renamed(entry: EntryReport, report: GateReport) -> Iterator[Block]:
-    """Yield a notice: the old names are accepted by this release only."""
-    if entry.renamed and report.verdict != "updated":
-        number = len(entry.renamed)
-        have = "has a new name" if number == 1 else "have new names"
-        notice = f"{several(number, 'guard')} of {entry.name} {have}, such as that of {entry.renamed[0]}"
-        yield Labelled("notice", f"{notice}; the next release will not know the old ones")
-        yield Labelled("next", _update_command(report))
 
 
 def _entry(entry: EntryReport, report: GateReport, detail: int) -> Iterator[Block]:

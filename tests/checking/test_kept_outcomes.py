@@ -18,7 +18,8 @@ from elrcheck.checking.check import run_check
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.explorer.runs import kept_searches
 from elrcheck.explorer.runs.kept_searches import KeptSearch
-from elrcheck.kafka.mutation.hazard_run import run_hazards
+from elrcheck.kafka.controller_proof.prove_controller import run_controller
+from elrcheck.mutation.guard_run import run_guards
 from elrcheck.results.check_report import CheckReport
 
 Invoke: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -142,10 +143,10 @@ def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
 
 def test_a_gate_believes_what_is_kept_only_if_asked(searched: list[str], tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.toml"
-    run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), Silent())
+    run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), run_controller, Silent())
     assert searched == ["search"]
     for kept in (True, False):
-        report = run_gate(GateRequest(baseline, workers=1, kept=kept), Silent())
+        report = run_gate(GateRequest(baseline, workers=1, kept=kept), run_controller, Silent())
         assert report.verdict == "same"
         assert (report.kept is not None) == (report.entries[0].check.kept is not None) == kept
     assert len(searched) == 2
@@ -157,11 +158,11 @@ def test_a_survey_searches_nothing_twice(searched: list[str]) -> None:
     request = MutateRequest(
         hazards=None, guards=True, actions=("Fence", "Fetch"), selection=HOLDS, workers=1, kept=True
     )
-    first = run_hazards(request, Silent())
+    first = run_guards(request, Silent())
     tried = [guard for guard in first.guards if guard.verdict != "skipped"]
     assert tried and len(searched) == 1 + sum(not guard.same for guard in tried)
     searched.clear()
-    again = run_hazards(request, Silent())
+    again = run_guards(request, Silent())
     assert not searched and again.survey is not None and again.survey.unmutated.kept
     bare = [replace(guard, seconds=0.0, kept=None) for guard in again.guards]
     assert bare == [replace(guard, seconds=0.0) for guard in first.guards]

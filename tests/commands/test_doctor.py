@@ -12,8 +12,8 @@ import pytest
 from elrcheck.base.caches import cache_directory
 from elrcheck.base.errors import ExitCode
 from elrcheck.cli import cli
-from elrcheck.commands.doctor import diagnose
 from elrcheck.console.shell import run
+from elrcheck.kafka.doctor import diagnose
 from elrcheck.report.terminal import Page, open_console
 
 
@@ -30,8 +30,8 @@ def test_it_finds_this_python(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_missing_package_that_check_needs_fails(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("elrcheck.commands.doctor.PACKAGES", {"numpy": "check", "no-such-package": "check"})
-    monkeypatch.setattr("elrcheck.commands.doctor.NEEDED_BY_CHECK", frozenset({"no-such-package"}))
+    monkeypatch.setattr("elrcheck.kafka.doctor.PACKAGES", {"numpy": "check", "no-such-package": "check"})
+    monkeypatch.setattr("elrcheck.kafka.doctor.NEEDED_BY_CHECK", frozenset({"no-such-package"}))
     assert run(cli, ["doctor"]) == ExitCode.ENVIRONMENT
     out = capsys.readouterr().out
     assert "pip install no-such-package" in out and "cannot run" in out

@@ -15,13 +15,14 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Silent
 from elrcheck.base.proof_requests import GateRequest, NewEntry
 from elrcheck.base.runner.runner import InProcess, TaskCrew
-from elrcheck.catalogue.baseline_notation.baseline import read_baseline
-from elrcheck.catalogue.baseline_notation.baseline_text import baseline_text
-from elrcheck.catalogue.baseline_notation.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
+from elrcheck.checking.baseline.baseline import read_baseline
+from elrcheck.checking.baseline.baseline_text import baseline_text
+from elrcheck.checking.baseline.suite_entry import ExpectedRun, SuiteEntry, found_in_suite
 from elrcheck.checking.batch.job import Job, JobAnswer, check_job
 from elrcheck.checking.suite import suite as suite_module
 from elrcheck.commands.gate.gate import run_gate
 from elrcheck.commands.gate.suite_diff import suite_differences
+from elrcheck.kafka.controller_proof.prove_controller import run_controller
 from elrcheck.report.formats import render
 from elrcheck.results.suite_report import SuiteReport, SuiteRun, SuiteViolation
 from support.edits import replaced
@@ -174,21 +175,21 @@ def test_a_suite_is_gated(tmp_path: Path) -> None:
     baseline.write_text(BASELINE)
     family.write_text(LOSSY)
     request = GateRequest(baseline, workers=1)
-    new = run_gate(request, Silent())
+    new = run_gate(request, run_controller, Silent())
     assert (new.verdict, [d.kind for d in new.suites[0].differences]) == ("drift", ["new"])
-    updated = run_gate(replace(request, update=True), Silent())
+    updated = run_gate(replace(request, update=True), run_controller, Silent())
     assert (updated.verdict, updated.written) == ("updated", True)
     (read,) = read_baseline(baseline).suites
     assert read.files == ("ours.toml",) and read.expected is not None and set(read.expected) == {"ours/fence"}
-    assert run_gate(request, Silent()).verdict == "same"
+    assert run_gate(request, run_controller, Silent()).verdict == "same"
     baseline.write_text(replaced(baseline.read_text(), "distinct = ", "distinct = 1"))
-    drift = run_gate(request, Silent())
+    drift = run_gate(request, run_controller, Silent())
     assert (drift.verdict, int(drift.exit_code)) == ("drift", 1)
     assert [d.what for d in drift.suites[0].differences] == ["ours/fence, distinct states"]
     for form in ("text", "junit", "sarif", "markdown", "github", "html", "json"):
         assert "ours/fence" in render(drift, form), form
     family.write_text(LOSSY + EXPLAINED)
-    kept = run_gate(replace(request, update=True), Silent())
+    kept = run_gate(replace(request, update=True), run_controller, Silent())
     assert (kept.verdict, int(kept.exit_code)) == ("drift", 1), "an update explains nothing"
     assert "violated, as the suite explains" in render(kept, "text")
 
@@ -213,4 +214,4 @@ def test_a_new_entry_for_a_name_that_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "b.toml"
     path.write_text(BASELINE)
     with pytest.raises(UsageFault, match="`ours` exists already"):
-        run_gate(GateRequest(path, add=NewEntry("ours", suite=("pairs",))), Silent())
+        run_gate(GateRequest(path, add=NewEntry("ours", suite=("pairs",))), run_controller, Silent())

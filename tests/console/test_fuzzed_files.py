@@ -22,10 +22,10 @@ from elrcheck.base.errors import ElrError
 from elrcheck.base.kafka_requests import AuditRequest
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import Selection
-from elrcheck.catalogue.baseline_notation.baseline import read_baseline
 from elrcheck.catalogue.finding_file import read_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import read_recipe
 from elrcheck.catalogue.scenario_file import read_scenario
+from elrcheck.checking.baseline.baseline import read_baseline
 from elrcheck.checking.suite.suite_file import read_family
 from elrcheck.cli import cli
 from elrcheck.commands.init import files

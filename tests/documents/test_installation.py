@@ -18,8 +18,8 @@ from packaging.requirements import Requirement
 
 import elrcheck
 from elrcheck.cli import cli
-from elrcheck.commands.doctor import PACKAGES
 from elrcheck.console.shell import run
+from elrcheck.kafka.doctor import PACKAGES
 from support.edits import replaced
 from support.places import ROOT, SKIPPED, sources
 from support.scripts import script

@@ -22,8 +22,9 @@ from elrcheck.cli import cli
 from elrcheck.console.shell import run
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.mutation import hazard_run
-from elrcheck.kafka.mutation.hazard_run import run_hazard, run_hazards
+from elrcheck.kafka.mutation.hazard_run import run_hazard
 from elrcheck.lang.load import Model
+from elrcheck.mutation.guard_run import guard_verdict, run_guards
 from elrcheck.mutation.guard_survey import FRUITLESS, IDLE, REDUNDANT, survey
 from elrcheck.mutation.mutation_run import Searches
 from elrcheck.report.formats import blocks
@@ -103,7 +104,7 @@ def test_a_limit_is_inconclusive_on_either_side(model: Model) -> None:
 def test_the_verdict_of_the_whole_run(verdicts: tuple[Any, ...], total: str, code: ExitCode) -> None:
     hazards = [HazardReport("F-1", "", "", "", v, ()) for v in verdicts if "notice" not in v]
     guards = [GuardReport("Fence", "g", v) for v in verdicts if "notice" in v]
-    verdict = hazard_run._verdict(hazards, None, guards)
+    verdict = hazard_run._verdict(hazards, guard_verdict(None, guards) if guards else None)
     assert verdict == total
     assert MutateReport(verdict, 0.0, 1).exit_code == code
 
@@ -112,8 +113,8 @@ def test_a_hazard_that_the_proof_does_not_see_is_a_hole() -> None:
     """It was found by a search, and still the run is no pass."""
     hole = HazardReport("F-1", "", "", "", "found", ("P-1",), "P-1", 4, proof="proved", hole=True)
     seen = structs.replace(hole, proof="refuted", open="Fence x P-1, 2 brokers", beyond=("metadata",), hole=False)
-    assert hazard_run._verdict([hole], None, ()) == "not_found"
-    assert hazard_run._verdict([seen], None, ()) == "found"
+    assert hazard_run._verdict([hole], None) == "not_found"
+    assert hazard_run._verdict([seen], None) == "found"
     text = io.StringIO()
     Page(open_console(text)).show(blocks(MutateReport("not_found", 0.0, 1, (hole, seen))))
     rows = [" ".join(line.split()) for line in text.getvalue().splitlines()]
@@ -149,7 +150,7 @@ def test_an_action_beyond_the_budgets_counts_as_idle(model: Model) -> None:
 
 def test_no_guard_is_dropped_when_the_scope_is_too_large(model: Model) -> None:
     request = MutateRequest(None, guards=True, selection=QUIET, max_states=20)
-    report = run_hazards(request, Silent())
+    report = run_guards(request, Silent())
     assert (report.verdict, report.guards) == ("inconclusive", ())
     assert report.survey is not None and report.survey.reason == "--max-states 20"
 

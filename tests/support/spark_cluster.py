@@ -21,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from elrcheck.commands.doctor import cache_directory
+from elrcheck.kafka.doctor import cache_directory
 from elrcheck.spark.driver_java import find_java
 from support.processes import ended_in_time
 

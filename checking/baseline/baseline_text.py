@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from elrcheck.base.typed.record_text import table_text, text_value
-from elrcheck.catalogue.baseline_notation.baseline import JOINT, SCHEMA, BaselineEntry
-from elrcheck.catalogue.baseline_notation.suite_entry import SuiteEntry
+from elrcheck.checking.baseline.baseline import JOINT, SCHEMA, BaselineEntry
+from elrcheck.checking.baseline.suite_entry import SuiteEntry
 
 HEADER = """\
 # The baseline of `elrcheck gate`: the last accepted results of each entry.

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
@@ -33,8 +33,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
 from elrcheck.base.typed.records import From, KeyName, Natural, Positive, SameTable, matching, read_record
-from elrcheck.catalogue.baseline_notation.guard_aliases import guard_now, guards_now
-from elrcheck.catalogue.baseline_notation.suite_entry import RunCounts, SuiteEntry, WrittenPath
+from elrcheck.checking.baseline.suite_entry import RunCounts, SuiteEntry, WrittenPath
 
 SCHEMA = "elrcheck.baseline/1"
 CODE = "baseline"
@@ -99,13 +98,6 @@ class WrittenSelection:
         return Selection(self.variant, self.scope, self.overrides, self.model)
 
 
-def _renamed(expected: Node) -> tuple[str, ...]:
-    """`Action: old name` of every guard that has another name now."""
-    guards = expected.get("guards", {}).map(Node.texts)
-    named = [(action, guard) for action, texts in guards.items() for guard in texts]
-    return tuple(f"{action}: {guard}" for action, guard in named if guard_now(action, guard) != guard)
-
-
 @dataclass(frozen=True)
 class Proof:
     """The recorded results of a proof: of lemmas initially, of cells (action -> goals), of properties.
@@ -136,12 +128,6 @@ class Proof:
         return {name: self.open.get(name, "proved") for name in names}
 
 
-def _tooth_now(tooth: str) -> str:
-    """`Action: guard`, with the name that the guard has now."""
-    action, colon, guard = tooth.partition(": ")
-    return f"{action}{colon}{guard_now(action, guard)}"
-
-
 @dataclass(frozen=True)
 class Expected:
     """The recorded results of an entry.
@@ -163,19 +149,12 @@ class Expected:
     controller: Mapping[str, Ruled] | None = None
     model_digest: str | None = None
 
-    def renamed(self) -> Expected:
-        """Return the results with the names that guards of Kafka's partition have now."""
-        guards = {action: guards_now(action, texts) for action, texts in self.guards.items()}
-        teeth = None if self.teeth is None else {_tooth_now(name): how for name, how in self.teeth.items()}
-        return replace(self, guards=guards, teeth=teeth)
-
 
 @dataclass(frozen=True)
 class BaselineEntry:
     """One configuration to run.
 
-    place: ``file:line``, or only the file of an entry that is not in it yet. renamed: guards that it knows
-    by a name of the release before, `Action: old name`; `expected` has today's names.
+    place: ``file:line``, or only the file of an entry that is not in it yet.
     """
 
     name: Annotated[str, From.ELSEWHERE]
@@ -190,18 +169,14 @@ class BaselineEntry:
     proof_timeout: Positive | None = None
     expected: Expected | None = None
     place: Annotated[str, From.PLACE] = ""
-    renamed: Annotated[tuple[str, ...], From.ELSEWHERE] = ()
 
     def checked(self, node: Node) -> BaselineEntry:
         for key in ("proof", "teeth"):
             if self.liveness and key in node and node[key].boolean():
                 node[key].bad("not for liveness properties", "leave one of the two out")
-        if self.selection.model is not None:
-            if self.controller:
-                node["controller"].bad("only Kafka's partition has the controller that it proves", "leave it out")
-            return self
-        expected = None if self.expected is None else self.expected.renamed()
-        return replace(self, expected=expected, renamed=_renamed(node.get("expected", {})))
+        if self.selection.model is not None and self.controller:
+            node["controller"].bad("only Kafka's partition has the controller that it proves", "leave it out")
+        return self
 
 
 @dataclass(frozen=True)
