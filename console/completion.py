@@ -1,7 +1,7 @@
 """Shell completion of values: names of the model, settings, and files stored under `.elrcheck`.
 
 Completion runs on every Tab, so it loads no model: it reads the names of properties and actions from the
-decorated functions. An error yields no completions and no message.
+decorated functions, and those of a `--model` from its text. An error yields no completions and no message.
 
 For options that take a name or a path, the shell completes files or folders when no name matches.
 """
@@ -16,6 +16,8 @@ from typing import Any, Literal, TypeAlias
 
 import click
 from click.shell_completion import BashComplete, CompletionItem, get_completion_class, split_arg_string
+
+from elrcheck.console.model_words import functions_in, sets_in, settings_in
 
 Words: TypeAlias = Iterable[tuple[str, str]]
 """(word to type, short description)"""
@@ -43,13 +45,17 @@ def completer(source: Callable[[click.Context], Words], otherwise: Literal["", "
 # --------------------------------------------------------------------------- names of the model
 
 
-def variants(_: click.Context | None = None) -> Words:
+def variants(ctx: click.Context | None = None) -> Words:
+    if model := _model(ctx):
+        return [(name, "") for name in sets_in(model, "variants")]
     from elrcheck.model.variants import VARIANTS
 
     return [(variant.name, variant.summary) for variant in VARIANTS]
 
 
-def scopes(_: click.Context | None = None) -> Words:
+def scopes(ctx: click.Context | None = None) -> Words:
+    if model := _model(ctx):
+        return [(name, "") for name in sets_in(model, "scopes")]
     from importlib.resources import files
 
     from elrcheck.base.typed.configuration import scope_names
@@ -62,16 +68,21 @@ def properties(ctx: click.Context | None = None) -> Words:
     from elrcheck.invariants import modules
     from elrcheck.lang.load import by_number
 
-    if ctx is not None and ctx.params.get("controller"):
+    kinds = ("always", "sometimes", "leads_to")
+    if model := _model(ctx):
+        properties = list(functions_in(model, kinds))
+    elif ctx is not None and ctx.params.get("controller"):
         properties = list(_rules())
     else:
-        properties = list(_decorated((*modules.CHECKED, *modules.LIVENESS), ("always", "sometimes", "leads_to")))
+        properties = list(_decorated((*modules.CHECKED, *modules.LIVENESS), kinds))
     properties.sort(key=lambda one: (one[0].partition("-")[0], by_number(one[0])))
     yield from ((ident, f"{name}: {about}") for ident, name, about in properties)
     yield from ((name, f"{ident}: {about}") for ident, name, about in properties)
 
 
-def actions(_: click.Context | None = None) -> Words:
+def actions(ctx: click.Context | None = None) -> Words:
+    if model := _model(ctx):
+        return [(name, about) for _id, name, about in functions_in(model, ("action",))]
     from elrcheck.model.protocol import MODULES
 
     return [(name, about) for _id, name, about in _decorated(MODULES, ("action",))]
@@ -110,8 +121,11 @@ def scenarios(_: click.Context | None = None) -> Words:
         yield f"{head}-{number.lstrip('0')}", ""
 
 
-def settings(_: click.Context | None = None) -> Words:
+def settings(ctx: click.Context | None = None) -> Words:
     """Yield knobs and budgets with their defaults."""
+    if model := _model(ctx):
+        yield from settings_in(model)
+        return
     import dataclasses
 
     from elrcheck.model.config import Config
@@ -119,6 +133,11 @@ def settings(_: click.Context | None = None) -> Words:
     for field in dataclasses.fields(Config):
         default = getattr(field.default, "name", field.default)
         yield field.name, "" if default is dataclasses.MISSING else f"default {default!s}"
+
+
+def _model(ctx: click.Context | None) -> Path | None:
+    """Return the model of the user that the words before the cursor name."""
+    return None if ctx is None or not ctx.params.get("model") else Path(ctx.params["model"])
 
 
 def _decorated(modules: Iterable[ModuleType], kinds: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
@@ -160,7 +179,9 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
     if not equals:
         return [CompletionItem(f"{item.value}=", help=item.help) for item in completer(settings)(ctx, param, typed)]
 
-    def values(_: click.Context) -> Words:
+    def values(ctx: click.Context) -> Words:
+        if _model(ctx):
+            return []
         from elrcheck.commands.sweep.axes import keys, names_of
         from elrcheck.declared.declared_model import declared
 
@@ -173,6 +194,8 @@ def complete_setting(ctx: click.Context, param: click.Parameter, typed: str) -> 
 
 def complete_axis(ctx: click.Context, param: click.Parameter, typed: str) -> list[CompletionItem[str]]:
     """Complete `--sweep`: the key, then a comma-separated list of its values."""
+    if _model(ctx):
+        return [CompletionItem(f"{name}=") for name, _ in settings(ctx) if name.startswith(typed)]
     from elrcheck.commands.sweep.axes import keys, names_of
     from elrcheck.declared.declared_model import declared
 

@@ -17,6 +17,7 @@ from elrcheck.cli import cli
 from elrcheck.console.completion import answer, script
 from elrcheck.invariants.modules import load_whole_model
 from elrcheck.model.variants import VARIANTS
+from support.places import ROOT
 
 Ask = Callable[..., list[str]]
 
@@ -73,6 +74,20 @@ def test_settings_and_their_values(ask: Ask) -> None:
     assert "last_known_leader=ANY" in values(ask("check", "--set", "last_known_leader="))
     assert values(ask("check", "--set", "crashes=")) == []
     assert values(ask("sweep", "--sweep", "variant=legacy,kip_f")) == ["variant=legacy,kip_full"]
+
+
+def test_names_of_a_model_of_the_user_are_read_from_its_text(ask: Ask, tmp_path: Path) -> None:
+    """Its Python does not run: a Tab is not the user's word that it may."""
+    source = (ROOT / "protocols" / "agreement" / "two_phase.py").read_text(encoding="utf-8")
+    model = tmp_path / "mine.py"
+    model.write_text(source + "\nraise SystemExit('the model ran')\n", encoding="utf-8")
+    check = ("check", "--model", str(model))
+    assert values(ask(*check, "--scope", "f")) == ["five"]
+    assert values(ask(*check, "--variant", "k")) == []
+    assert set(values(ask(*check, "-p", ""))) == {"P-1", "Consistent", "W-1", "AllCommit"}
+    assert values(ask(*check, "--set", "r")) == ["rms="]
+    assert values(ask("sweep", "--model", str(model), "--sweep", "")) == ["rms="]
+    assert "ReceiveCommit" in values(ask("mutate", "--model", str(model), "--action", "R"))
 
 
 def test_words_of_fail_on(ask: Ask) -> None:
