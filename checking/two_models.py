@@ -18,7 +18,7 @@ from elrcheck.base.progress import Progress
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import step_digests
 from elrcheck.lang.plain import Label, PlainModel
-from elrcheck.lang.runtime import NotEnabled
+from elrcheck.lang.runtime import Map, NotEnabled
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import RefusedTrace, SideName
 from elrcheck.results.trace_view import Change
@@ -207,7 +207,8 @@ def _same_fields(a: Ty, b: Ty) -> bool:
         if a.fields.keys() != b.fields.keys():
             return False
         return all(_same_fields(ty, b.fields[name]) for name, ty in a.fields.items())
-    return a.arg is None or b.arg is None or _same_fields(a.arg, b.arg)
+    parts = ((a.arg, b.arg), (a.index, b.index))
+    return all(one is None or other is None or _same_fields(one, other) for one, other in parts)
 
 
 def _translated(value: Any, ty: Ty) -> Any:
@@ -217,6 +218,8 @@ def _translated(value: Any, ty: Ty) -> Any:
             return ty.cls[value.name]
         case "record" | "state":
             return ty.built({name: _translated(ty.field_of(value, name), part) for name, part in ty.fields.items()})
+        case "vec" if ty.is_map:
+            return Map({_translated(key, ty.keys): _translated(one, ty.elem) for key, one in value.items()})
         case "vec" | "seq":
             return tuple(_translated(one, ty.elem) for one in value)
         case "set":
@@ -247,6 +250,8 @@ def meaning(value: Any) -> Any:
         return tuple(map(meaning, value))
     if isinstance(value, frozenset):
         return frozenset(map(meaning, value))
+    if isinstance(value, Map):
+        return Map({meaning(key): meaning(one) for key, one in value.items()})
     return value
 
 

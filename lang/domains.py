@@ -6,12 +6,13 @@ import dataclasses
 import enum
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.lang.source import ModelError
-from elrcheck.lang.types import Ty
+from elrcheck.lang.types import Ty, type_of
 
+T = TypeVar("T")
 MOST = 1 << 16
 """The most values that are listed."""
 
@@ -46,6 +47,18 @@ def domain(ty: Ty, config: ModelConfig) -> Sequence[Any]:
     raise ModelError(f"a parameter of type {ty} has no finite domain")
 
 
+@overload
+def every(c: ModelConfig, kind: type[T]) -> Sequence[T]: ...
+@overload
+def every(c: ModelConfig, kind: Any) -> Sequence[Any]: ...
+def every(c: ModelConfig, kind: Any) -> Sequence[Any]:
+    """All values of a finite type, in ascending order: `for v in every(c, Vote)`, `frozenset(every(c, Vote))`.
+
+    `every(c, frozenset[Node])` is all subsets. ModelError for a type without end.
+    """
+    return domain(type_of(kind), c)
+
+
 def size_of(ty: Ty, config: ModelConfig) -> int:
     """Return how many members a sort has."""
     return int(getattr(config, ty.size)) if isinstance(ty.size, str) else int(ty.size or 0)
@@ -60,6 +73,24 @@ def _demand_few(ty: Ty, count: float) -> None:
 def in_order(values: Iterable[Any]) -> list[Any]:
     """Return plain values of one finite type in ascending order: that in which `domain` lists them."""
     return sorted(values, key=_rank)
+
+
+def key_text(key: Any) -> str:
+    """The short form of a key of a map inside a path, without spaces: BUSY, (1,0), (sender=0,round=2), {0,1}."""
+    if key is None:
+        return "none"
+    if isinstance(key, bool):
+        return str(key).lower()
+    if isinstance(key, enum.Enum):
+        return key.name
+    if isinstance(key, tuple):
+        return f"({','.join(map(key_text, key))})"
+    if isinstance(key, frozenset):
+        return f"{{{','.join(map(key_text, in_order(key)))}}}"
+    if dataclasses.is_dataclass(key):
+        parts = (f"{part.name}={key_text(getattr(key, part.name))}" for part in dataclasses.fields(key))
+        return f"({','.join(parts)})"
+    return str(key)
 
 
 def _rank(value: Any) -> Any:

@@ -271,17 +271,13 @@ class Evaluator(Comprehensions):
     # ------------------------------------------------------------------------- vectors and sequences
 
     def vector_entry(self, e: expr.VectorGet, env: Env) -> Any:
-        return self.structure.select(self.ev(e.vector, env), self.ev(e.index, env), e.ty)
+        return self.structure.entry(self.ev(e.vector, env), self.ev(e.index, env), e.vector.ty.keys, e.ty)
 
     def sequence_entry(self, e: expr.SequenceGet, env: Env) -> Any:
         return self.structure.select(self.ev(e.sequence, env)[1], self.ev(e.index, env), e.ty)
 
     def _put(self, e: expr.VectorPut, env: Env) -> Any:
-        vector, index, value = self.ev(e.vector, env), self.ev(e.index, env), self.ev(e.value, env)
-        if isinstance(index, int):
-            return [*vector[:index], value, *vector[index + 1 :]]
-        chosen = (self.alg.cmp("eq", index, k) for k in range(len(vector)))
-        return [self.structure.ite(c, value, old, e.ty.elem) for c, old in zip(chosen, vector, strict=True)]
+        return self.structure.with_entry(self.ev(e.vector, env), self.ev(e.index, env), self.ev(e.value, env), e.ty)
 
     def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         structure, elem = self.structure, e.ty.elem

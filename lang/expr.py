@@ -47,7 +47,10 @@ class NoneLiteral(Expr):
 
 
 class WholeSort(SetExpr):
-    """All members of a sort: `range(c.nodes)`, or a property of the configuration that is a set of them."""
+    """All members of a sort: `range(c.nodes)`, or a property of the configuration that is a set of them.
+
+    Or all values of another finite type: an enum, `every(c, T)`.
+    """
 
 
 class SortList(Expr):
@@ -230,7 +233,7 @@ class VectorPut(Expr):
 
 
 class VectorOf(Expr):
-    """`tuple(body for variable in range(c.nodes))`."""
+    """`tuple(body for variable in range(c.nodes))`, or `Map({variable: body for variable in every(c, T)})`."""
 
     variable: Variable
     body: Expression

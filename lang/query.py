@@ -221,9 +221,9 @@ class _CarefulEvaluator(Evaluator):
         return super().element(e, env)
 
     def vector_entry(self, e: VectorGet, env: Values) -> Any:
-        index = self.ev(e.index, env)
-        if not self.depth and not 0 <= index < self.structure.count(e.vector.ty.keys):
-            raise NoValue(f"there is no {e.vector.ty.keys.word} {index}")
+        index, keys = self.ev(e.index, env), e.vector.ty.keys
+        if not self.depth and self.structure.position(index, keys) is None:
+            raise NoValue(f"there is no {keys.word or keys} {index}")
         return super().vector_entry(e, env)
 
     def sequence_entry(self, e: SequenceGet, env: Values) -> Any:

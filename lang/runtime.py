@@ -8,13 +8,14 @@ given. Decorated functions are unchanged, so a model runs in plain Python.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, ItemsView, Mapping
 from dataclasses import replace as replace
-from typing import Any, ClassVar, Never, Protocol, TypeVar, cast, dataclass_transform, overload
+from typing import Any, ClassVar, Generic, Never, Protocol, TypeVar, cast, dataclass_transform, overload
 
 from elrcheck.lang.marks import NO_MARKS, Fair, Marks, Message, Names, Unfair
 
 C = TypeVar("C", bound=type)
+K = TypeVar("K")
 F = TypeVar("F", bound=Callable[..., object])
 T = TypeVar("T")
 
@@ -74,9 +75,73 @@ def implies(premise: bool, conclusion: bool) -> bool:
     return (not premise) or conclusion
 
 
-def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]:
-    """The vector with one entry replaced."""
+class Map(Generic[K, T]):
+    """One value for each value of a finite type, in their order; it is never changed.
+
+    `Map({k: 0 for k in Mode})` has all entries, and `put(m, k, 3)` makes one with another value at k. A map to bounded
+    numbers is a bag, for `add`, `remove` and `contents`: it says how many copies there are of each element.
+    """
+
+    __slots__ = ("_entries", "_hash")
+
+    def __init__(self, entries: Mapping[K, T]) -> None:
+        self._entries = dict(entries)
+        self._hash: int | None = None
+
+    def __getitem__(self, key: K) -> T:
+        return self._entries[key]
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def items(self) -> ItemsView[K, T]:
+        """Each key with its value."""
+        return self._entries.items()
+
+    def with_entry(self, key: K, value: T) -> Map[K, T]:
+        """The map with one entry replaced; KeyError for a key that its type does not have."""
+        self._entries[key]
+        return Map({**self._entries, key: value})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Map) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._entries.items()))
+        return self._hash
+
+    def __reduce__(self) -> Any:
+        return Map, (self._entries,)
+
+    def __repr__(self) -> str:
+        return f"Map({self._entries!r})"
+
+
+@overload
+def put(vector: tuple[T, ...], index: int, value: T) -> tuple[T, ...]: ...
+@overload
+def put(vector: Map[K, T], index: K, value: T) -> Map[K, T]: ...
+def put(vector: Any, index: Any, value: Any) -> Any:
+    """The vector, or the map, with one entry replaced."""
+    if isinstance(vector, Map):
+        return vector.with_entry(index, value)
     return (*vector[:index], value, *vector[index + 1 :])
+
+
+def add(bag: Map[K, int], element: K) -> Map[K, int]:
+    """The bag with one copy more of an element."""
+    return bag.with_entry(element, bag[element] + 1)
+
+
+def remove(bag: Map[K, int], element: K) -> Map[K, int]:
+    """The bag with one copy less of an element; a guard says that there is one."""
+    return bag.with_entry(element, bag[element] - 1)
+
+
+def contents(bag: Map[K, int]) -> frozenset[K]:
+    """The set of the elements of which a bag has at least one copy."""
+    return frozenset(element for element, copies in bag.items() if copies > 0)
 
 
 # ---------------------------------------------------------------------------- roles of classes

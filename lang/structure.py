@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from elrcheck.lang.algebra import PACKED, Algebra
-from elrcheck.lang.domains import domain
-from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.domains import domain, key_text
+from elrcheck.lang.runtime import Map, ModelConfig
 from elrcheck.lang.types import BOOL, Ty
 
 
@@ -42,6 +42,10 @@ class Structure:
     def count(self, ty: Ty) -> int:
         return len(self.members(ty))
 
+    def keys(self, ty: Ty) -> Sequence[Any]:
+        """Return the plain keys of a vector, in the order of its entries."""
+        return domain(ty.keys, self.config)
+
     def position(self, value: Any, ty: Ty) -> int | None:
         """Return the position of a value among those of its type; None for a term, or if it is not among them."""
         match ty.kind:
@@ -67,9 +71,9 @@ class Structure:
                     at = at * self.count(part) + inner
             case "set":
                 flags = [self.alg.s_mem(value, i) for i in range(self.count(ty.elem))]
-                at = sum(1 << i for i, flag in enumerate(flags) if flag)
                 if not all(isinstance(flag, bool) for flag in flags):
                     return None
+                at = sum(1 << i for i, flag in enumerate(flags) if flag)
             case _:
                 raise TypeError(f"{ty} has no end")
         return at if 0 <= at < self.count(ty) else None
@@ -135,7 +139,7 @@ class Structure:
                 slots = [self.lift(x, ty.elem) for x in value]
                 return (len(value), slots + [self.blank(ty.elem)] * (self.limit(ty.hi) - len(slots)))
             case "vec":
-                return [self.lift(x, ty.elem) for x in value]
+                return [self.lift(x, ty.elem) for x in ([value[k] for k in self.keys(ty)] if ty.is_map else value)]
             case "record" | "state":
                 return {f: self.lift(ty.field_of(value, f), t) for f, t in ty.fields.items()}
             case _:
@@ -157,7 +161,8 @@ class Structure:
             case "seq":
                 return tuple(self.lower(x, ty.elem) for x in value[1][: value[0]])
             case "vec":
-                return tuple(self.lower(x, ty.elem) for x in value)
+                entries = tuple(self.lower(x, ty.elem) for x in value)
+                return Map(dict(zip(self.keys(ty), entries, strict=True))) if ty.is_map else entries
             case "record" | "state":
                 return ty.built({f: self.lower(value[f], t) for f, t in ty.fields.items()})
             case _:
@@ -178,6 +183,10 @@ class Structure:
 
     # ------------------------------------------------------------------------- leaves
 
+    def places(self, ty: Ty) -> Sequence[object]:
+        """Return how the paths of the entries of a vector call them: by number, in a map by the key."""
+        return list(map(key_text, self.keys(ty))) if ty.is_map else range(self.count(ty.keys))
+
     def leaves(self, value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, Ty, Any]]:
         """Yield (path, scalar type, scalar) of a value in layout order.
 
@@ -193,8 +202,8 @@ class Structure:
                 yield f"{path}.present", BOOL, value[0]
                 yield from self.leaves(value[1], ty.elem, path)
             case "vec":
-                for i, x in enumerate(value):
-                    yield from self.leaves(x, ty.elem, f"{path}[{i}]")
+                for place, x in zip(self.places(ty), value, strict=True):
+                    yield from self.leaves(x, ty.elem, f"{path}[{place}]")
             case "set" if self.count(ty.elem) > PACKED:
                 for i in range(self.count(ty.elem)):
                     yield f"{path}{{{i}}}", BOOL, self.alg.s_mem(value, i)
@@ -274,6 +283,30 @@ class Structure:
             return False
         hits = ([self.eq(element, x, ty), alg.s_mem(members, i)] for i, x in enumerate(self.members(ty)))
         return alg.or_([alg.and_(pair) for pair in hits])
+
+    def entry(self, items: list[Any], key: Any, keys: Ty, ty: Ty) -> Any:
+        """Return the entry of a vector at a key, which may be a term; ty: of the entries."""
+        if keys.kind == "member":
+            return self.select(items, key, ty)
+        at = self.position(key, keys)
+        if at is not None or self._constant(key, keys):
+            return self.blank(ty) if at is None else items[at]
+        result = items[0]
+        for member, item in list(zip(self.members(keys), items, strict=True))[1:]:
+            result = self.ite(self.eq(key, member, keys), item, result, ty)
+        return result
+
+    def with_entry(self, items: list[Any], key: Any, value: Any, ty: Ty) -> list[Any]:
+        """Return a vector with one entry replaced; ty: of the vector."""
+        keys = ty.keys
+        at = key if keys.kind == "member" else self.position(key, keys)
+        if isinstance(at, int):
+            return [*items[:at], value, *items[at + 1 :]]
+        if keys.kind == "member":
+            chosen = [self.alg.cmp("eq", key, k) for k in range(len(items))]
+        else:
+            chosen = [self.eq(key, member, keys) for member in self.members(keys)]
+        return [self.ite(c, value, old, ty.elem) for c, old in zip(chosen, items, strict=True)]
 
     def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
         """Return items[index]; blank outside the range, which only unneeded branches can ask for."""

@@ -7,8 +7,8 @@ Model source is annotated with aliases that mean something to two readers::
 
 To Python and mypy `Node` is `int` and `Votes` is `tuple[bool, ...]`; to the compiler of this package the
 `Annotated` metadata says that the first is one of as many nodes as the field `nodes` of the configuration
-says, and that the second has one entry for each of them. `type_of` turns an annotation into the `Ty` the
-IR carries.
+says, and that the second has one entry for each of them. `Map[Vote, bool]` has one for each value of any
+finite type. `type_of` turns an annotation into the `Ty` the IR carries.
 
 Two kinds of limit exist, and they must not be confused:
 
@@ -30,6 +30,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
+from elrcheck.lang.runtime import Map
 from elrcheck.lang.source import ModelError, error_in_field
 
 
@@ -38,11 +39,12 @@ class Ty:
     """A type of the language. A pair, or a longer tuple of a fixed length, is a record whose class is tuple.
 
     kind: bool, nat, enum, member, set, opt, vec, seq, record, state, config or none.
-    arg: element type of set, opt, vec and seq. cls: the Python class of a record or an enum.
+    arg: element type of set, opt, vec and seq. cls: the Python class of a record or an enum; of a map, Map.
     lo, hi: the least and the greatest number; hi is the greatest length of a sequence.
     size: of a member, how many its sort has, a number or a field of the configuration.
     parts: of a pair, the types of its parts.
-    index: of a vec, the sort that it has an entry for each member of. word, every, ordered: see `sort`.
+    index: of a vec, the sort that it has an entry for each member of; of a map, the finite type of its keys.
+    word, every, ordered: see `sort`.
     """
 
     kind: str
@@ -64,7 +66,7 @@ class Ty:
             case "opt":
                 return f"{self.arg} | None"
             case "vec":
-                return f"{self.arg} per {self.index}"
+                return f"Map[{self.index}, {self.arg}]" if self.is_map else f"{self.arg} per {self.index}"
             case "set" if not self.name:
                 return f"frozenset[{self.arg}]"
             case "seq":
@@ -100,6 +102,11 @@ class Ty:
         if self.index is None:
             raise TypeError(f"{self} has no indices")
         return self.index
+
+    @property
+    def is_map(self) -> bool:
+        """Whether it is a vector with keys of any finite type, which plain Python holds as a `Map`."""
+        return self.cls is Map
 
     @property
     def is_pair(self) -> bool:
@@ -199,13 +206,13 @@ class ModelTypeError(TypeError):
 def _instead(kind: object) -> str:
     """Suggest what to write instead of a Python type that the language does not have."""
     if kind is Counter:
-        return "a bag is a frozenset of records, with a number that tells copies apart where there may be several"
+        return "a bag is a map to a bounded number of copies: Map[Message, Copies], with add(), remove(), contents()"
     if kind is set:
         return "a set is a frozenset[T], since values never change"
     if kind in (list, tuple, dict):
         return (
-            "one value for each member of a sort is Annotated[tuple[T, ...], Per(Sort)]; "
-            "a sequence is Annotated[tuple[T, ...], SeqMark(limit)]"
+            "one value for each member of a sort is Annotated[tuple[T, ...], Per(Sort)], for each value of "
+            "another type Map[K, T]; a sequence is Annotated[tuple[T, ...], SeqMark(limit)]"
         )
     if kind is str:
         return "make an enum.Enum of the values it can have"
@@ -213,7 +220,10 @@ def _instead(kind: object) -> str:
         return "numbers are whole: int, or Annotated[int, nat(..)] for a field of the state"
     if isinstance(kind, type):
         return f"decorate the class {kind.__name__} with @record, or make it an enum.Enum"
-    return "the types are bool, int, nat(..), enums, sort(..), Per(..), frozenset[T], sequences, T | None and records"
+    return (
+        "the types are bool, int, nat(..), enums, sort(..), Per(..), Map[K, T], frozenset[T], sequences, T | None "
+        "and records"
+    )
 
 
 def type_of(hint: object) -> Ty:
@@ -237,6 +247,8 @@ def type_of(hint: object) -> Ty:
         return type_of(base)
     if origin is frozenset:
         return _set_type(hint)
+    if origin is Map:
+        return _map_type(hint)
     if origin is tuple and len(get_args(hint)) > 1 and Ellipsis not in get_args(hint):
         return pair(*map(type_of, get_args(hint)))
     if origin in (typing.Union, pytypes.UnionType):
@@ -257,20 +269,29 @@ def _index(mark: Per) -> Ty:
     ty = type_of(mark.index)
     if ty.kind == "member":
         return ty
-    instead = {
-        "enum": f"a @record with a field for each {ty}",
-        "record": "a tuple per member of one sort, of tuples per member of the other",
-    }
-    otherwise = instead.get(ty.kind, "numbers below a limit are an ordered sort")
-    raise ModelTypeError(mark, f"a tuple has an entry for each member of a sort: Per(Node); {otherwise}")
+    help = f"a tuple has an entry for each member of a sort: Per(Node); for each {ty} write Map[{ty}, T]"
+    raise ModelTypeError(mark, help)
+
+
+def _map_type(hint: object) -> Ty:
+    keys, value = map(type_of, get_args(hint))
+    if keys.kind == "member":
+        help = f"one value for each member of a sort is a tuple: Annotated[tuple[{value}, ...], Per({keys})]"
+        raise ModelTypeError(hint, help)
+    _demand_finite(keys, hint, "the keys of a map")
+    return Ty("vec", "map", value, index=keys, cls=Map)
 
 
 def _set_type(hint: object) -> Ty:
     elem = type_of(get_args(hint)[0])
-    if is_finite(elem):
-        return set_of(elem)
-    help = f"the members of a set are of a type with finitely many values, and {elem} has no end"
-    raise ModelTypeError(hint, f'{help}: a number has a limit as Annotated[int, nat("Name", hi=3)]')
+    _demand_finite(elem, hint, "the members of a set")
+    return set_of(elem)
+
+
+def _demand_finite(ty: Ty, hint: object, what: str) -> None:
+    if not is_finite(ty):
+        help = f"{what} are of a type with finitely many values, and {ty} has no end"
+        raise ModelTypeError(hint, f'{help}: a number has a limit as Annotated[int, nat("Name", hi=3)]')
 
 
 def record_fields(cls: Any) -> dict[str, Ty]:

@@ -52,13 +52,18 @@ TIMEOUT = 10_000
 
 
 def alike_sort(model: Model) -> Ty | None:
-    """Return the only sort of a model, if its members can only be equal and every set is one of members."""
+    """Return the only sort of a model, if its members can only be equal and sets and maps are over members."""
     sorts = list(model.sorts.values())
     if len(sorts) != 1 or sorts[0].ordered:
         return None
     types = (model.state_ty, *(ty for fn in model.actions for _, ty in fn.params))
-    sets = (part for ty in types for part, _, _ in types_inside(ty) if part.kind == "set")
-    return sorts[0] if all(part.elem.kind == "member" for part in sets) else None
+    return sorts[0] if all(map(_is_renamed_part_by_part, types)) else None
+
+
+def _is_renamed_part_by_part(ty: Ty) -> bool:
+    """Return whether sets and maps inside a type are over members: of others, a renaming would permute the values."""
+    inside = (part.arg if part.kind == "set" else part.index for part, _, _ in types_inside(ty))
+    return all(part is None or part.kind == "member" for part in inside)
 
 
 class Equivariance:
@@ -84,6 +89,8 @@ class Equivariance:
 
     def confirmed(self, fn: Fn) -> bool:
         """Return whether the solver finds no arguments for which the function looks at numbers."""
+        if not all(map(_is_renamed_part_by_part, (fn.ret, *(ty for _, ty in fn.params)))):
+            return False
         arguments = {name: arbitrary(self.structure, ty, f"{name}!") for name, ty in fn.params}
         states = {name: arbitrary(self.structure, self.model.state_ty, f"{name}!") for name in fn.states}
         value = self._call(fn, _values(states), _values(arguments))

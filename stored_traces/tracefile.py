@@ -217,6 +217,8 @@ def encode_value(ty: Ty, value: Any) -> Any:
             return [encode_value(ty.elem, v) for v in in_order(value)]
         case "opt":
             return None if value is None else encode_value(ty.elem, value)
+        case "vec" if ty.is_map:
+            return [[encode_value(ty.keys, k), encode_value(ty.elem, v)] for k, v in value.items()]
         case "vec" | "seq":
             return [encode_value(ty.elem, v) for v in value]
         case "record" if ty.is_pair:

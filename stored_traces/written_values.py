@@ -55,7 +55,7 @@ def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
         raise Unreadable(f"unknown action `{name}`", did_you_mean(name, actions))
     params = dict(actions[name].params)
     arguments: dict[str, Any] = {}
-    for part in words_of(inside):
+    for part in re.findall(r"(?:[^,{}]|\{[^{}]*\})+", inside):
         key, equals, word = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise Unreadable(f"{name}: `{part.strip()}` has no name", f"{name} takes {', '.join(params)}")
@@ -71,12 +71,6 @@ def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
     if missing:
         raise Unreadable(f"{name} needs {' and '.join(f'`{key}`' for key in missing)}")
     return Label(name, tuple(arguments.get(key, False) for key in params))
-
-
-def words_of(arguments: str) -> list[str]:
-    """Return arguments one by one; a comma within braces separates members of a set."""
-    words: list[str] = re.findall(r"(?:[^,{}]|\{[^{}]*\})+", arguments)
-    return words
 
 
 def _argument(ty: Ty, word: str, config: Any) -> Any:
@@ -107,7 +101,7 @@ def place(ty: Ty, path: str, config: Any) -> tuple[Ty, tuple[str | int, ...]]:
                 raise Unreadable(f"`{path}`: there is no `{word}`", did_you_mean(word, ty.fields))
             keys.append(word)
             ty = ty.fields[word]
-        elif ty.kind == "vec":
+        elif ty.kind == "vec" and not ty.is_map:
             if not word.isdecimal() or int(word) >= size_of(ty.keys, config):
                 sort, count = ty.keys, size_of(ty.keys, config)
                 raise Unreadable(f"`{path}`: there is no {sort.word} `{word}`", f"{sort.words}: 0 to {count - 1}")
@@ -170,7 +164,7 @@ def read_value(ty: Ty, raw: Any, config: Any, notations: Notations = MappingProx
             return None if raw == NONE else read_value(ty.elem, raw, config, notations)
         case "seq" if isinstance(raw, str) and ty.elem.name in notations:
             return notations[ty.elem.name].read(raw)
-        case "seq" | "vec" if isinstance(raw, list):
+        case "seq" | "vec" if isinstance(raw, list) and not ty.is_map:
             if ty.kind == "vec" and len(raw) != size_of(ty.keys, config):
                 raise Unreadable(f"expected {size_of(ty.keys, config)} values, one per {ty.keys.word}, not {len(raw)}")
             return tuple(read_value(ty.elem, one, config, notations) for one in raw)

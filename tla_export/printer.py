@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from elrcheck.lang import expr
 from elrcheck.lang.expr import Expression
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.tree import UnsupportedNode, unsupported
+from elrcheck.lang.types import Ty
 from elrcheck.tla_export.binder_printer import BinderPrinter
 from elrcheck.tla_export.names import Names, camel, local_name
 from elrcheck.tla_export.pretty import (
@@ -49,10 +51,12 @@ from elrcheck.tla_export.printed import (
     PrintScope,
 )
 from elrcheck.tla_export.rigid import Rigidity, lets_of
-from elrcheck.tla_export.type_sets import size_text
+from elrcheck.tla_export.type_sets import size_text, type_set
 
 # A local name may stand for an access that contains several names, such as `broker[b].log[k]`.
 WORD = re.compile(r"[A-Za-z_]\w*")
+OLD = "@"
+"""What an EXCEPT calls the entry that it changes."""
 
 
 class ExpressionPrinter(BinderPrinter):
@@ -60,9 +64,11 @@ class ExpressionPrinter(BinderPrinter):
 
     backend = "TLA+"
 
-    def __init__(self, fns: Mapping[str, Fn], constants: Mapping[str, str], names: Names) -> None:
-        """Name the operators. names: those that the module defines already."""
-        self.fns, self.constants, self.names = fns, constants, names
+    def __init__(
+        self, fns: Mapping[str, Fn], constants: Mapping[str, str], names: Names, records: Mapping[str, str]
+    ) -> None:
+        """Name the operators. names: those that the module defines already; records: see `type_set`."""
+        self.fns, self.constants, self.names, self.records = fns, constants, names, records
         self.operators = {
             name: names.new(camel(name)) if fn.kind in ("op", "lemma") else name for name, fn in fns.items()
         }
@@ -104,7 +110,8 @@ class ExpressionPrinter(BinderPrinter):
             case expr.EnumMember():
                 return Printed(PlainText(f'"{e.name}"'))
             case expr.WholeSort():
-                return Printed(PlainText(e.ty.elem.every))
+                every = self._every(e.ty.elem)
+                return Printed(PlainText(every), ATOM if every.isidentifier() or every[0] == "{" else SETS)
             case expr.SortList():
                 return Printed(PlainText(f"[i \\in 1..{size_text(e.ty.elem, self.constants)} |-> i - 1]"))
             case expr.NoneLiteral():
@@ -141,7 +148,7 @@ class ExpressionPrinter(BinderPrinter):
             case expr.VectorOf():
                 name = self.fresh(e.variable.name, scope)
                 body = self.doc(e.body, scope.bind(e.variable.name, name))
-                return Printed(Bracketed("[", Headed(f"{name} \\in {e.ty.keys.every} |->", body), "]"))
+                return Printed(Bracketed("[", Headed(f"{name} \\in {self._every(e.ty.keys)} |->", body), "]"))
             case expr.IfElse():
                 c, a, b = (self.doc(part, scope) for part in (e.condition, e.then, e.orelse))
                 return Printed(Conditional(c, a, b), LOOSE)
@@ -225,6 +232,10 @@ class ExpressionPrinter(BinderPrinter):
             case _:
                 unsupported(self.backend, e)
 
+    def _every(self, ty: Ty) -> str:
+        """Print the set of all values of a finite type."""
+        return type_set(ty, self.constants, self.records)
+
     # ------------------------------------------------------------------------- common shapes
 
     def _infix(self, operator: str, prec: int, args: Sequence[Expression], scope: PrintScope) -> Printed:
@@ -265,8 +276,15 @@ class ExpressionPrinter(BinderPrinter):
         while isinstance(base, expr.VectorPut):
             changed.append(base)
             base = base.vector
-        heads = [(f"[{self.text(x.index, scope)}]", self.doc(x.value, scope)) for x in reversed(changed)]
+        heads = [(f"[{self.text(x.index, scope)}]", self._entry(x, scope)) for x in reversed(changed)]
         return self._except(self.text(base, scope), heads)
+
+    def _entry(self, e: expr.VectorPut, scope: PrintScope) -> Doc:
+        """Print what an entry becomes; TLA+ writes @ for what it was."""
+        match e.value:
+            case expr.Arithmetic(left=expr.VectorGet(vector=e.vector, index=e.index) as old):
+                return self.doc(replace(e.value, left=expr.Variable(old.ty, OLD)), scope.bind(OLD, OLD))
+        return self.doc(e.value, scope)
 
     def _except(self, base: str, changed: Sequence[tuple[str, Doc]]) -> Printed:
         heads = [Headed(f"!{path} =", doc) for path, doc in changed]
@@ -289,7 +307,8 @@ class ExpressionPrinter(BinderPrinter):
             ):
                 changes += self._paths(path + step, value, scope)
             else:
-                changes.append((path + step, self.doc(value, scope)))
+                changed = self._entry(e, scope) if isinstance(e, expr.VectorPut) else self.doc(value, scope)
+                changes.append((path + step, changed))
         return changes
 
     def _spellings(self, e: Expression, scope: PrintScope) -> set[str]:

@@ -20,7 +20,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable
+from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable, VectorOf, WholeSort
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
@@ -114,18 +114,32 @@ class _Module:
     def __init__(self, model: Model, config: ModelConfig, module: str, comment: str) -> None:
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.variables = list(model.state_fields)
-        self.constants = {f: constant_name(f) for f in self._read_fields()}
-        types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params))
+        self.ranged = list(self._ranged())
+        types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params), *self.ranged)
         every = {
             record.name: record
             for ty in types
             for record in [*records_of(ty), ty]
             if record.kind == "record" and not record.is_pair
         }
+        self.constants = {f: constant_name(f) for f in self._read_fields()}
         self.record_types = list(every.values())
         self.records = {name: f"{name}Type" for name in every}
-        self.printer = ExpressionPrinter(model.fns, self.constants, self._names())
+        self.printer = ExpressionPrinter(model.fns, self.constants, self._names(), self.records)
         self.branching = Branching(model.fns)
+
+    def _ranged(self) -> Iterator[Ty]:
+        """Yield the types that an expression names the set of all values of, but for sorts."""
+        for node in (node for fn in self.model.fns.values() for node in fn_nodes(fn)):
+            match node:
+                case WholeSort():
+                    ty = node.ty.elem
+                case VectorOf():
+                    ty = node.ty.keys
+                case _:
+                    continue
+            if ty.kind != "member":
+                yield ty
 
     def _read_fields(self) -> list[str]:
         """List the configuration fields that the model reads, in declaration order, then derived limits."""
@@ -133,7 +147,7 @@ class _Module:
         used = {node.name for node in nodes if isinstance(node, ConfigField)}
         for fn in (self.model.init, *self.model.actions):
             used |= {field for _, ty in fn.params for field in limits(ty)}
-        used |= set(limits(self.model.state_ty))
+        used |= {field for ty in (self.model.state_ty, *self.ranged) for field in limits(ty)}
         declared = [f for f in self.config.__dataclass_fields__ if f in used]
         return declared + sorted(used - set(declared))
 
@@ -166,11 +180,13 @@ class _Module:
         copies = self._copies()
         for name, lines in copies.items():
             ops[name] += ["", *lines]  # TLA+ requires definitions before uses
-        init, types = self._init(), self._types()
+        init, records = self._init(), self._records()
+        early, late = (records, []) if self.ranged else ([], records)  # TLA+ requires definitions before uses
         behaviour = [init, *actions, self._next(), [f"Spec == {model.init.name} /\\ [][Next]_vars"]]
         body = [
+            *(_section("Types of the model", early) if early else ()),
             *_section("Operators", ops.values()),
-            *_section("Types of the variables", types),
+            *_section("Types of the variables", [*late, self._type_ok()]),
             *_section("Behaviour", behaviour),
             *_section("Bound and properties", properties),
         ]
@@ -206,16 +222,18 @@ class _Module:
         ]
         return render(Headed("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
-    def _types(self) -> list[list[str]]:
-        """Print a set for each record type, and TypeOK."""
+    def _records(self) -> list[list[str]]:
+        """Print a set for each record type."""
         definitions = []
         for ty in self.record_types:
             fields = [Headed(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
             record = Headed(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
             definitions.append(render(record, WIDTH))
-        items = [ListItem(Headed(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
-        definitions.append(render(Headed("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH))
         return definitions
+
+    def _type_ok(self) -> list[str]:
+        items = [ListItem(Headed(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
+        return render(Headed("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
     def _type(self, ty: Ty) -> Doc:
         if ty.kind == "enum":

@@ -37,7 +37,7 @@ def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
             inner = type_set(ty.elem, constants, records)
             return f"{inner if inner.isidentifier() else f'({inner})'} \\cup {{None}}"
         case "vec":
-            return f"[{ty.keys.every} -> {type_set(ty.elem, constants, records)}]"
+            return f"[{type_set(ty.keys, constants, records)} -> {type_set(ty.elem, constants, records)}]"
         case "seq":
             elements = f"Seq({type_set(ty.elem, constants, records)})"
             return f"{{s \\in {elements} : Len(s) <= {_limit(ty, constants)}}}"

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from elrcheck.lang.domains import in_order
+from elrcheck.lang.domains import in_order, key_text
 from elrcheck.lang.guards import guards_of_state
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
+from elrcheck.lang.runtime import Map
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_view import Argument, Change, Step, Talk, TraceView, as_call
 
@@ -32,6 +33,9 @@ def text(value: Any, ty: Ty | None = None) -> str:
         return value.name
     if isinstance(value, frozenset):
         return "{" + ",".join(text(x, ty.elem if ty else None) for x in in_order(value)) + "}"
+    if isinstance(value, Map):
+        pairs = (f"{key_text(k)}: {text(x, ty.elem if ty else None)}" for k, x in value.items())
+        return "{" + ", ".join(pairs) + "}"
     if ty is not None and ty.is_pair:
         return "(" + ", ".join(text(x, part) for x, part in zip(value, ty.parts, strict=True)) + ")"
     if isinstance(value, tuple):
@@ -44,11 +48,14 @@ def text(value: Any, ty: Ty | None = None) -> str:
 
 
 def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (path, text) for each displayed value: records and vectors are expanded, logs are not."""
+    """Yield (path, text) for each displayed value: records, maps and vectors are expanded, logs are not."""
     match ty.kind:
         case "record" | "state" if not ty.is_pair:
             for f, t in ty.fields.items():
                 yield from leaves(getattr(value, f), t, f"{path}.{f}" if path else f)
+        case "vec" if ty.is_map:
+            for key, x in value.items():
+                yield from leaves(x, ty.elem, f"{path}[{key_text(key)}]")
         case "vec" if ty.elem.kind == "record":
             for i, x in enumerate(value):
                 yield from leaves(x, ty.elem, f"{path}[{i}]")

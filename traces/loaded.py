@@ -9,7 +9,7 @@ from typing import Any, Generic
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.base.strict import Node
-from elrcheck.lang.domains import in_order, size_of
+from elrcheck.lang.domains import domain, in_order, size_of
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.types import Ty
@@ -70,6 +70,12 @@ def check_size(ty: Ty, value: Any, at: Node, config: Any) -> None:
     match ty.kind:
         case "member" if value >= size_of(ty, config):
             at.fail(f"there is no {ty.word} {value}, only 0 to {size_of(ty, config) - 1}")
+        case "vec" if ty.is_map:
+            for key, element in value.items():
+                check_size(ty.keys, key, at, config)
+                check_size(ty.elem, element, at, config)
+            if len(value) != len(domain(ty.keys, config)):
+                at.fail(f"expected one value for each of {len(domain(ty.keys, config))} keys, not {len(value)}")
         case "vec" if len(value) != size_of(ty.keys, config):
             count, words = size_of(ty.keys, config), ty.keys.words
             at.fail(f"expected one value for each of {count} {words}, not {len(value)}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from elrcheck.lang.comprehensions import Env
+from elrcheck.lang.domains import key_text
 from elrcheck.lang.evaluate import Evaluator
 from elrcheck.lang.expr import (
     Arithmetic,
@@ -176,8 +177,9 @@ def place_of(evaluator: Evaluator, e: Expression, env: Env) -> str | None:
             base = place_of(evaluator, e.record, env)
             return None if base is None else f"{base}.{e.name}"
         case VectorGet():
-            base = place_of(evaluator, e.vector, env)
-            return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"
+            base, keys = place_of(evaluator, e.vector, env), e.vector.ty.keys
+            key = key_text(evaluator.structure.lower(evaluator.ev(e.index, env), keys))
+            return None if base is None else f"{base}[{key}]"
         case SequenceGet():
             base = place_of(evaluator, e.sequence, env)
             return None if base is None else f"{base}[{evaluator.ev(e.index, env)}]"

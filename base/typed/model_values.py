@@ -6,6 +6,8 @@ from typing import Any
 
 from elrcheck.base.errors import did_you_mean
 from elrcheck.base.strict import Node
+from elrcheck.lang.domains import in_order
+from elrcheck.lang.runtime import Map
 from elrcheck.lang.types import Ty, optional_fields
 
 
@@ -26,7 +28,7 @@ class JsonValues:
             case "opt":
                 return self.optional(ty, node)
             case "vec":
-                return self.vector(ty, node)
+                return self.map(ty, node) if ty.is_map else self.vector(ty, node)
             case "seq":
                 return self.sequence(ty, node)
             case "record" if ty.is_pair:
@@ -79,6 +81,23 @@ class JsonValues:
     def vector(self, ty: Ty, node: Node) -> tuple[Any, ...]:
         """Return one value for each broker."""
         return self.sequence(ty, node)
+
+    def map(self, ty: Ty, node: Node) -> Map[Any, Any]:
+        """Return a map, which is written as pairs of a key and its value."""
+        values: dict[Any, Any] = {}
+        for pair in self.entries(node):
+            if len(pair.items()) != 2:
+                pair.fail("expected a pair [key, value]")
+            key, value = pair.items()
+            named = self.decode(ty.keys, key)
+            if named in values:
+                key.fail("the key is given twice")
+            values[named] = self.decode(ty.elem, value)
+        return Map({key: values[key] for key in in_order(values)})
+
+    def entries(self, node: Node) -> list[Node]:
+        """Return the pairs of a map as they are listed."""
+        return node.items()
 
     def record(self, ty: Ty, node: Node) -> Any:
         """Return a record or a state; a field that the model got after the value was stored has its default."""

@@ -34,7 +34,7 @@ def drawn_fields(ty: Ty, state: Any, before: Any) -> DrawnFields:
     facts: list[Fact] = []
     vectors: dict[str, list[tuple[str, Ty]]] = {}
     for name, part in ty.fields.items():
-        if part.kind == "vec":
+        if part.kind == "vec" and not part.is_map:
             vectors.setdefault(part.keys.name, []).append((name, part))
         else:
             facts += _facts(getattr(state, name), getattr(before, name), part, name)

@@ -113,8 +113,7 @@ class Explorer(PageAnswers):
     def _write(self, body: Node) -> object:
         body.object(("model", "path"))
         space = self._space(self._selection(body["model"]))
-        path = space.follow(_words(body["path"]))
-        behaviour = space.behaviour(path.states, path.labels)
+        behaviour = space.behaviour(space.follow(_words(body["path"])))
         return trace_document(behaviour, space.model.state_ty)
 
     # ---------------------------------------------------------------------------- searches

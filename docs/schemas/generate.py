@@ -122,6 +122,9 @@ def value(ty: Ty) -> Schema:
             return {**list_of(value(ty.elem)), "uniqueItems": True}
         case "opt":
             return {"anyOf": [value(ty.elem), {"type": "null"}]}
+        case "vec" if ty.is_map:
+            pair = {"type": "array", "prefixItems": [value(ty.keys), value(ty.elem)], "minItems": 2, "maxItems": 2}
+            return list_of(pair)
         case "vec" | "seq":
             return list_of(value(ty.elem))
         case "record" | "state":

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from typing import Any, Literal, TypeAlias
 
-from elrcheck.lang.compiler.scope import Env, Scope
+from elrcheck.lang.compiler.scope import Env
+from elrcheck.lang.compiler.whole_types import WHOLE_MAP, WholeTypes
 from elrcheck.lang.expr import (
-    ConfigField,
     Constant,
     Count,
     Domain,
@@ -27,7 +27,7 @@ from elrcheck.lang.expr import (
 )
 from elrcheck.lang.source import placed
 from elrcheck.lang.tree import same
-from elrcheck.lang.types import INT, Ty, opt, set_of, sorts_in
+from elrcheck.lang.types import INT, Ty, opt, set_of
 
 BINDERS = ("all", "any", "sum", "min", "max", "tuple", "frozenset", "next")
 SEVERAL = ("all", "any", "sum", "min", "max", "frozenset")
@@ -36,7 +36,7 @@ Bounds: TypeAlias = dict[str, Any]
 """The fields of a binder: its variable, what it ranges over, the filter, and where a range begins."""
 
 
-class Binders(Scope):
+class Binders(WholeTypes):
     """Everything written as NAME(.. for .. in ..)."""
 
     def binder(self, name: str, node: ast.Call, generator: ast.GeneratorExp, env: Env) -> Expression:
@@ -114,7 +114,8 @@ class Binders(Scope):
         variable, domain, kind = bounds["variable"], bounds["domain"], bounds["over"]
         if not same(self.part(element, inner), variable):
             self.source.error(element, "next() only filters: next((x for x in X if condition), None)")
-        ordered = kind == "seq" or isinstance(domain, WholeSort) or (kind == "range" and bounds["begin"] is None)
+        numbered = isinstance(domain, WholeSort) and variable.ty.kind in ("member", "nat")
+        ordered = kind == "seq" or numbered or (kind == "range" and bounds["begin"] is None)
         if not ordered or len(node.args) != 2 or not _is_none(node.args[1]):
             self.source.error(
                 node,
@@ -129,6 +130,8 @@ class Binders(Scope):
             return SequenceFilter(domain.ty, **bounds)
         if not isinstance(domain, WholeSort) or bounds["condition"] is not None:
             self.source.error(node, "tuple() builds a vector, tuple(.. for n in range(c.nodes)), or filters a sequence")
+        if domain.ty.elem.kind != "member":
+            self.source.error(node, f"one value for each {domain.ty.elem} is a map: {WHOLE_MAP}")
         return VectorOf(Ty("vec", "vector", body.ty, index=domain.ty.elem), bounds["variable"], body)
 
     def _only(self, name: str, node: ast.Call) -> None:
@@ -139,19 +142,6 @@ class Binders(Scope):
             self.source.error(node, f"{name}() takes a comprehension here and no {', '.join(more)}")
 
     # ------------------------------------------------------------------------- domains
-
-    def whole_sort(self, node: ast.expr, env: Env) -> WholeSort | None:
-        """Compile `range(c.nodes)`, if `nodes` is the size of a sort, or a property that is all members of one."""
-        match node:
-            case ast.Call(func=ast.Name(id="range"), args=[ast.Attribute() as size]):
-                number = self.part(size, env)
-                sorts = [*self.functions.sorts.values(), *sorts_in(*self.types).values()]
-                sized = [ty for ty in sorts if isinstance(number, ConfigField) and ty.size == number.name]
-                return WholeSort(set_of(sized[0])) if sized else None
-            case ast.Attribute():
-                whole = self.part(node, env)
-                return whole if isinstance(whole, WholeSort) else None
-        return None
 
     def _domain(self, name: str, node: ast.expr, env: Env) -> tuple[Variable, Expression, Domain, Expression | None]:
         """Return the variable of a loop, what it ranges over and how, and where a range begins if not at 0."""
@@ -173,7 +163,8 @@ class Binders(Scope):
             return Variable(domain.ty.elem, local), domain, "set", None
         if domain.ty.kind == "seq":
             return Variable(domain.ty.elem, local), domain, "seq", None
-        self.source.error(node, f"iterate over a set, a sequence or range(n), not over {domain.ty}")
+        help = "contents(bag) is what a bag has, every(c, T) all keys of a map" if domain.ty.is_map else ""
+        self.source.error(node, f"iterate over a set, a sequence or range(n), not over {domain.ty}", help)
 
 
 def plain_generator(domain: ast.expr) -> ast.GeneratorExp:

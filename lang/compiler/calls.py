@@ -44,14 +44,14 @@ class Calls(Binders):
             self.source.error(
                 node,
                 "only plain function calls: no methods, no attributes",
-                "values never change: a set is made with | & -, a vector with put(), a record with replace()",
+                "values never change: a set is made with | & -, a vector or map with put(), a record with replace()",
             )
         name = node.func.id
         if name in BINDERS and node.args and isinstance(node.args[0], ast.GeneratorExp):
             return self.binder(name, node, node.args[0], env)
-        if name in self.built_in:
-            return self.built_in[name](self, node, env)
         target = self.globals.get(name)
+        if name in self.built_in and not isinstance(getattr(target, "__elr_role__", None), Role):
+            return self.built_in[name](self, node, env)
         if isinstance(target, type) and getattr(target, "__elr_role__", None) in ("record", "state"):
             return self._construct(node, target, env)
         role = getattr(target, "__elr_role__", None)
@@ -143,7 +143,7 @@ class Calls(Binders):
 
     def _tuple(self, node: ast.Call, env: Env) -> Expression:
         whole = self.whole_sort(node.args[0], env) if len(node.args) == 1 else None
-        if whole is None:
+        if whole is None or whole.ty.elem.kind != "member":
             self.source.error(node, "tuple(range(c.nodes)) is the list of all members of a sort in order")
         return SortList(Ty("seq", "Seq", whole.ty.elem, hi=whole.ty.elem.size))
 
@@ -151,9 +151,25 @@ class Calls(Binders):
         arguments = self._taken(node, 3, "put(vector, index, value)")
         vector, index, value = (self.part(a, env) for a in arguments)
         if vector.ty.kind != "vec":
-            self.source.error(node.args[0], f"put() changes a vector, this is {vector.ty}")
+            self.source.error(node.args[0], f"put() changes a vector or a map, this is {vector.ty}")
         where = self.coerce(index, vector.ty.keys, node.args[1])
         return VectorPut(vector.ty, vector, where, self.coerce(value, vector.ty.elem, node.args[2]))
+
+    def _every_value(self, node: ast.Call, env: Env) -> Expression:
+        help = "frozenset(every(c, T)) is the set of all"
+        self.source.error(node, "every(c, T) stands behind 'in', in a comprehension or a quantifier", help)
+
+    def _add(self, node: ast.Call, env: Env) -> Expression:
+        return self.copies_changed("add", node, env)
+
+    def _remove(self, node: ast.Call, env: Env) -> Expression:
+        return self.copies_changed("sub", node, env)
+
+    def _contents(self, node: ast.Call, env: Env) -> Expression:
+        return self.contents(node, env)
+
+    def _map(self, node: ast.Call, env: Env) -> Expression:
+        return self.map_made(node, env)
 
     def _replace(self, node: ast.Call, env: Env) -> Value:
         if len(node.args) != 1 or any(k.arg is None for k in node.keywords):
@@ -258,4 +274,9 @@ class Calls(Binders):
         "tuple": _tuple,
         "put": _put,
         "replace": _replace,
+        "Map": _map,
+        "add": _add,
+        "remove": _remove,
+        "contents": _contents,
+        "every": _every_value,
     }

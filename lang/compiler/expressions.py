@@ -59,9 +59,9 @@ FOREIGN = {
     "ListComp": ("a list", "tuple(x for n in range(c.nodes)) is a vector, tuple(x for x in sequence if ..) filters"),
     "SetComp": ("a set comprehension", "frozenset(x for x in set if ..) is one"),
     "GeneratorExp": ("a bare generator", "it stands in all(..), any(..), tuple(..) and the like"),
-    "DictComp": ("a dict", "one value for each member of a sort is a vector: tuple(x for n in range(c.nodes))"),
+    "DictComp": ("a dict", "one value for each key of a finite type is a map: Map({k: x for k in Mode})"),
     "List": ("a list", "a sequence starts as () and grows by log + (entry,)"),
-    "Dict": ("a dict", "one value for each member of a sort is a vector: tuple(x for n in range(c.nodes))"),
+    "Dict": ("a dict", "one value for each key of a finite type is a map: Map({k: x for k in Mode})"),
     "Lambda": ("lambda", "write a function of its own and decorate it with @op"),
     "JoinedStr": ("a text", "a set of possible values is an enum.Enum"),
     "NamedExpr": (":=", "assign the name in a line of its own"),
@@ -183,7 +183,8 @@ class Expressions(Calls):
             return self._slice(base, node, node.slice, env)
         if base.ty.kind == "vec":
             index = self.part(node.slice, env)
-            if not isinstance(index, Constant) and not fits(index.ty.present, base.ty.keys):
+            exact = isinstance(index, Constant | RecordExpr | SetLiteral) or base.ty.keys.kind == "opt"
+            if not exact and not fits(index.ty.present, base.ty.keys):
                 self.source.error(node.slice, f"{base.ty} is indexed by a {base.ty.keys}, not by {index.ty}")
             return VectorGet(base.ty.elem, base, self.coerce(index, base.ty.keys, node.slice))
         if base.ty.is_pair:
@@ -216,16 +217,18 @@ class Expressions(Calls):
 
     def _compare(self, operator: str, ln: ast.expr, rn: ast.expr, env: Env, node: ast.AST) -> Expression:
         if operator in ("In", "NotIn"):
+            whole = self.whole_sort(rn, env)
             if isinstance(rn, ast.Tuple) and rn.elts:
                 left = self.part(ln, env)
                 equal = tuple(self._equality(left, self.part(each, env), node) for each in rn.elts)
                 one_of = equal[0] if len(equal) == 1 else Junction("or", equal)
                 return one_of if operator == "In" else Not(one_of)
-            left, right = self.part(ln, env), self.held(rn, env)
+            left, right = self.part(ln, env), whole or self.held(rn, env)
             if right.ty.kind == "seq" and is_finite(right.ty.elem):
                 right = Elements(set_of(right.ty.elem), right)
             if right.ty.kind != "set":
-                self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}")
+                help = "of a bag, write bag[m] > 0" if right.ty.is_map else ""
+                self.source.error(node, f"'in' needs a set or a sequence, not {right.ty}", help)
             own = left.ty if right.ty.elem.kind == "opt" else left.ty.present
             if isinstance(left, Constant | RecordExpr) or right.ty.elem.kind == "opt":
                 left = self.coerce(left, right.ty.elem, node)
@@ -263,6 +266,8 @@ class Expressions(Calls):
             left, right = self.alike(left, right, node)
         elif (left.ty.kind == "member" and isinstance(right, Constant)) or isinstance(right, SetLiteral):
             right = self.coerce(right, left.ty, node)
+        elif left.ty.kind == right.ty.kind == "vec" and left.ty.keys == right.ty.keys:
+            left, right = self.alike(left, right, node)
         elif isinstance(left, SetLiteral) or (isinstance(left, Constant) and right.ty.kind == "member"):
             left = self.coerce(left, right.ty, node)
         if not fits(left.ty, right.ty) and not fits(right.ty, left.ty):

@@ -200,8 +200,9 @@ class Scope:
         return set_of(sorts[0] if len(sorts) == 1 else NONE)
 
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
-        """Give a set or a pair whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
-        if isinstance(left, SetLiteral | RecordExpr) or not is_finite(left.ty):
+        """Give a set, pair or map whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
+        vague = left.ty.kind != "vec" and not is_finite(left.ty)
+        if vague or isinstance(left, SetLiteral | RecordExpr | VectorOf):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
 
@@ -215,6 +216,8 @@ def fits(own: Ty, target: Ty) -> bool:
     if own.kind == "set" and not _same_positions(own.elem, target.elem):
         return False
     if len(own.parts) != len(target.parts):
+        return False
+    if own.is_map and not _same_positions(own.keys, target.keys):
         return False
     parts = ((own.arg, target.arg), (own.index, target.index), *zip(own.parts, target.parts, strict=True))
     return all(a is None or b is None or fits(a, b) for a, b in parts)

@@ -23,7 +23,7 @@ def _records_in(ty: Ty) -> Iterator[Any]:
     """Yield the classes of the records in a type, but not of those inside them."""
     if ty.kind == "record" and not ty.is_pair:
         yield ty.cls
-    for part in (*ty.parts, *([] if ty.arg is None else [ty.arg])):
+    for part in (*ty.parts, *(part for part in (ty.index, ty.arg) if part is not None)):
         yield from _records_in(part)
 
 

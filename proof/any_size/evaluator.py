@@ -82,6 +82,8 @@ class AnySizeEvaluator(Evaluator):
                 return structure.blank(e.ty) if e.ty.kind == "opt" else (False, None)
             case expr.SortList():
                 return structure.listing(e.ty.elem)
+            case expr.VectorOf() | expr.VectorPut() if e.ty.is_map:
+                raise self.refuse(e, f"a {e.ty}")
             case expr.VectorOf():
                 return ComputedOnce(lambda index: self.ev(e.body, self.bind(env, e.variable.name, index)))
             case expr.Length():

@@ -162,7 +162,7 @@ def test_every_expression_is_printed_as_its_row_says(page: Page, row: Row) -> No
     names = Names()
     for name in page.model.state_fields:
         names.keep(name)
-    printer = ExpressionPrinter(page.model.fns, page.constants, names)
+    printer = ExpressionPrinter(page.model.fns, page.constants, names, {"Vote": "VoteType"})
     scope = PrintScope(fn.name, {name: name for name, _ in fn.params})
     assert printer.text(fn.body.value, scope) == row.tla  # type: ignore[arg-type]
 

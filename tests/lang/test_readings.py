@@ -210,7 +210,173 @@ def Mark(c: C, s: S, y: Year) -> S:
     require(len(s.log) < 2 and s.offset < 0, "there is room")
     return replace(s, years=s.years | {y}, log=(*s.log, y), mode=put(s.mode, 0, Mode.DONE))
 """
+MAPS = """
+Node = Annotated[int, sort("Node", "nodes")]
+Round = Annotated[int, nat("Round", lo=1, hi="rounds")]
+Count = Annotated[int, nat("Count", hi=3)]
+class Mode(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+    DONE = 3
+@record
+class Vote:
+    who: Node
+    round: Round
+@config
+class C:
+    nodes: int = 2
+    rounds: int = 2
+@state
+class S:
+    count: Map[Mode, Count]
+    best: Map[Round, Node | None]
+    lock: Map[tuple[Node, Node], bool]
+    seen: Map[Vote, frozenset[Mode]]
+    last: Vote
+    mode: Mode
+@init
+def Init(c: C) -> S:
+    return S(
+        count=Map({k: 0 for k in Mode}),
+        best=Map({r: None for r in every(c, Round)}),
+        lock=Map({(a, b): a == b for a, b in every(c, tuple[Node, Node])}),
+        seen=Map({v: EMPTY for v in every(c, Vote)}),
+        last=Vote(who=0, round=1),
+        mode=Mode.IDLE,
+    )
+@op
+def locked(c: C) -> Map[Mode, Count]:
+    return Map({k: 1 if k == Mode.DONE else 0 for k in Mode})
+@op
+def next_mode(m: Mode) -> Mode:
+    return Mode.BUSY if m == Mode.IDLE else Mode.DONE
+@action
+def Go(c: C, s: S, m: Mode) -> S:
+    require(s.mode != Mode.DONE and m != Mode.IDLE and s.count[s.mode] < 2, "there is room")
+    return replace(s, count=put(s.count, s.mode, s.count[m] + 1), mode=next_mode(m))
+@action
+def Take(c: C, s: S, v: Vote) -> S:
+    require(s.best[v.round] is None and s.best[s.last.round] != v.who, "the round is open")
+    seen = put(put(s.seen, v, s.seen[s.last] | {s.mode}), s.last, frozenset({Mode.DONE}))
+    return replace(s, best=put(s.best, v.round, v.who), last=v, seen=seen)
+@action
+def Lock(c: C, s: S, a: Node) -> S:
+    require(not s.lock[(a, s.last.who)], "it is free")
+    return replace(s, lock=put(s.lock, (a, s.last.who), True), count=put(s.count, Mode.DONE, s.last.round))
+"""
+BAGS = """
+Node = Annotated[int, sort("Node", "nodes")]
+Copies = Annotated[int, nat("Copies", hi=2)]
+class Kind(enum.Enum):
+    ASK = 1
+    OK = 2
+@record
+class Message:
+    kind: Kind
+    to: Node
+Net = Map[Message, Copies]
+@config
+class C:
+    nodes: int = 2
+@state
+class S:
+    net: Net
+    got: Map[Kind, Copies]
+    last: Message | None
+@init
+def Init(c: C) -> S:
+    return S(net=Map({m: 0 for m in every(c, Message)}), got=Map({k: 0 for k in Kind}), last=None)
+@op
+def waiting(c: C, s: S, n: Node) -> frozenset[Message]:
+    return frozenset(m for m in contents(s.net) if m.to == n)
+@action
+def Send(c: C, s: S, n: Node) -> S:
+    ask = Message(kind=Kind.ASK, to=n)
+    require(s.net[ask] < 2 and s.got[Kind.OK] == 0, "there is room")
+    return replace(s, net=add(s.net, ask))
+@action
+def Answer(c: C, s: S, m: Message, to: Node) -> S:
+    require(m in contents(s.net) and m.kind == Kind.ASK, "m arrives")
+    answer = Message(kind=Kind.OK, to=to)
+    require(s.net[answer] < 2 and s.got[m.kind] < 2, "there is room")
+    return replace(s, net=add(remove(s.net, m), answer), got=add(s.got, m.kind), last=m)
+@action
+def Drop(c: C, s: S) -> S:
+    require(s.last is not None and s.net[s.last] > 0 and s.got[Kind.OK] < 2, "one like the last")
+    return replace(s, net=remove(s.net, s.last), got=add(s.got, Kind.OK))
+"""
+QUORUMS = """
+Node = Annotated[int, sort("Node", "nodes")]
+class Mode(enum.Enum):
+    IDLE = 1
+    BUSY = 2
+@config
+class C:
+    nodes: int = 3
+@state
+class S:
+    votes: frozenset[Node]
+    chosen: frozenset[frozenset[Node]]
+    mode: Mode
+@init
+def Init(c: C) -> S:
+    return S(votes=EMPTY, chosen=EMPTY, mode=Mode.IDLE)
+@op
+def quorums(c: C) -> frozenset[frozenset[Node]]:
+    return frozenset(q for q in every(c, frozenset[Node]) if len(q) + len(q) > c.nodes)
+@action
+def Vote(c: C, s: S, n: Node) -> S:
+    require(n not in s.votes and len(s.chosen) < 2, "n has no vote")
+    return replace(s, votes=s.votes | {n})
+@action
+def Choose(c: C, s: S, q: frozenset[Node]) -> S:
+    require(q in quorums(c) and q <= s.votes and len(s.chosen) < 2, "q has voted")
+    return replace(s, chosen=s.chosen | {q}, mode=Mode.BUSY, votes=s.votes - q)
+"""
 CASES = {
+    "maps": case(
+        MAPS,
+        "s.count == locked(c)",
+        "s.count[Mode.IDLE] == 1",
+        "s.count[next_mode(s.mode)] > 0",
+        "sum(s.count[k] for k in Mode) > 2",
+        "s.best[1] != s.best[2] and s.best[1] is not None",
+        "s.best[s.last.round] is None",
+        "all(s.lock[(a, b)] for a, b in every(c, tuple[Node, Node]))",
+        "any(s.lock[p] and p[0] != p[1] for p in every(c, tuple[Node, Node]))",
+        "s.lock[(s.last.who, 0)] and not s.lock[(0, s.last.who)]",
+        "Mode.DONE in s.seen[s.last]",
+        "len(frozenset(s.seen[v] for v in every(c, Vote))) == 3",
+        "s.seen[Vote(who=1, round=s.last.round)] == EMPTY",
+        "s.seen == Map({v: EMPTY for v in every(c, Vote)})",
+        "s.last in frozenset(v for v in every(c, Vote) if v.round == 2)",
+        "frozenset(k for k in Mode if s.count[k] > 0) == frozenset({Mode.IDLE, Mode.DONE})",
+        "frozenset(Mode) == s.seen[s.last] | frozenset({Mode.BUSY, Mode.DONE})",
+        "next((r for r in every(c, Round) if s.best[r] is not None), None) == 2",
+    ),
+    "bags": case(
+        BAGS,
+        "len(contents(s.net)) == 2",
+        "waiting(c, s, 0) == EMPTY",
+        "sum(s.net[m] for m in contents(s.net)) == 3",
+        "s.got[Kind.ASK] > s.got[Kind.OK]",
+        "contents(s.got) == frozenset({Kind.ASK})",
+        "s.last is not None and s.last in contents(s.net)",
+        "any(m.kind == Kind.OK for m in contents(s.net))",
+        "s.net == Map({m: 1 if m.kind == Kind.ASK else 0 for m in every(c, Message)})",
+        "add(s.net, Message(kind=Kind.OK, to=0))[Message(kind=Kind.OK, to=0)] == 2",
+        "remove(s.net, Message(kind=Kind.ASK, to=1))[Message(kind=Kind.ASK, to=1)] == 1",
+    ),
+    "quorums": case(
+        QUORUMS,
+        "s.votes in quorums(c)",
+        "any(q <= s.votes for q in quorums(c))",
+        "all(any(n in q for q in s.chosen) for n in range(c.nodes))",
+        "s.chosen <= frozenset(q for q in quorums(c) if 0 in q)",
+        "all(len(p & q) > 0 for p in s.chosen for q in quorums(c)) and s.mode == Mode.BUSY",
+        "frozenset({0, 2}) in s.chosen",
+        "len(quorums(c) - s.chosen) == 3",
+    ),
     "division": case(
         RING,
         "s.written % 4 == 3",
@@ -289,6 +455,19 @@ CASES = {
     ),
 }
 REFUSED = {
+    "a key of another type": (MAPS, "s.count[s.last] == 1", "is indexed by a Mode, not by Vote"),
+    "a map of some keys": (MAPS, "s.count == Map({k: 0 for k in Mode if k != s.mode})", "an entry for every key"),
+    "a map of other keys": (MAPS, "s.count == Map({v: 0 for v in every(c, Vote)})", "can never be equal"),
+    "a key that is no name": (MAPS, "s.count == Map({next_mode(k): 0 for k in Mode})", "the key is what 'for' names"),
+    "a map over a sort": (MAPS, "Map({n: 0 for n in range(c.nodes)})[0] == 1", "is tuple(.. for n in range(c.nodes))"),
+    "a vector over an enum": (MAPS, "tuple(0 for k in Mode)[0] == 1", "one value for each Mode is a map"),
+    "a bare dict": (MAPS, "{k: 0 for k in Mode}[s.mode] == 1", "is a map: Map({k: x for k in Mode})"),
+    "all numbers": (MAPS, "any(k == 1 for k in every(c, int))", "int has no end"),
+    "every as a value": (MAPS, "len(every(c, Vote)) == 4", "frozenset(every(c, T)) is the set of all"),
+    "the first of an enum": (MAPS, "next((k for k in Mode if s.count[k] > 0), None) is None", "takes the first of"),
+    "in a bag": (BAGS, "Message(kind=Kind.ASK, to=0) in s.net", "of a bag, write bag[m] > 0"),
+    "over a bag": (BAGS, "all(m.to == 0 for m in s.net)", "contents(bag) is what a bag has"),
+    "copies of a map": (MAPS, "len(contents(s.lock)) == 1", "a bag is a map to bounded numbers"),
     "a set of any numbers": (NUMBERS, "len(frozenset(y + 1 for y in s.years)) == 1", "finitely many values have sets"),
     "two kinds of numbers": (NUMBERS, "s.years == frozenset(b.offset for b in s.bids)", "expected frozenset[Year]"),
     "an endless range": (NUMBERS, "all(k > 0 for k in range(s.debt, s.debt, 2))", "from m to n - 1"),
@@ -349,6 +528,33 @@ def test_a_trace_stores_a_record_that_a_step_chooses(tmp_path: Path, invoke: Inv
     code, out, _ = invoke("trace", "show", str(run / "P-1.trace.json"), "--model", str(file))
     assert code == 0 and "Take(m=(sender=0 to=1 delta=-1))" in out
     assert "channel.first: none -> (sender=0 to=1 delta=1)" in out
+
+
+@pytest.mark.tlc
+def test_traces_with_maps_go_through_all_notations(tmp_path: Path, invoke: Invoke) -> None:
+    file, run = model_file(tmp_path, MAPS, "not s.lock[(1, 0)] or s.best[2] is None"), tmp_path / "run"
+    model = ("--model", str(file))
+    assert invoke("check", *model, "--run-dir", str(run))[0] == 1
+    trace = str(run / "P-1.trace.json")
+    code, out, _ = invoke("trace", "show", trace, *model)
+    assert code == 0 and "lock[(1,0)]: false -> true" in out and "seen[(who=0,round=1)]: {} -> {DONE}" in out
+    assert "CONFIRMED" in invoke("tlc", trace, *model)[1]
+    assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", str(tmp_path / "out"))[0] == 0
+    (itf,) = (tmp_path / "out").glob("*.itf.json")
+    assert invoke("replay", str(itf), *model)[0] == 0
+
+
+@pytest.mark.parametrize("step", ["add(s.net, ask)", "remove(s.net, ask)"])
+def test_copies_beyond_their_limit_are_never_cut_silently(step: str, tmp_path: Path, invoke: Invoke) -> None:
+    text = BAGS.replace('s.net[ask] < 2 and s.got[Kind.OK] == 0, "there is room")', 'True, "always")')
+    file = model_file(tmp_path, text.replace("net=add(s.net, ask)", f"net={step}"), "len(contents(s.net)) < 5")
+    for engine in ("local", "numpy"):
+        code, out, _ = invoke("check", "--model", str(file), "--engine", engine)
+        assert code == 3 and "net[(kind=ASK,to=0)]" in out
+    code, out, _ = invoke("prove", "--model", str(file))
+    assert code == 1 and "Send does not preserve Types" in out
+    code, _, err = invoke("prove", "--any-size", "--model", str(file))
+    assert code == 2 and "a Map[Message, Copies] cannot be read for any size" in err
 
 
 @pytest.mark.tlc

@@ -25,6 +25,7 @@ from __future__ import annotations
 import enum
 from dataclasses import replace
 from typing import Annotated
+from elrcheck.lang.runtime import Map
 from elrcheck.lang.runtime import EMPTY, action, bound, config, init, op, put, record, require, state
 from elrcheck.lang.types import Per, SeqMark, nat, sort
 
@@ -162,9 +163,11 @@ def test_a_state_goes_into_the_program_and_out_again(tmp_path: Path) -> None:
         ("require(at != 1,", "require(at > 2,", "there is no initial state"),
         ('Round = Annotated[int, nat("Round", hi=2)]', "Round = int", "Message has no end"),
         ("at: Node\n", "at: Node\n    last: Queue | None\n", "a record that has one can be None"),
-        ("Per(Node)", "Per(Round)", "numbers below a limit are an ordered sort"),
-        ("Per(Node)", "Per(Kind)", "a @record with a field for each Kind"),
-        ("Per(Node)", "Per(tuple[Node, Value])", "of tuples per member of the other"),
+        ("Per(Node)", "Per(Round)", "for each Round write Map[Round, T]"),
+        ("Per(Node)", "Per(tuple[Node, Value])", "write Map[tuple[Node, Value], T]"),
+        ("at: Node\n", "at: Node\n    last: Map[Node, Round]\n", "a tuple: Annotated[tuple[Round, ...], Per(Node)]"),
+        ("at: Node\n", "at: Node\n    last: Map[int, Round]\n", "the keys of a map are of a type with finitely many"),
+        ("at: Node\n", "at: Node\n    last: Map[Round, Round] | None\n", "a record that has one can be None"),
     ],
 )
 def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says: str) -> None:
@@ -174,7 +177,7 @@ def test_a_mistake_about_sorts_is_named(tmp_path: Path, old: str, new: str, says
     assert says in str(caught.value)
 
 
-def test_a_bag_is_refused_with_what_to_write_instead(tmp_path: Path) -> None:
+def test_a_counter_is_refused_with_what_to_write_instead(tmp_path: Path) -> None:
     text = replaced(HEADER, "import enum\n", "import collections\nimport enum\n")
-    with pytest.raises(ModelError, match="a bag is a frozenset of records"):
+    with pytest.raises(ModelError, match="a bag is a map to a bounded number of copies"):
         loaded(tmp_path, replaced(text, "sent: frozenset[Message]", "sent: collections.Counter[Message]"))

@@ -31,6 +31,8 @@ from dataclasses import replace
 from typing import Annotated
 from elrcheck.lang.runtime import (
     EMPTY, action, always, bound, config, conj, implies, init, op, put, record, require, sometimes, state)
+from elrcheck.lang.domains import every
+from elrcheck.lang.runtime import Map, add, contents, remove
 from elrcheck.lang.types import Per, SeqMark, nat, sort
 """
 

@@ -30,7 +30,7 @@ class Texts:
         self.names: dict[str, str] = {}
 
     def part(self, ty: Ty, value: Any) -> str:
-        if ty.kind == "vec":
+        if ty.kind == "vec" and not ty.is_map:
             return "(" + " @@ ".join(f"{i} :> {self.part(ty.elem, v)}" for i, v in enumerate(value)) + ")"
         return self.names.setdefault(show(ty, value), f"Part{len(self.names)}")
 

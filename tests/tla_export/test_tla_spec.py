@@ -162,7 +162,7 @@ class Power(Expr):
 
 
 def test_unknown_node_is_refused() -> None:
-    printer = ExpressionPrinter({}, {}, Names())
+    printer = ExpressionPrinter({}, {}, Names(), {})
     with pytest.raises(UnsupportedNode, match=r"TLA\+ cannot print the node 'Power' \(source line 7\)"):
         printer.doc(Power(BOOL, line=7), PrintScope("f", {}))  # type: ignore[arg-type]
 
@@ -172,7 +172,7 @@ def test_nothing_is_dropped_inside_one_line() -> None:
     parts = (Constant(BOOL, True), Constant(BOOL, False))
     named = NamedConjunction(("a", "b"), parts)
     with pytest.raises(UnsupportedNode, match="NamedConjunction"):
-        ExpressionPrinter({}, {}, Names()).text(named, PrintScope("f", {}))
+        ExpressionPrinter({}, {}, Names(), {}).text(named, PrintScope("f", {}))
 
 
 # ---------------------------------------------------------------------------- what it means

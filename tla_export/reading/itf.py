@@ -122,7 +122,7 @@ def type_text(ty: Ty) -> str:
         case "opt":
             return f"({type_text(ty.elem)} | {NONE_TEXT})"
         case "vec":
-            return f"(Int -> {type_text(ty.elem)})"
+            return f"({type_text(ty.keys)} -> {type_text(ty.elem)})"
         case "seq":
             return f"Seq({type_text(ty.elem)})"
         case "record" if ty.is_pair:
@@ -145,6 +145,8 @@ def encode(ty: Ty, value: Any) -> Any:
             return {"#set": [encode(ty.elem, v) for v in in_order(value)]}
         case "opt":
             return NONE_TEXT if value is None else encode(ty.elem, value)
+        case "vec" if ty.is_map:
+            return {"#map": [[encode(ty.keys, k), encode(ty.elem, v)] for k, v in value.items()]}
         case "vec":
             return {"#map": [[{"#bigint": str(i)}, encode(ty.elem, v)] for i, v in enumerate(value)]}
         case "seq":
@@ -182,6 +184,9 @@ class _ItfValues(JsonValues):
     def sequence(self, ty: Ty, node: Node) -> tuple[Any, ...]:
         items = node.items() if isinstance(node.value, list) else _special(node, "#tup")
         return tuple(self.decode(ty.elem, part) for part in items)
+
+    def entries(self, node: Node) -> list[Node]:
+        return _special(node, "#map")
 
     def vector(self, ty: Ty, node: Node) -> tuple[Any, ...]:
         values: dict[int, Any] = {}

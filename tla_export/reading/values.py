@@ -8,6 +8,7 @@
 | set                     | {0, 2}                                        |
 | optional                | the value itself, or the model value None     |
 | one value per member    | a function on 0..N-1, (0 :> a @@ 1 :> b)      |
+| map                     | a function, ("IDLE" :> a @@ "BUSY" :> b)      |
 | sequence                | <<a, b>>                                      |
 | record                  | [isr |-> {0}, leader |-> None]                |
 
@@ -30,6 +31,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from elrcheck.lang.domains import in_order
+from elrcheck.lang.runtime import Map
 from elrcheck.lang.types import Ty, optional_fields
 from elrcheck.tla_export.reading.parse import IDENTIFIER, ModelValue, Parsed, TlaFunction, is_int, parse, quote, text_of
 
@@ -102,7 +104,7 @@ def type_in_words(ty: Ty) -> str:
         case "opt":
             return f"{type_in_words(ty.elem)}, or None"
         case "vec":
-            return f"one value for each {ty.keys.word}"
+            return f"one value for each {ty.keys.word or ty.keys}"
         case "seq":
             return "a sequence"
         case "record" if ty.is_pair:
@@ -147,6 +149,9 @@ def _show(ty: Ty, value: Any, at: _Place) -> str:
             return "{" + ", ".join(texts[member] for member in in_order(value)) + "}"
         case "opt":
             return NONE_NAME if value is None else _show(ty.elem, value, at)
+        case "vec" if ty.is_map and isinstance(value, Map):
+            pairs = (f"{_show(ty.keys, k, at.item(k))} :> {_show(ty.elem, v, at.item(k))}" for k, v in value.items())
+            return "(" + " @@ ".join(pairs) + ")"
         case "vec" if isinstance(value, tuple) and value:
             pairs = (f"{i} :> {_show(ty.elem, v, at.item(i))}" for i, v in enumerate(value))
             return "(" + " @@ ".join(pairs) + ")"
@@ -206,6 +211,8 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
             return _read(ty.elem, parsed, at)
         case "opt" if parsed == ModelValue(NONE_NAME):
             return None
+        case "vec" if ty.is_map:
+            return _map(ty, parsed, at)
         case "vec" if isinstance(parsed, TlaFunction):
             if set(parsed) != set(range(len(parsed))):
                 at.fail(f"expected a function on 0..{len(parsed) - 1}, the domain is {_domain(parsed)}")
@@ -217,6 +224,19 @@ def _read(ty: Ty, parsed: Parsed, at: _Place) -> Any:
         case "record" | "state" if isinstance(parsed, TlaFunction):
             return _record(ty, parsed, at)
     at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
+
+
+def _map(ty: Ty, parsed: Parsed, at: _Place) -> Map[Any, Any]:
+    """Read a function as a map, with its keys in order; TLC writes one on 1..n as a tuple."""
+    if isinstance(parsed, tuple):
+        parsed = TlaFunction(enumerate(parsed, start=1))
+    if not isinstance(parsed, TlaFunction):
+        at.fail(f"expected {type_in_words(ty)}, found {_short(parsed)}")
+    entries = {}
+    for key, value in parsed.items():
+        here = at.item(text_of(key))
+        entries[_read(ty.keys, key, here)] = _read(ty.elem, value, here)
+    return Map({key: entries[key] for key in in_order(entries)})
 
 
 def _domain(function: TlaFunction) -> str:
