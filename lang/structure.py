@@ -297,16 +297,23 @@ class Structure:
         return result
 
     def with_entry(self, items: list[Any], key: Any, value: Any, ty: Ty) -> list[Any]:
-        """Return a vector with one entry replaced; ty: of the vector."""
+        """Return a vector with one entry replaced; ty: of the vector.
+
+        A key that is none of its type would change nothing. In a map to bounded numbers, such as a bag, the first
+        entry then leaves its limits, so that no message is lost unnoticed.
+        """
         keys = ty.keys
         at = key if keys.kind == "member" else self.position(key, keys)
         if isinstance(at, int):
-            return [*items[:at], value, *items[at + 1 :]]
+            return [*items[:at], value, *items[at + 1 :]] if 0 <= at < len(items) else items
         if keys.kind == "member":
             chosen = [self.alg.cmp("eq", key, k) for k in range(len(items))]
         else:
             chosen = [self.eq(key, member, keys) for member in self.members(keys)]
-        return [self.ite(c, value, old, ty.elem) for c, old in zip(chosen, items, strict=True)]
+        changed = [self.ite(c, value, old, ty.elem) for c, old in zip(chosen, items, strict=True)]
+        if ty.is_map and ty.elem.kind == "nat" and ty.elem.hi is not None:
+            changed[0] = self.alg.ite(self.alg.or_(chosen), changed[0], self.limit(ty.elem.hi) + 1)
+        return changed
 
     def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
         """Return items[index]; blank outside the range, which only unneeded branches can ask for."""

@@ -21,6 +21,8 @@ FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "e
 """Those with a property of liveness, V-1, which holds under the fairness that they declare."""
 SETTINGS = {
     ("bakery", "P-1"): "waits_for_flags=false",
+    ("btree", "P-4"): "nodes=3",
+    ("btree", "P-5"): "moves=false",
     ("chang_roberts", "P-1"): "drops=false",
     ("disruptor", "P-1"): "waits=false",
     ("disruptor", "P-2"): "waits=false",
@@ -29,6 +31,7 @@ SETTINGS = {
     ("ewd840", "P-1"): "blackens=false",
     ("ewd840", "P-2"): "blackens=false",
     ("ewd998", "P-1"): "blackens=false",
+    ("ewd998_bags", "P-1"): "blackens=false",
     ("paxos", "P-1"): "reports=false",
     ("paxos_servers", "P-1"): "adopts=false",
     ("paxos_servers", "P-2"): "adopts=false",
@@ -83,10 +86,15 @@ GUARDS = {
 }
 """A property -> a guard without which it breaks."""
 EDITS = {
+    ("btree", "P-1"): ("last=put(s.last, root, new)", "last=s.last"),
+    ("btree", "P-2"): ("child=put(s.child, (root, pivot), old)", "child=put(s.child, (root, pivot), new)"),
+    ("btree", "P-3"): ("| {pivot}), old, s.keys[old] - upper)", "| {pivot}), old, s.keys[old])"),
     ("crdt", "P-1"): ("max(s.seen[n][m], s.seen[o][m])", "s.seen[n][m] + s.seen[o][m]"),
     ("echo", "P-1"): ("{message.sender} if message.answers else s.children[n]", "{message.sender}"),
     ("echo", "P-2"): ("s.received[n] == c.nodes - 1, ", "s.received[n] >= 1, "),
     ("ewd998", "P-2"): ("s.balance[n] - 1", "s.balance[n]"),
+    ("ewd998_bags", "P-2"): ("s.balance[n] - 1", "s.balance[n]"),
+    ("ewd998_bags", "P-3"): ("add(taken[m], new)", "taken[m]"),
     ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
     ("quorum_register", "P-1"): ("last - last % c.servers + c.servers + n if", "0 if"),
     ("simple_regular", "P-1"): ("register=put(s.register, p, Register.ONE)", "register=s.register"),

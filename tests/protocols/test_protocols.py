@@ -29,6 +29,7 @@ COUNTS = {
     ("atomic_commit_nonblocking", ()): (13944, 4284, 19),
     ("bakery", ()): (10659, 2303, 39),
     ("barrier", ()): (194, 64, 7),
+    ("btree", ()): (2820091, 374727, 38),
     ("chang_roberts", ()): (227, 137, 10),
     ("crdt", ()): (600001, 25000, 16),
     ("disruptor", ()): (28049, 8496, 82),
@@ -36,6 +37,7 @@ COUNTS = {
     ("echo", ()): (116, 75, 16),
     ("ewd840", ()): (1817, 302, 9),
     ("ewd998", ()): (2609134, 321370, 47),
+    ("ewd998_bags", ()): (2609134, 321370, 47),
     ("fast_paxos", ()): (36868401, 3043684, 22),
     ("inner_fifo", ()): (9660, 3864, 11),
     ("internal_memory", ()): (21400, 4408, 10),
@@ -73,6 +75,8 @@ LARGE = (
     "crdt",
     "nbac_guerraoui",
     "ewd998",
+    "ewd998_bags",
+    "btree",
     "disruptor_writers",
     "raft",
     "multi_paxos",
@@ -137,6 +141,13 @@ def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[s
 def test_tlc_counts_the_same(name: str, invoke: Invoke) -> None:
     code, out, _ = invoke("tlc", "--count", "--model", str(protocol(name)), "--format", "json")
     assert (code, json.loads(out)["verdict"]) == (0, "same")
+
+
+def test_a_message_that_a_bag_has_no_entry_for_is_not_lost_unnoticed(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "narrow.py"
+    file.write_text(replaced(protocol("ewd998_bags").read_text(), "lo=-8, hi=8", "lo=-6, hi=6", 1))
+    code, out, _ = invoke("check", "--model", str(file))
+    assert code == 3 and "overflow  network[0][" in out and "violated" not in out
 
 
 def test_peterson_needs_the_turn(invoke: Invoke) -> None:
