@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from elrcheck.lang.domains import every
 from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import EMPTY, action, always, config, init, op, put, record, require, sometimes, state
 from elrcheck.lang.types import Per, nat, sort
@@ -41,8 +42,9 @@ class State:
 
 
 @op
-def majority(c: Config, members: frozenset[Acceptor]) -> bool:
-    return len(members) + len(members) > c.acceptors
+def quorums(c: Config) -> frozenset[frozenset[Acceptor]]:
+    """The majorities."""
+    return frozenset(q for q in every(c, frozenset[Acceptor]) if len(q) + len(q) > c.acceptors)
 
 
 @op
@@ -54,35 +56,27 @@ def takes_part(s: State, a: Acceptor, b: Ballot) -> bool:
 @op
 def chosen(c: Config, s: State, v: Value) -> bool:
     """A majority has voted for the value in one ballot."""
-    return any(
-        majority(c, frozenset(a for a in range(c.acceptors) if Vote(ballot=b, value=v) in s.votes[a])) for b in range(3)
-    )
+    return any(all(Vote(ballot=b, value=v) in s.votes[a] for a in q) for b in range(3) for q in quorums(c))
 
 
 @op
 def silent(c: Config, s: State, b: Ballot) -> bool:
     """A majority takes part in the ballot, and has not voted before."""
-    return majority(
-        c,
-        frozenset(
-            a for a in range(c.acceptors) if takes_part(s, a, b) and all(vote.ballot >= b for vote in s.votes[a])
-        ),
-    )
+    return any(all(takes_part(s, a, b) and all(vote.ballot >= b for vote in s.votes[a]) for a in q) for q in quorums(c))
 
 
 @op
 def shown_by(c: Config, s: State, b: Ballot, v: Value, d: Ballot) -> bool:
     """A majority takes part in the ballot, has voted for no other value in ballot d, and for nothing since then."""
-    return majority(
-        c,
-        frozenset(
-            a
-            for a in range(c.acceptors)
-            if takes_part(s, a, b)
+    return any(
+        all(
+            takes_part(s, a, b)
             and all(
                 vote.ballot < d or vote.ballot >= b or (vote.ballot == d and vote.value == v) for vote in s.votes[a]
             )
-        ),
+            for a in q
+        )
+        for q in quorums(c)
     )
 
 
