@@ -2,7 +2,8 @@
 
 Source: btree.tla of the TLA+ Examples, by L. Hochstein. With eight nodes of at most two keys, keys 1 to 4 and three
 values: 374,727 distinct states, 2,820,091 generated, diameter 38. The manifest of the examples has a depth of 40; one
-worker of TLC counts 38 for the module exported from here. Inner nodes below the root are never split, as there.
+worker of TLC counts 38, for that module and the one exported from here. Inner nodes below the root are never split,
+as there.
 """
 
 from __future__ import annotations
