@@ -33,9 +33,9 @@ def sets_in(model: Path, keyword: str) -> Iterator[str]:
     """Yield the names of the variants or scopes (`keyword`) of a `ProtocolModel` that are written as a dictionary."""
     for node in _statements(model):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            for given in node.value.keywords:
-                if given.arg == keyword and isinstance(given.value, ast.Dict):
-                    yield from _texts([key for key in given.value.keys if key is not None])
+            for argument in node.value.keywords:
+                if argument.arg == keyword and isinstance(argument.value, ast.Dict):
+                    yield from _texts([key for key in argument.value.keys if key is not None])
 
 
 def _statements(model: Path) -> Iterator[ast.stmt]:
