@@ -14,13 +14,28 @@ import msgspec
 T = TypeVar("T")
 
 
+class ProcessOnly:
+    """A value of a record that is for this process alone: it is written as null, and equal to any other."""
+
+    def __eq__(self, other: object) -> bool:
+        return other is None or isinstance(other, ProcessOnly)
+
+    def __hash__(self) -> int:
+        return 0
+
+
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A struct that refuses unknown fields and values of another type."""
 
 
 def to_data(record: object) -> Any:
     """Return the record as dictionaries, lists and scalars."""
-    return msgspec.to_builtins(record, str_keys=True)
+    return msgspec.to_builtins(record, str_keys=True, enc_hook=_null)
+
+
+def _null(value: object) -> None:
+    if not isinstance(value, ProcessOnly):
+        raise TypeError(f"{type(value).__name__} cannot be written")
 
 
 def to_text(record: object) -> str:

@@ -1,19 +1,24 @@
-"""How a model has its states drawn, where it does not leave that to its declared fields."""
+"""How a model has its states drawn and its steps told, where it does not leave that to its declared fields."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from typing import Any
 
+from elrcheck.lang.plain import Label
+from elrcheck.results.drawn.drawn_fields import DrawnFields
+from elrcheck.results.drawn.drawn_partition import DrawnPartition
+
+DrawnState = DrawnFields | DrawnPartition
+
 
 class Drawing(ABC):
-    """Draws the states of a configuration as fragments of HTML, in which all texts are escaped.
-
-    legend: what the signs mean, as the items of a list.
-    """
-
-    legend: str
+    """Draws the states of a configuration."""
 
     @abstractmethod
-    def picture(self, state: Any, before: Any) -> str:
+    def drawn(self, state: Any, before: Any) -> DrawnState:
         """Draw a state, and mark what differs from the one before; an initial state is its own predecessor here."""
+
+    def sentence(self, before: Any, after: Any, label: Label) -> str:
+        """Say in a sentence what a step does; empty if the documentation of its action says it."""
+        return ""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from msgspec import field
 
 from elrcheck.base.roundtrip import Record
+from elrcheck.results.drawn.drawn_fields import DrawnFields
+from elrcheck.results.drawn.drawn_partition import DrawnPartition
 
 Scalar: TypeAlias = bool | int | float | str | None
 """A configuration value in a report."""
@@ -75,6 +77,37 @@ class Truth(Record, frozen=True):
     0 is never evaluated."""
 
 
+class RefusedAction(Record, frozen=True):
+    """An action that is not enabled in a state, and the guard that refuses it."""
+
+    action: str
+    guard: str
+    calls: tuple[str, ...]
+    """The arguments for which it does."""
+
+
+class Scene(Record, frozen=True):
+    """A state of a trace as it is drawn."""
+
+    drawn: DrawnFields | DrawnPartition
+    sentence: str
+    """What the step into it does; empty for the first state."""
+    enabled: tuple[str, ...] = ()
+    refused: tuple[RefusedAction, ...] = ()
+
+
+class Scenes(Protocol):
+    """Draws the states of a trace when a page is made of it."""
+
+    def scenes(self) -> tuple[Scene, ...]:
+        """Return every state, the first one included."""
+        ...
+
+    def rules(self) -> Mapping[str, str]:
+        """Return the source text of each action of the trace."""
+        ...
+
+
 class TraceView(Record, frozen=True):
     """A trace for people to read: its initial state, then the changes of each step."""
 
@@ -87,3 +120,5 @@ class TraceView(Record, frozen=True):
     """The number of steps after which the remaining ones repeat forever; if none remain, nothing more happens."""
     truths: tuple[Truth, ...] = ()
     """Every property in every state, if the states were available."""
+    drawn: Any = field(default=None, name=UNWRITTEN)
+    """The `Scenes` of the trace, where its states are at hand."""

@@ -88,11 +88,20 @@ def because(fn: Fn, args: Sequence[Argument]) -> str:
 
     A name of one letter stands for a member of a sort, which the explanation names: `broker 1 is running`.
     """
-    reason = "; ".join(guards_of_state(fn) or guard_names(fn))
+    return with_members("; ".join(guards_of_state(fn) or guard_names(fn)), fn, args)
+
+
+def with_members(words: str, fn: Fn, args: Sequence[Argument]) -> str:
+    """Replace each parameter of one letter that is a member of a sort, as `b`, by the member, as `broker 1`."""
     for argument, (name, ty) in zip(args, fn.params, strict=True):
         if len(name) == 1 and ty.kind == "member":
-            reason = re.sub(rf"\b{name}\b", f"{ty.word} {argument.value}", reason)
-    return reason
+            words = re.sub(rf"\b{name}\b", f"{ty.word} {argument.value}", words)
+    return words
+
+
+def first_sentence(doc: str) -> str:
+    """Return the first paragraph of a docstring on one line."""
+    return " ".join(doc.strip().partition("\n\n")[0].split())
 
 
 def spelled(fn: Fn, args: Sequence[Any]) -> str:

@@ -26,6 +26,7 @@ from elrcheck.results.trace_view import TraceView, Truth
 from elrcheck.traces.behaviour import Behaviour, RecordedStep, TraceOrigin, allows, of_states
 from elrcheck.traces.describe import trace_view
 from elrcheck.traces.rejection import rejected_start, rejected_step
+from elrcheck.traces.scenes import FollowedScenes
 from elrcheck.traces.violation import BrokenPart, explain
 
 
@@ -101,7 +102,8 @@ class Replayed:
         if not self.states:
             return TraceView()
         view = trace_view(self.model, self.states, self.labels, self.repro, self.loop)
-        return structs.replace(view, truths=self.truths)
+        drawn = FollowedScenes(self.model, self.config, self.states, self.labels)
+        return structs.replace(view, truths=self.truths, drawn=drawn)
 
 
 def replay(model: Model, config: Any, behaviour: Behaviour[RecordedStep], anywhere: bool = False) -> Replayed:

@@ -18,8 +18,8 @@ from elrcheck.model.state import (
     configured_min_isr,
     leads,
 )
-from elrcheck.results.web.drawn_fields import Fact
-from elrcheck.results.web.drawn_partition import DrawnBroker, DrawnPartition, DrawnRecord
+from elrcheck.results.drawn.drawn_fields import Fact
+from elrcheck.results.drawn.drawn_partition import DrawnBroker, DrawnPartition, DrawnRecord
 from elrcheck.traces.describe import text
 
 LATE = {False: "request", True: "response"}

@@ -1,13 +1,14 @@
-"""The states of a partition as a Kafka engineer draws them."""
+"""The states of a partition as a Kafka engineer draws them, and its steps as an operator tells them."""
 
 from __future__ import annotations
 
 from elrcheck.catalogue.picture.drawn_state import drawn
+from elrcheck.catalogue.picture.step_sentence import whole_sentence
 from elrcheck.declared.state_picture import Drawing
+from elrcheck.lang.plain import Label
 from elrcheck.model.config import Config
 from elrcheck.model.state import State
-from elrcheck.report.html.html_partition import partition_picture
-from elrcheck.report.html.page_template import source
+from elrcheck.results.drawn.drawn_partition import DrawnPartition
 
 
 class PartitionDrawing(Drawing):
@@ -15,8 +16,11 @@ class PartitionDrawing(Drawing):
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self.legend = source("partition_legend.html")
 
-    def picture(self, state: State, before: State) -> str:
-        """See `Drawing.picture`."""
-        return partition_picture(drawn(self.config, state, before))
+    def drawn(self, state: State, before: State) -> DrawnPartition:
+        """See `Drawing.drawn`."""
+        return drawn(self.config, state, before)
+
+    def sentence(self, before: State, after: State, label: Label) -> str:
+        """See `Drawing.sentence`."""
+        return whole_sentence(before, after, label)

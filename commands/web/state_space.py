@@ -9,7 +9,6 @@ from typing import Any
 
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
-from elrcheck.commands.web.drawn_by_fields import FieldsDrawing
 from elrcheck.declared.select import Selected, resolve
 from elrcheck.declared.state_picture import Drawing
 from elrcheck.lang.ir import Fn
@@ -20,11 +19,10 @@ from elrcheck.lang.source import ModelError
 from elrcheck.stored_traces.labels import parse_action
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.describe import spelled
+from elrcheck.traces.scenes import MOST_CHOICES, drawing_of
 from elrcheck.traces.truth import first_violated
 
 MOST_STEPS = 1000
-MOST_CHOICES = 50_000
-"""Actions with arguments; beyond these, listing those of one state would take too long for a page."""
 CACHED_STATES = 2000
 """States whose actions are remembered."""
 
@@ -70,7 +68,7 @@ class FollowedSpace:
         if start >= len(self.starts):
             message = f"there is no initial state {start}"
             raise UsageFault("web-request", message, help=f"there are {len(self.starts)}, from 0 on")
-        self.drawing: Drawing = self.selected.declared.drawing(self.config) or FieldsDrawing(self.model.state_ty)
+        self.drawing: Drawing = drawing_of(self.model, self.config)
         self.actions = self.model.actions_by_name
         self.choices = functools.lru_cache(CACHED_STATES)(self._choices)
         self.false_after = functools.lru_cache(20 * CACHED_STATES)(self._false_after)

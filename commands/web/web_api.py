@@ -16,10 +16,12 @@ from elrcheck.commands.web.path_search import MOST_SECONDS, RunningSearch, Searc
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_server import PageAnswers
 from elrcheck.commands.web.web_trace import demand_packaged, path_of_file, path_of_text
-from elrcheck.commands.web.web_view import chosen, first_sentence, web_state
+from elrcheck.commands.web.web_view import chosen, web_state
 from elrcheck.declared.declared_model import declared
+from elrcheck.report.html.html_picture import legend_of
 from elrcheck.results.web.web_answers import ChosenModel, Named, WebSearch, WebStart, WebState, WebTrace
 from elrcheck.stored_traces.tracefile import trace_document
+from elrcheck.traces.describe import first_sentence
 from elrcheck.traces.loaded import NamedSelection
 
 CACHED_SPACES = 4
@@ -92,7 +94,7 @@ class Explorer(PageAnswers):
             path=self.path,
             trace=self.trace,
             settings=config_values(space.config),
-            legend=space.drawing.legend,
+            legend=legend_of(space.drawing.drawn(space.starts[0], space.starts[0])),
         )
 
     def _state(self, body: Node) -> WebState:

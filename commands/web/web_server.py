@@ -22,7 +22,7 @@ from elrcheck.base.documents import decode, parse_json
 from elrcheck.base.error_codes import exit_of
 from elrcheck.base.errors import ElrError, UsageFault
 from elrcheck.base.strict import Codes, Node
-from elrcheck.report.html.page_template import source
+from elrcheck.report.html.page_template import STYLES, source
 from elrcheck.report.json_report import as_data
 
 LOOPBACK = "127.0.0.1"
@@ -39,8 +39,8 @@ CODES = Codes("web-request")
 JSON = "application/json"
 PAGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "/": ("text/html; charset=utf-8", ("web.html",)),
-    "/web.css": ("text/css; charset=utf-8", ("palette.css", "report.css", "partition.css", "web.css")),
-    "/web.js": ("text/javascript; charset=utf-8", ("web.js",)),
+    "/web.css": ("text/css; charset=utf-8", (*STYLES, "web.css")),
+    "/web.js": ("text/javascript; charset=utf-8", ("trace.js", "web.js")),
 }
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "

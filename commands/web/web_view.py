@@ -7,9 +7,14 @@ from typing import Any
 
 from elrcheck.commands.web.state_space import FollowedSpace, Path
 from elrcheck.lang.ir import Fn
+from elrcheck.lang.plain import Label
+from elrcheck.report.html.html_picture import picture_of
+from elrcheck.report.html.html_sequence import diagram, sequence_html
+from elrcheck.report.html.html_trace import refusal_in_words
 from elrcheck.results.web.web_answers import ChosenModel, EnabledAction, Judged, WebState
 from elrcheck.stored_traces.tracefile import encode_value
-from elrcheck.traces.describe import arguments, because, changes, leaves, spelled, trace_view
+from elrcheck.traces.describe import arguments, because, changes, first_sentence, leaves, spelled, trace_view
+from elrcheck.traces.scenes import refused, rule, sentence
 from elrcheck.traces.violation import explain
 
 
@@ -17,16 +22,26 @@ def web_state(space: FollowedSpace, path: Path, at: int) -> WebState:
     """Describe the state after `at` steps of a path, and the whole path around it."""
     ty, here = space.model.state_ty, path.upto(at)
     state, before = here.states[-1], here.states[-2] if at else None
+    every = trace_view(space.model, path.states, path.labels, path.repro)
+    sentences = (
+        "",
+        *(_sentence(space, *step) for step in zip(path.labels, path.states, path.states[1:], strict=False)),
+    )
+    lanes = diagram(every, getattr(space.config, "broker_count", 0), sentences)
     return WebState(
         model=chosen(space),
         path=space.words(path),
         repro=here.repro,
         at=at,
-        steps=trace_view(space.model, path.states, path.labels, path.repro).steps,
+        steps=every.steps,
+        sequence=sequence_html(lanes, "path", at),
+        sentence=sentences[at],
+        rule=rule(space.actions[path.labels[at - 1].action]) if at else "",
         violated=tuple(_ids(space, path, number) for number in range(len(path.states))),
         state=encode_value(ty, state),
         leaves=dict(leaves(state, ty)),
-        picture=space.drawing.picture(state, state if before is None else before),
+        picture=picture_of(space.drawing.drawn(state, state if before is None else before)),
+        refused=tuple(map(refusal_in_words, refused(space.plain, state))),
         choices=tuple(_choices(space, state)),
         properties=tuple(_judged(space, fn, before, state) for fn in _every(space)),
         beyond=not space.plain.within(state),
@@ -57,7 +72,7 @@ def _choices(space: FollowedSpace, state: Any) -> Iterator[EnabledAction]:
             label=spelled(fn, label.args),
             step=space.word(label),
             because=because(fn, arguments(fn, label.args)),
-            about=first_sentence(fn.doc),
+            about=_sentence(space, label, state, after),
             source=fn.place,
             changes=changes(state, after, space.model.state_ty),
             violates=tuple(fn.ident for fn in space.false_after(state, after)),
@@ -80,6 +95,5 @@ def _judged(space: FollowedSpace, fn: Fn, before: Any, state: Any) -> Judged:
     return Judged(fn.ident, fn.name, "always", "violated", about, broken.conjunct, broken.witness)
 
 
-def first_sentence(doc: str) -> str:
-    """Return the first paragraph of a docstring on one line."""
-    return " ".join(doc.strip().partition("\n\n")[0].split())
+def _sentence(space: FollowedSpace, label: Label, before: Any, after: Any) -> str:
+    return sentence(space.drawing, space.actions[label.action], before, after, label)

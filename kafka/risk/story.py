@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from elrcheck.catalogue.picture.step_sentence import broker_list, sentence
 from elrcheck.lang.plain import Label
-from elrcheck.model.control_plane.controller_event import MinIsrLevel
-from elrcheck.model.state import Acks, Partition, State, Status, leads
-
-Describe = Callable[[State, State, Sequence[Any]], str]
-"""Describes a step by the states before and after it, and its arguments; empty for a step that is left out."""
+from elrcheck.model.state import Partition, State, leads
 
 
 def story(states: Sequence[State], labels: Sequence[Label], ident: str) -> tuple[str, ...]:
     """Return the trace in sentences; the last one says what is lost."""
     first = states[0].partition
-    sentences = [f"Replicas {_ids(first.replicas)} are in sync, and broker {first.leader} leads."]
+    sentences = [f"Replicas {broker_list(first.replicas)} are in sync, and broker {first.leader} leads."]
     for before, after, label in zip(states, states[1:], labels, strict=False):
-        sentence = SENTENCES[label.action](before, after, label.args)
+        words = sentence(before, after, label)
         changes = _partition_changes(before, after)
-        if not sentence and changes:
-            sentence = "The controller writes a new partition record."
+        if not words and changes:
+            words = "The controller writes a new partition record."
         if len(after.committed) > len(before.committed):
-            sentence = f"{sentence} The record is replicated and acknowledged.".strip()
-        if sentence:
-            sentences.append(f"{sentence} {changes}".strip())
+            words = f"{words} The record is replicated and acknowledged.".strip()
+        if words:
+            sentences.append(f"{words} {changes}".strip())
     return (*sentences, ending(states[-1], ident))
 
 
@@ -46,10 +42,6 @@ def ending(state: State, ident: str) -> str:
     return f"{who} without the acknowledged record, and the others truncate to it: the record is lost."
 
 
-def _ids(brokers: Iterable[int]) -> str:
-    return ", ".join(map(str, brokers)) or "none"
-
-
 def _partition_changes(before: State, after: State) -> str:
     """Return what changed in the partition record, as `kafka-topics --describe` shows it."""
     old, new = _described(before.partition), _described(after.partition)
@@ -59,123 +51,4 @@ def _partition_changes(before: State, after: State) -> str:
 
 def _described(p: Partition) -> dict[str, str]:
     leader = "none" if p.leader is None else str(p.leader)
-    return {"Leader": leader, "Replicas": _ids(p.replicas), "Isr": str(sorted(p.isr)), "Elr": str(sorted(p.elr))}
-
-
-def _nothing(before: State, after: State, args: Sequence[Any]) -> str:
-    return ""
-
-
-def _produce(before: State, after: State, args: Sequence[Any]) -> str:
-    leader, acks = args
-    word = {Acks.ALL: "all", Acks.ONE: "1", Acks.ZERO: "0"}[acks]
-    answer = " The broker has appended it, and acknowledges it." if acks == Acks.ONE else ""
-    return f"A producer writes a record with acks={word} to broker {leader}.{answer}"
-
-
-def _fetch(before: State, after: State, args: Sequence[Any]) -> str:
-    follower, leader = args[0], args[1]
-    return _log_change(before, after, follower, f"broker {leader}")
-
-
-def _log_change(before: State, after: State, b: int, source: str) -> str:
-    was, now = len(before.broker[b].log), len(after.broker[b].log)
-    if now > was:
-        return f"Broker {b} fetches the record from {source}."
-    return f"Broker {b} truncates its log to that of {source}: the record is gone there." if now < was else ""
-
-
-def _apply(before: State, after: State, args: Sequence[Any]) -> str:
-    b = args[0]
-    if after.broker[b].log or not before.broker[b].log:
-        return ""
-    return f"Broker {b} is no replica any more, and deletes its log."
-
-
-def _crash(before: State, after: State, args: Sequence[Any]) -> str:
-    b = args[0]
-    lost = len(after.broker[b].log) < len(before.broker[b].log)
-    return f"Broker {b} crashes{', and the record was not flushed: it is gone there' if lost else ''}."
-
-
-def _fence(before: State, after: State, args: Sequence[Any]) -> str:
-    b = args[0]
-    if before.broker[b].status == Status.RUNNING:
-        return f"Broker {b} is paused or cut off until its session ends, and fenced."
-    return f"The session of broker {b} ends, and it is fenced."
-
-
-def _min_isr(before: State, after: State, args: Sequence[Any]) -> str:
-    level, value = args
-    of = "topic" if level == MinIsrLevel.TOPIC else "cluster"
-    return f"An operator sets min.insync.replicas of the {of} to {value}."
-
-
-def _feature(before: State, after: State, args: Sequence[Any]) -> str:
-    return f"An operator switches ELR {'on' if args[0] else 'off'}."
-
-
-def _reassign(before: State, after: State, args: Sequence[Any]) -> str:
-    count = "broker" if len(args[0]) == 1 else "brokers"
-    return f"An operator reassigns the partition to {count} {_ids(sorted(args[0]))}."
-
-
-def _shrink(before: State, after: State, args: Sequence[Any]) -> str:
-    leader, out = args
-    who = "follower" if len(out) == 1 else "followers"
-    return f"Leader {leader} asks to drop the lagging {who} {_ids(sorted(out))} from the ISR."
-
-
-def _sentence(text: str) -> Describe:
-    """Describe a step by a sentence with its arguments as {0}, {1}."""
-    return lambda before, after, args: text.format(*args)
-
-
-SENTENCES: Mapping[str, Describe] = {
-    "Produce": _produce,
-    "Fetch": _fetch,
-    "SendLateFetch": _nothing,
-    "ReadForLateFetch": _nothing,
-    "LateFetchReturns": _nothing,
-    "LoseLateFetch": _nothing,
-    "ExpandIsr": _sentence("Broker {1} has caught up, and leader {0} asks to add it to the ISR."),
-    "ShrinkIsr": _shrink,
-    "ControllerAlters": _sentence("The controller decides on the request of broker {0}."),
-    "LeaderLearns": _nothing,
-    "LoseResponse": _sentence("The controller's answer to broker {0} is lost."),
-    "CleanStop": _sentence("Broker {0} stops in an orderly way."),
-    "Crash": _crash,
-    "Kill": _sentence("Broker {0} is killed; its log is intact."),
-    "Start": _sentence("Broker {0} starts again."),
-    "Register": _sentence("Broker {0} registers."),
-    "Fence": _fence,
-    "Unfence": _sentence("Broker {0} is unfenced."),
-    "StartControlledShutdown": _sentence("Broker {0} asks for a controlled shutdown."),
-    "GrantShutdown": _sentence("The controller lets broker {0} shut down."),
-    "Unregister": _sentence("An operator unregisters broker {0}."),
-    "FailDirectory": _sentence("The log directory of broker {0} fails."),
-    "LoseDirectory": _sentence("The log directory of broker {0} is lost while the broker is down."),
-    "ReportFailedDirectory": _sentence("Broker {0} reports its failed log directory."),
-    "ReportNewDirectory": _sentence("Broker {0} reports its log directory."),
-    "ApplyMetadata": _apply,
-    "ApplyMetadataFirst": _apply,
-    "ApplyOlderRecord": _apply,
-    "ApplyMinIsr": _nothing,
-    "ApplyEarly": _sentence("Broker {0} acts on metadata before it is registered."),
-    "WriteEarly": _sentence("A coordinator on broker {0}, which is not registered, writes a record."),
-    "CopyFromShadow": _nothing,
-    "EndSynchronisation": _nothing,
-    "ElectPreferred": _sentence("The preferred leader is elected."),
-    "ElectUnclean": _sentence("An operator asks for an unclean election."),
-    "DesignateLeader": _sentence("An operator makes broker {0} the leader."),
-    "FavourReplica": _nothing,
-    "ElectUncleanPeriodically": _sentence("The controller's timer elects a leader uncleanly."),
-    "ChangeMinIsr": _min_isr,
-    "DeleteMinIsr": _sentence("An operator deletes min.insync.replicas of the topic."),
-    "ChangeBrokerMinIsr": _sentence("An operator sets min.insync.replicas of broker {0} to {1}."),
-    "ChangeFeature": _feature,
-    "AssignDirectories": _sentence("A broker reports the log directory of its replica."),
-    "Reassign": _reassign,
-    "CancelReassignment": _sentence("The operator cancels the reassignment."),
-}
-"""Action -> its description. Actions of the recovery manager, which no release has, are left out."""
+    return {"Leader": leader, "Replicas": broker_list(p.replicas), "Isr": str(sorted(p.isr)), "Elr": str(sorted(p.elr))}

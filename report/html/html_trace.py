@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.report.html.html_sequence import Diagram, diagram
+from elrcheck.report.html.html_picture import legend_of, picture_of
+from elrcheck.report.html.html_sequence import SequenceDiagram, diagram
 from elrcheck.report.plain_sentence import lost
-from elrcheck.results.trace_view import TraceView, Truth
+from elrcheck.results.trace_view import RefusedAction, Scene, TraceView, Truth
 
+MOST_CALLS = 4
+"""Arguments of a refused action that are named."""
 _INDEXED = re.compile(r"(.*?)\[(\d+)\]\.?(.*)")
 
 
@@ -70,7 +73,7 @@ class TraceBlock(Record, frozen=True):
     truths: tuple[TruthRow, ...]
     quiet: Mapping[str, tuple[str, ...]]
     """Properties never hit."""
-    sequence: Diagram
+    sequence: SequenceDiagram
     data: Mapping[str, Any]
     word: str = "Counterexample"
     """Kind of trace."""
@@ -80,6 +83,9 @@ class TraceBlock(Record, frozen=True):
     """The same as `message` in plain words."""
     expected: bool = False
     """A baseline expects the violation."""
+    picture: str = ""
+    """The last state as HTML; empty where the states are not at hand."""
+    legend: str = ""
 
 
 def trace_block(
@@ -95,6 +101,8 @@ def trace_block(
     plain: str = "",
 ) -> TraceBlock:
     """Return the block of a trace. place: path of the stored trace."""
+    scenes: tuple[Scene, ...] = () if view.drawn is None else view.drawn.scenes()
+    pictures = [picture_of(scene.drawn) for scene in scenes]
     states = len(view.steps) + 1
     hit = tuple(_truth(truth, states) for truth in view.truths if truth.hits)
     quiet = {
@@ -111,11 +119,13 @@ def trace_block(
         groups(view),
         hit,
         quiet,
-        diagram(view, brokers),
-        _data(view),
+        diagram(view, brokers, [scene.sentence for scene in scenes]),
+        _data(view) | _scene_data(view, scenes, pictures),
         word,
         shows_violation,
         plain or lost(view),
+        picture=pictures[-1] if pictures else "",
+        legend=legend_of(scenes[-1].drawn) if scenes else "",
     )
 
 
@@ -169,7 +179,9 @@ def _data(view: TraceView) -> dict[str, Any]:
         "steps": [
             {
                 "label": step.label,
+                "action": step.action,
                 "because": step.because,
+                "source": step.source,
                 "changes": [[change.path, change.old, change.new] for change in step.changes],
             }
             for step in view.steps
@@ -178,3 +190,29 @@ def _data(view: TraceView) -> dict[str, Any]:
         "truths": [[t.id, t.name, t.kind, list(t.hits)] for t in view.truths if t.hits],
         "judged": len(view.truths),
     }
+
+
+def _scene_data(view: TraceView, scenes: Sequence[Scene], pictures: Sequence[str]) -> dict[str, Any]:
+    """Return pictures and what is enabled, each distinct line once: states differ in few of them."""
+    lines: dict[str, int] = {}
+
+    def numbers(texts: Iterable[str]) -> list[int]:
+        return [lines.setdefault(text, len(lines)) for text in texts]
+
+    described = [
+        {
+            "sentence": scene.sentence,
+            "picture": numbers(picture.splitlines()),
+            "enabled": numbers(scene.enabled),
+            "refused": numbers(map(refusal_in_words, scene.refused)),
+        }
+        for scene, picture in zip(scenes, pictures, strict=True)
+    ]
+    return {"scenes": described, "lines": list(lines), "rules": dict(view.drawn.rules()) if scenes else {}}
+
+
+def refusal_in_words(refused: RefusedAction) -> str:
+    """Return an action, its first arguments and the guard, on a line."""
+    more = len(refused.calls) - MOST_CALLS
+    calls = " ".join(f"({call})" for call in refused.calls[:MOST_CALLS] if call)
+    return f"{refused.action} {calls}{f' and {more} more' if more > 0 else ''}\t{refused.guard}"

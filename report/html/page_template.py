@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-STYLES, SCRIPTS = ("palette.css", "report.css", "states.css"), ("report.js", "states.js")
+STYLES = ("palette.css", "report.css", "sequence.css", "partition.css", "states.css")
+SCRIPTS = ("trace.js", "report.js", "states.js")
 MARKS = {"passed": "✓", "failed": "✗", "undecided": "?"}
 
 

@@ -1,1 +1,1 @@
-"""The answers of `elrcheck web`, and the picture of a state."""
+"""The answers of `elrcheck web`."""

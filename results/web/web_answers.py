@@ -80,6 +80,14 @@ class WebState(Report, frozen=True, tag="elrcheck.web-state/1"):
     """The leaves of the state as text."""
     picture: str
     """The picture of the state, as HTML."""
+    sequence: str
+    """The path as a sequence diagram, as HTML."""
+    sentence: str
+    """What the last step did."""
+    rule: str
+    """The source text of its action."""
+    refused: tuple[str, ...]
+    """What is not enabled, each with the guard behind a tab."""
     choices: tuple[EnabledAction, ...]
     properties: tuple[Judged, ...]
     beyond: bool

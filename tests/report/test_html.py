@@ -127,7 +127,8 @@ def test_lanes_and_arrows() -> None:
     picture = diagram(TRACE, 2)
     x = {lane.name: lane.x for lane in picture.lanes}
     assert list(x) == ["Controller", "broker 0", "broker 1"] and len(set(x.values())) == 3
-    fetch, fence, shrink, elect = picture.rows
+    start, fetch, fence, shrink, elect = picture.rows
+    assert (start.index, start.at) == (0, None)
     assert (fetch.at, fetch.to, fetch.lost) == (x["broker 1"], x["broker 0"], True)
     assert (fence.at, fence.to, [note.text for note in fence.notes]) == (
         x["broker 1"],
@@ -135,10 +136,12 @@ def test_lanes_and_arrows() -> None:
         ["isr: {0,1} → {0}", "elr: {} → {1}"],
     )
     assert (shrink.at, shrink.to, shrink.lost) == (x["broker 0"], x["Controller"], False)
-    assert elect.at == x["Controller"] and picture.loop is None
-    assert all(a.top + a.height == b.top for a, b in zip(picture.rows, picture.rows[1:], strict=False))
-    assert diagram(replace(TRACE, loop=2), 2).loop == shrink.top
+    assert elect.at == x["Controller"] and not any(row.repeats for row in picture.rows)
+    assert [row.index for row in diagram(replace(TRACE, loop=2), 2).rows if row.repeats] == [3]
     assert [lane.name for lane in diagram(TRACE, 0).lanes] == ["Controller", "broker 1", "broker 0"]
+    for brokers in range(8):
+        lanes = diagram(TRACE, brokers).lanes
+        assert lanes[0].x > 0 and lanes[-1].x < 100, "whatever their number, they stand within the width"
 
 
 def test_bars_are_relative_to_the_longest() -> None:

@@ -89,7 +89,7 @@ def test_the_page_of_a_refused_trace() -> None:
 def test_the_page_of_a_trace_that_is_followed_or_not_at_all() -> None:
     accepted = replace(REPLAY, verdict="accepted", accepted=7, rejection=None, violated=())
     fine = assert_sound(replace(accepted, beyond=None))
-    assert "✓ accepted" in fine.text() and "refused" not in fine.text() and "data-go" in str(fine.tags)
+    assert "✓ accepted" in fine.text() and "is refused" not in fine.text() and "data-go" in str(fine.tags)
     first = replace(REFUSED, step=0, recorded=None, candidates=())
     none = assert_sound(replace(REPLAY, accepted=0, rejection=first, trace=TraceView(TRACE.initial)))
     assert "The first state is refused" in none.text() and "data-go" not in str(none.tags)

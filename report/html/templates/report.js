@@ -1,10 +1,11 @@
 
-"use strict";
 // Steps through the counterexamples of this page. Without it the page shows the last state and lists all steps.
-// The address names what is shown, `#c1-P-1/4` for state 4, so that a link opens there.
+// The address names what is shown, `#c1-P-1/4` for state 4, so that a link opens there; `#step=4` is that of the first.
 const address = {
   // The key and the number after `#`; the number is null where the address has none.
   read() {
+    const step = /^#step=(\d+)$/.exec(location.hash), first = document.querySelector("article.trace > h3");
+    if (step && first) return { key: first.id, number: Number(step[1]) };
     const [, key, number] = /^#?([^/]*)(?:\/(\d+))?$/.exec(decodeURI(location.hash)) || [];
     return { key: key || "", number: number === undefined ? null : Number(number) };
   },
@@ -35,6 +36,7 @@ const address = {
     const last = data.steps.length;
     const leaves = all(article, "[data-leaf]");
     const heading = at(article, "h3");
+    const rows = at(article, ".sequence"), scrub = at(stepper, "input[type='range']");
     let shown = last;
 
     const show = (wanted) => {
@@ -54,14 +56,11 @@ const address = {
       at(stepper, ".now").textContent = step
         ? `State ${number} of ${last}, after ${step.label}`
         : `State 0 of ${last}, the first`;
-      at(stepper, ".because").textContent = step && step.because ? `because ${step.because}` : "";
       at(stepper, ".judged").textContent = judged(number);
-      for (const place of all(article, "[data-step]")) {
-        const here = Number(place.dataset.step) === number;
-        place.classList.toggle("here", here);
-        if (here) place.setAttribute("aria-current", "step");
-        else place.removeAttribute("aria-current");
-      }
+      scrub.value = String(number);
+      scrub.setAttribute("aria-valuetext", at(stepper, ".now").textContent);
+      trace.mark(rows, number);
+      if (data.scenes.length) drawn(number, step);
       for (const place of all(article, "[data-state]")) {
         place.classList.toggle("here", Number(place.dataset.state) === number);
       }
@@ -69,6 +68,19 @@ const address = {
         const back = button.dataset.go === "first" || button.dataset.go === "back";
         button.setAttribute("aria-disabled", String(back ? number === 0 : number === last));
       }
+    };
+
+    // The picture is made of lines that were escaped when the page was written; the policy allows no script in it.
+    const drawn = (number, step) => {
+      const scene = data.scenes[number], lines = (numbers) => numbers.map((one) => data.lines[one]);
+      const box = at(article, ".picture"), open = document.createElement("template");
+      open.innerHTML = lines(scene.picture).join("\n");
+      const left = box.querySelector(".scroll") ? box.querySelector(".scroll").scrollLeft : 0;
+      box.replaceChildren(open.content);
+      if (left) box.querySelector(".scroll").scrollLeft = left;
+      trace.rule(at(article, ".rule"), step ? step.because : "", step ? step.source : "", step ? data.rules[step.action] : "");
+      trace.enabled(at(article, ".enabled"), lines(scene.enabled));
+      trace.refused(at(article, ".refused"), lines(scene.refused));
     };
 
     const judged = (number) => {
@@ -95,15 +107,14 @@ const address = {
     const keys = { ArrowLeft: go.back, ArrowRight: go.next, Home: go.first, End: go.last };
     stepper.addEventListener("keydown", (event) => {
       const press = keys[event.key];
-      if (!press || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (!press || event.target === scrub || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault();
       press();
     });
     for (const button of all(stepper, "button")) button.addEventListener("click", go[button.dataset.go]);
-    for (const place of all(article, "[data-step]")) {
-      place.addEventListener("click", () => move(Number(place.dataset.step)));
-    }
-    const more = at(stepper, "[data-all]");
+    scrub.addEventListener("input", () => move(Number(scrub.value)));
+    trace.choose(rows, move);
+    const more = at(article, "[data-all]");
     const fold = () => article.classList.toggle("less", !more.checked);
     more.addEventListener("change", fold);
     fold();

@@ -1,16 +1,10 @@
-"use strict";
 // The page holds its place (model, path, at) and puts it into the URL; the server computes every state from it.
 (() => {
   const by = (id) => document.getElementById(id);
   const place = { model: null, path: [], at: 0 };
   const page = { start: null, now: null, token: 0, timer: 0, search: 0, steps: [] };
 
-  function make(tag, text, kind) {
-    const made = document.createElement(tag);
-    if (text !== undefined) made.textContent = text;
-    if (kind) made.className = kind;
-    return made;
-  }
+  const make = trace.make;
 
   // ------------------------------------------------------------------ asking the server
 
@@ -107,8 +101,12 @@
     const last = state.at ? state.steps[state.at - 1] : null;
     const broken = state.violated[state.at];
     by("state-title").textContent = `State ${state.at} of ${state.path.length}`;
+    by("sentence").textContent = state.sentence;
     by("step").textContent = last ? called(last) : "the initial state";
-    by("because").textContent = last && last.because ? `possible because ${last.because}` : "";
+    trace.rule(by("rule"), last ? last.because : "", last ? last.source : "", state.rule);
+    by("scrub").max = String(state.path.length);
+    by("scrub").value = String(state.at);
+    by("scrub").setAttribute("aria-valuetext", `State ${state.at}. ${state.sentence}`);
     by("broken").textContent = broken.length ? `✗ violated here: ${broken.join(", ")}` : "";
     const held = document.createElement("template");
     held.innerHTML = state.picture; // escaped by the server; the policy of the page allows no script in it
@@ -117,8 +115,11 @@
     drawLeaves(state, last);
     by("raw").textContent = JSON.stringify(state.state, null, 1);
     drawChoices(state);
+    trace.refused(by("refused"), state.refused);
     drawProperties(state);
     drawModel(state.model, state.starts);
+    by("scrub").addEventListener("input", () => jump(Number(by("scrub").value)));
+    trace.choose(by("steps"), jump);
     for (const button of document.querySelectorAll("[data-go]")) {
       const none = ["first", "back"].includes(button.dataset.go) ? state.at === 0 : state.at === state.path.length;
       button.setAttribute("aria-disabled", String(none));
@@ -132,21 +133,15 @@
   }
 
   function drawPath(state) {
-    const rows = ["the initial state", ...state.steps.map(called)].map((text, number) => {
-      const button = make("button", undefined, number > state.at ? "ahead" : "");
-      button.type = "button";
-      button.append(make("span", String(number), "number"), make("span", text, "call"));
-      if (state.violated[number].length) button.append(make("span", ` ✗ ${state.violated[number].join(", ")}`, "breaks"));
-      if (number === state.at) button.setAttribute("aria-current", "step");
-      button.addEventListener("click", () => jump(number));
-      const item = make("li");
-      item.append(button);
-      return item;
-    });
-    by("steps").replaceChildren(...rows);
-    const here = by("steps").querySelector("[aria-current]");
-    const box = by("steps");
-    if (here) box.scrollTop = Math.max(0, here.offsetTop - box.offsetTop - box.clientHeight / 2);
+    const box = by("steps"), held = document.createElement("template");
+    held.innerHTML = state.sequence; // escaped by the server, as the picture is
+    for (const row of held.content.querySelectorAll("[data-step]")) {
+      const broken = state.violated[Number(row.dataset.step)];
+      row.classList.toggle("broken", broken.length > 0);
+      if (broken.length) row.querySelector(".said").append(make("span", `✗ ${broken.join(", ")}`, "fact failed"));
+    }
+    box.replaceChildren(held.content);
+    trace.mark(box, state.at);
     by("repro").textContent = state.repro ? `On the command line: --repro ${state.repro}` : "";
   }
 
@@ -173,8 +168,7 @@
     const item = (choice) => {
       const button = make("button");
       button.type = "button";
-      button.title = choice.about;
-      button.append(make("span", choice.label, "call"));
+      button.append(make("span", choice.label, "call"), make("span", choice.about, "about"));
       const here = state.violated[state.at], breaks = choice.violates.filter((ident) => !here.includes(ident));
       const mends = here.filter((ident) => !choice.violates.includes(ident));
       if (breaks.length) button.append(make("span", ` ✗ violates ${breaks.join(", ")}`, "breaks"));
@@ -220,7 +214,7 @@
       }
       parts.push(list);
     } else parts.push(make("p", "✓ No property is violated in this state.", "passed"));
-    for (const [word, title] of [["holds", "hold"], ["not judged", "are about a step, and there was none"], ["reached", "witnesses are reached"], ["not reached", "witnesses are not reached"]]) {
+    for (const [word, title] of [["holds", "hold"], ["not judged", "are about steps: the first state has none before it"], ["reached", "witnesses are reached"], ["not reached", "witnesses are not reached"]]) {
       const found = of(word);
       if (!found.length) continue;
       const details = make("details"), list = make("ul");
@@ -329,7 +323,7 @@
 
   function among(list, key) {
     const shown = (one) => one.tagName === "SUMMARY" || !one.closest("details:not([open])");
-    const buttons = [...list.querySelectorAll("button, summary")].filter(shown);
+    const buttons = [...list.querySelectorAll("button, a.title, summary")].filter(shown);
     if (!buttons.length) return;
     const here = buttons.indexOf(document.activeElement);
     const next = here < 0 ? (key === "ArrowDown" ? 0 : buttons.length - 1) : here + (key === "ArrowDown" ? 1 : -1);
@@ -341,7 +335,7 @@
   function pressed(event) {
     const at = document.activeElement;
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    if (at && at.matches("input, select, textarea")) {
+    if (at && at !== by("scrub") && at.matches("input, select, textarea")) {
       if (at === by("filter") && event.key === "ArrowDown") { event.preventDefault(); among(by("choices"), event.key); }
       if (at === by("filter") && event.key === "Enter") { const first = by("choices").querySelector("button"); if (first) first.click(); }
       return;
@@ -366,6 +360,8 @@
     by("save").addEventListener("click", save);
     by("share").addEventListener("click", share);
     by("filter").addEventListener("input", () => { if (page.now) drawChoices(page.now); });
+    by("scrub").addEventListener("input", () => jump(Number(by("scrub").value)));
+    trace.choose(by("steps"), jump);
     for (const button of document.querySelectorAll("[data-go]")) button.addEventListener("click", () => moved(button.dataset.go));
     document.querySelector("[data-skip]").addEventListener("click", (event) => { event.preventDefault(); by("actions").focus(); });
     document.addEventListener("keydown", pressed);
@@ -380,7 +376,6 @@
   }
 
   const begin = guarded(async () => {
-    by("setup").open = window.matchMedia("(min-width: 50rem)").matches;
     page.start = await ask("/api/start");
     by("version").textContent = page.start.version;
     by("variant").replaceChildren(...page.start.variants.map((one) => option(one.name)));

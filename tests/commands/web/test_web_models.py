@@ -11,11 +11,12 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
-from elrcheck.commands.web.drawn_by_fields import drawn_fields
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
-from elrcheck.results.web.drawn_fields import Fact
+from elrcheck.report.html.html_picture import legend_of, picture_of
+from elrcheck.results.drawn.drawn_fields import DrawnFields, Fact
+from elrcheck.traces.drawn_by_fields import drawn_fields
 from elrcheck.traces.loaded import NamedSelection
 from support.places import PROTOCOLS
 from support.weaker import WEAKER
@@ -61,12 +62,9 @@ def test_a_state_is_drawn_by_its_fields() -> None:
 
 
 def test_texts_of_a_model_are_escaped() -> None:
-    space = FollowedSpace(Selection(model=TWO_PHASE))
-    assert "&lt;" not in space.drawing.legend and "<li>" in space.drawing.legend
-    from elrcheck.report.html.html_fields import fields_picture
-    from elrcheck.results.web.drawn_fields import DrawnFields
-
-    assert "<b>" not in fields_picture(DrawnFields((Fact("<b>", "<b>"),), ()))
+    evil = DrawnFields((Fact("<b>", "<b>"),), ())
+    assert "<b>" not in picture_of(evil)
+    assert "&lt;" not in legend_of(evil) and "<li>" in legend_of(evil)
 
 
 @pytest.fixture(scope="module")

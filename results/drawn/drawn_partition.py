@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from elrcheck.base.roundtrip import Record
-from elrcheck.results.web.drawn_fields import Fact
+from elrcheck.results.drawn.drawn_fields import Fact
 
 
 class DrawnRecord(Record, frozen=True):

@@ -11,22 +11,19 @@ from typing import Any
 
 from elrcheck.declared.state_picture import Drawing
 from elrcheck.lang.types import Ty
-from elrcheck.report.html.html_fields import CHANGED, fields_picture
-from elrcheck.results.web.drawn_fields import DrawnFields, DrawnMember, DrawnSort, Fact
+from elrcheck.results.drawn.drawn_fields import DrawnFields, DrawnMember, DrawnSort, Fact
 from elrcheck.traces.describe import leaves
 
 
 class FieldsDrawing(Drawing):
     """Draws states by their type."""
 
-    legend = CHANGED
-
     def __init__(self, state: Ty) -> None:
         self.state = state
 
-    def picture(self, state: Any, before: Any) -> str:
-        """See `Drawing.picture`."""
-        return fields_picture(drawn_fields(self.state, state, before))
+    def drawn(self, state: Any, before: Any) -> DrawnFields:
+        """See `Drawing.drawn`."""
+        return drawn_fields(self.state, state, before)
 
 
 def drawn_fields(ty: Ty, state: Any, before: Any) -> DrawnFields:

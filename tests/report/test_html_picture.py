@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.catalogue.picture.drawn_state import drawn
-from elrcheck.report.html.html_partition import partition_picture
-from elrcheck.results.web.drawn_fields import Fact
-from elrcheck.results.web.drawn_partition import DrawnPartition
+from elrcheck.report.html.html_picture import picture_of
+from elrcheck.results.drawn.drawn_fields import Fact
+from elrcheck.results.drawn.drawn_partition import DrawnPartition
 from elrcheck.stored_traces.followed_trace import of_repro
 
 WRITTEN = "1/5/2"
@@ -44,12 +44,12 @@ def test_what_a_crash_takes_is_struck_through(before_and_after: tuple[DrawnParti
     assert record is not None and (record.name, record.change) == ("r1", "gone")
     assert after.holders == ("{}",)
     assert ("offline", True) in [(sign.value, sign.changed) for sign in after.brokers[0].status]
-    picture = partition_picture(after)
+    picture = picture_of(after)
     assert "on no broker" in picture and "gone in this step" in picture
 
 
 def test_texts_are_escaped(before_and_after: tuple[DrawnPartition, DrawnPartition]) -> None:
     evil = "<script>alert(1)</script>"
     facts = (Fact(evil, evil),)
-    picture = partition_picture(replace(before_and_after[0], facts=facts, notes=facts))
+    picture = picture_of(replace(before_and_after[0], facts=facts, notes=facts))
     assert "<script" not in picture and picture.count("&lt;script&gt;") == 4

@@ -1,0 +1,1 @@
+"""The picture of a state, by its fields or as a partition."""
