@@ -351,6 +351,7 @@ CASES = {
         "s.seen == Map({v: EMPTY for v in every(c, Vote)})",
         "s.last in frozenset(v for v in every(c, Vote) if v.round == 2)",
         "frozenset(k for k in Mode if s.count[k] > 0) == frozenset({Mode.IDLE, Mode.DONE})",
+        "Map({n: n is None or n == 1 for n in every(c, Node | None)})[s.best[s.last.round]]",
         "frozenset(Mode) == s.seen[s.last] | frozenset({Mode.BUSY, Mode.DONE})",
         "next((r for r in every(c, Round) if s.best[r] is not None), None) == 2",
     ),
@@ -376,6 +377,8 @@ CASES = {
         "all(len(p & q) > 0 for p in s.chosen for q in quorums(c)) and s.mode == Mode.BUSY",
         "frozenset({0, 2}) in s.chosen",
         "len(quorums(c) - s.chosen) == 3",
+        "Map({q: len(q) for q in every(c, frozenset[Node])})[s.votes] == 2",
+        "Map({b: s.mode == Mode.BUSY for b in every(c, bool)})[0 in s.votes]",
     ),
     "division": case(
         RING,
