@@ -257,7 +257,7 @@ def meaning(value: Any) -> Any:
 
 def alike(a: Any, b: Any) -> bool:
     """Return whether two values say the same, in the fields that both have."""
-    if type(a) is type(b) and not isinstance(a, tuple | frozenset):
+    if type(a) is type(b) and not isinstance(a, tuple | frozenset | Map):
         return bool(a == b)
     if is_dataclass(a) and is_dataclass(b):
         shared = [part.name for part in fields(a) if hasattr(b, part.name)]

@@ -23,7 +23,7 @@ def is_log_record(ty: Ty) -> bool:
 
 
 def text(value: Any, ty: Ty | None = None) -> str:
-    """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]."""
+    """Format a value briefly: {0,2}, none, RUNNING, [1@1 all]; of a bag, what it has: {ASK: 2}."""
     if value is None:
         return "none"
     ty = None if ty is None else ty.present
@@ -34,7 +34,9 @@ def text(value: Any, ty: Ty | None = None) -> str:
     if isinstance(value, frozenset):
         return "{" + ",".join(text(x, ty.elem if ty else None) for x in in_order(value)) + "}"
     if isinstance(value, Map):
-        pairs = (f"{key_text(k)}: {text(x, ty.elem if ty else None)}" for k, x in value.items())
+        elem = None if ty is None else ty.elem
+        entries = [(k, x) for k, x in value.items() if elem is None or elem.kind != "nat" or x != 0]
+        pairs = (f"{key_text(k)}: {text(x, elem)}" for k, x in entries)
         return "{" + ", ".join(pairs) + "}"
     if ty is not None and ty.is_pair:
         return "(" + ", ".join(text(x, part) for x, part in zip(value, ty.parts, strict=True)) + ")"
@@ -48,12 +50,12 @@ def text(value: Any, ty: Ty | None = None) -> str:
 
 
 def leaves(value: Any, ty: Ty, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (path, text) for each displayed value: records, maps and vectors are expanded, logs are not."""
+    """Yield (path, text) for each displayed value: records, maps and vectors are expanded, logs and bags are not."""
     match ty.kind:
         case "record" | "state" if not ty.is_pair:
             for f, t in ty.fields.items():
                 yield from leaves(getattr(value, f), t, f"{path}.{f}" if path else f)
-        case "vec" if ty.is_map:
+        case "vec" if ty.is_map and ty.elem.kind != "nat":
             for key, x in value.items():
                 yield from leaves(x, ty.elem, f"{path}[{key_text(key)}]")
         case "vec" if ty.elem.kind == "record":

@@ -541,6 +541,10 @@ def test_traces_with_maps_go_through_all_notations(tmp_path: Path, invoke: Invok
     trace = str(run / "P-1.trace.json")
     code, out, _ = invoke("trace", "show", trace, *model)
     assert code == 0 and "lock[(1,0)]: false -> true" in out and "seen[(who=0,round=1)]: {} -> {DONE}" in out
+    assert "count: {} -> {DONE: 1}" in out
+    copy = tmp_path / "copied.py"
+    copy.write_text(file.read_text())
+    assert "SAME" in invoke("model", "diff", str(file), str(copy))[1]
     assert "CONFIRMED" in invoke("tlc", trace, *model)[1]
     assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", str(tmp_path / "out"))[0] == 0
     (itf,) = (tmp_path / "out").glob("*.itf.json")
