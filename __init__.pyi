@@ -99,6 +99,7 @@ def check(
     liveness: bool = False,
     fresh: bool = False,
     fingerprint: Literal[0, 64, 128] = 0,
+    symmetry: bool = False,
     run_dir: Place | None = None,
     resume: Place | None = None,
     engine: Literal["local", "spark", "reference", "numpy"] = "local",
@@ -124,6 +125,7 @@ def check(
     fresh: Search again what an earlier run with the same program has answered.
     fingerprint: Store a fingerprint of this many bits instead of each state; the report bounds the probability of
         an omission.
+    symmetry: Search one of all states that differ in the names of members of symmetric sorts.
     run_dir: Run folder: stores traces, and checkpoints for a later `resume`.
     resume: Resume the run in this folder, by default the newest in .elrcheck/runs; variant, scope and properties
         come from the run.

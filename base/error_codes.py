@@ -36,6 +36,7 @@ USAGE: Mapping[str, str] = {
     "explore-liveness": "A state graph cannot be marked with a liveness property.",
     "explore-option": "A graph option was given without --graph.",
     "liveness-option": "The option does not apply to liveness properties.",
+    "no-symmetry": "The model has no members that could be renamed, or too many.",
     "model-not-named": "An entry of the baseline is of a model that you do not name, and so does not run.",
     "mixed-properties": "The selection mixes liveness properties with others.",
     "simulate-liveness": "Random walks cannot check a liveness property.",

@@ -230,6 +230,7 @@ class TlcRequest:
         Path | None, Option(metavar="[RUN]", kind="path", complete="traced_runs", otherwise="file", argument=True)
     ] = None
     count: Annotated[bool, Option("Compare state counts with TLC instead of confirming traces.")] = False
+    symmetry: Annotated[bool, Option("With --count: both search up to renaming of members of symmetric sorts.")] = False
     jar: Annotated[
         Path | None,
         Option(

@@ -184,6 +184,9 @@ class CheckRequest:
             group="Engine",
         ),
     ] = 0
+    symmetry: Annotated[
+        bool, Option("Search one of all states that differ in the names of members of symmetric sorts.", group="Engine")
+    ] = False
     run_dir: Annotated[
         Path | None, run_dir_option("Run folder: stores traces, and checkpoints for a later --resume.")
     ] = None

@@ -20,12 +20,13 @@ from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckFailOn, CheckRequest
 from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import config_values
-from elrcheck.checking.engines import SearchSubject, explore
+from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
+from elrcheck.lang.symmetry.renamed_values import count_renamings
 from elrcheck.results.check_report import (
     ActionReport,
     CheckReport,
@@ -132,7 +133,7 @@ def check_selected(
     rendered = {fn.ident for fn in chosen if fn.kind != "sometimes"}
     findings |= _with_truths({ident: each for ident, each in findings.items() if ident in rendered})
     drawn = None
-    if request.drawn and outcome.complete and outcome.distinct <= MOST_STATES:
+    if request.drawn and not request.symmetry and outcome.complete and outcome.distinct <= MOST_STATES:
         from elrcheck.explorer.graph.small_graph import small_graph
 
         traces = {ident: finding.states for ident, finding in findings.items() if ident in rendered}
@@ -154,7 +155,7 @@ def check_selected(
         scope=selected.scope,
         config=config_values(selected.config),
         engine=EngineReport(request.engine, outcome.workers, outcome.detail),
-        search=_search(outcome),
+        search=_search(outcome, count_renamings(model.symmetric_sorts, selected.config) if request.symmetry else 1),
         properties=properties,
         actions=actions,
         variables=tuple(VariableReport(name, count) for name, count in outcome.variables.items()),
@@ -195,6 +196,8 @@ def _explore(
         opened.append(folder)
         return folder, before
 
+    if request.symmetry:
+        demand_renamings(model, config)
     if any(fn.kind == "leads_to" for fn in chosen):
         from elrcheck.checking.check_liveness import explore_liveness
 
@@ -202,12 +205,16 @@ def _explore(
             raise UsageFault(
                 "liveness-option", "--liveness keeps all states in memory: leave out --fingerprint and --resume"
             )
+        if request.symmetry:
+            message = "--symmetry cannot decide liveness: a cycle up to renaming need not be a behaviour"
+            raise UsageFault("liveness-option", message, help="leave out --symmetry, or the liveness properties")
         if (fault := selected.declared.no_liveness(config)) is not None:
             raise fault
         shards = open_run if request.engine == "spark" else None
         return explore_liveness(model, config, chosen, request, progress, shards)
 
-    outcome = explore(SearchSubject(model, config, chosen, family), request, progress, open_run)
+    subject = SearchSubject(model, config, chosen, family, symmetry=request.symmetry)
+    outcome = explore(subject, request, progress, open_run)
     if outcome.resumable is None:
         for folder in opened:
             ending.enter_context(folder.closing())
@@ -305,7 +312,7 @@ def store_findings(folder: Path, selected: Selected, findings: dict[str, Replaye
 # ---------------------------------------------------------------------------- statistics
 
 
-def _search(outcome: SearchOutcome) -> SearchReport:
+def _search(outcome: SearchOutcome, renamings: int) -> SearchReport:
     return SearchReport(
         complete=outcome.complete,
         generated=outcome.generated,
@@ -325,6 +332,7 @@ def _search(outcome: SearchOutcome) -> SearchReport:
         spilled=outcome.spilled,
         resumable=outcome.resumable,
         projection=projection_of(outcome),
+        renamings=renamings,
     )
 
 

@@ -44,7 +44,8 @@ class SearchSubject:
     """A configuration of a model to search, the properties to look for, and the source of its program.
 
     family: one that the configuration is in, whose kernel the local engine uses. start: for the compiled engines,
-    a reachable state to search from instead of the initial one. lowered: the program, once there is one.
+    a reachable state to search from instead of the initial one. lowered: the program, once there is one. symmetry: one
+    state stands for all that differ in the names of members of symmetric sorts.
     """
 
     model: Model
@@ -53,6 +54,7 @@ class SearchSubject:
     family: KernelFamily | None = None
     start: object = None
     lowered: Lowered | None = None
+    symmetry: bool = False
     started: float = field(default_factory=time.monotonic)
     """When the time budget begins, which pays for the compilation of the model too."""
 
@@ -68,6 +70,10 @@ class SearchSubject:
                 else:
                     lowered = self.family.member(self.config)
                 self.lowered = lowered if self.start is None else lowered.started(self.start)
+                if self.symmetry:
+                    from elrcheck.lang.lowering.leaf_images import up_to_renaming
+
+                    self.lowered = up_to_renaming(self.lowered)
         return self.lowered
 
 
@@ -169,6 +175,21 @@ def run_search(
     return FinishedSearch(lowered, search, result, f"{size}, {how}{about}", folder)
 
 
+def demand_renamings(model: Model, config: ModelConfig) -> None:
+    """Require members that may be renamed, in not too many ways; UsageFault says what is missing."""
+    from elrcheck.lang.symmetry.renamed_values import MOST, count_renamings
+
+    count = count_renamings(model.symmetric_sorts, config)
+    if count == 1:
+        message = "--symmetry: the model has no symmetric sort with two members or more"
+        help = 'declare a sort as sort("Node", "nodes", symmetric=True), or leave out --symmetry'
+        raise UsageFault("no-symmetry", message, help=help)
+    if count > MOST:
+        names = ", ".join(model.symmetric_sorts)
+        message = f"--symmetry: there are {count:,} renamings of the members of {names}, more than {MOST:,}"
+        raise UsageFault("no-symmetry", message, help="check a smaller configuration, or leave out --symmetry")
+
+
 def _level_reporter(progress: Progress) -> Callable[[LevelStats], None]:
     """Return what reports each level of a search, with an estimate of its final size."""
     sizes: dict[int, int] = {}
@@ -234,7 +255,9 @@ def _reference(subject: SearchSubject, request: CheckRequest) -> SearchOutcome:
 
     limits = request.limits
     deadline = reference_deadline(limits, request.stop_at_first)
-    result = search(subject.model, subject.config, max_states=limits.max_states, deadline=deadline)
+    result = search(
+        subject.model, subject.config, max_states=limits.max_states, deadline=deadline, symmetry=subject.symmetry
+    )
     idents = {fn.ident for fn in subject.checks}
     return SearchOutcome(
         complete=result.complete,

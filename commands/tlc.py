@@ -9,7 +9,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import TlcRequest
 from elrcheck.base.requests import CheckRequest
-from elrcheck.checking.engines import SearchSubject, explore
+from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.trace_notation import write_trace_module
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -33,6 +33,8 @@ def run_tlc(request: TlcRequest, progress: Progress) -> TlcReport:
     """Confirm traces or compare counts; raise EnvironmentFault without Java or tla2tools.jar."""
     if request.count:
         return _count(request, tlc.find_tools(request.jar), progress)
+    if request.symmetry:
+        raise UsageFault("usage-option", "--symmetry goes with --count", help="leave it out to confirm traces")
     if request.run is None:
         raise UsageFault("usage-missing", "give a run folder or a stored trace")
     paths = stored_traces(request.run)
@@ -79,12 +81,14 @@ def _judge(loaded: Loaded[Label], request: TlcRequest, tools: tlc.TlcTools) -> t
 def _count(request: TlcRequest, tools: tlc.TlcTools, progress: Progress) -> TlcReport:
     selected = resolve(request.selection)
     model = selected.checked_model()
-    chosen = model.checks
-    ours = explore(SearchSubject(model, selected.config, chosen), CheckRequest(request.selection), progress)
+    if request.symmetry:
+        demand_renamings(model, selected.config)
+    subject = SearchSubject(model, selected.config, model.checks, symmetry=request.symmetry)
+    ours = explore(subject, CheckRequest(request.selection), progress)
     progress.stage("TLC counts the states of the exported module")
     name = module_name(selected.variant, selected.scope)
     with tempfile.TemporaryDirectory(prefix="elrcheck-tlc-") as folder:
-        spec = write_spec(model, selected.config, Path(folder), name)
+        spec = write_spec(model, selected.config, Path(folder), name, symmetry=request.symmetry)
         cfg = Path(folder) / f"{name}Count.cfg"
         cfg.write_text(spec.count_cfg, encoding="utf-8")
         # One worker: several do not search strictly by level, so the depth they print varies.

@@ -27,6 +27,7 @@ from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn, Ret, fn_nodes
 from elrcheck.lang.runtime import ModelConfig, NotEnabled, Role
 from elrcheck.lang.source import ModelError, dispatch_of, error_at, error_in_field, near
+from elrcheck.lang.symmetry.alike_members import demand_symmetric
 from elrcheck.lang.types import BOOL, Ty, record_fields, sorts_in, type_of
 
 IDENT = re.compile(r"[A-Z]+-\d+\w*")
@@ -82,6 +83,11 @@ class Model:
     def sorts(self) -> dict[str, Ty]:
         """The sorts whose members are in a state or an argument of an action or of @init, by name."""
         return sorts_in(self.state_ty, *(ty for fn in (self.init, *self.actions) for _, ty in fn.params))
+
+    @property
+    def symmetric_sorts(self) -> dict[str, Ty]:
+        """The sorts that are declared symmetric, by name."""
+        return {name: ty for name, ty in self.sorts.items() if ty.symmetric}
 
     @property
     def sizes(self) -> frozenset[str]:
@@ -147,7 +153,7 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
                 raise _error(second, message, f"{first.name} at {first.place} is another")
             raise ModelError(message, help="@init def Init(c: Config) -> State")
     _check_ids([fn for kind in ("always", "sometimes", "leads_to") for fn in by_kind.get(kind, [])])
-    return Model(
+    model = Model(
         state=state,
         config=config,
         init=by_kind["init"][0],
@@ -159,6 +165,9 @@ def load(state: type, config: type, modules: Sequence[ModuleType], lazily: bool 
         leads_to=tuple(by_kind.get("leads_to", ())),
         fns=LazyFunctions(frontend) if lazily else frontend.fns,
     )
+    if not lazily and model.symmetric_sorts:
+        demand_symmetric(model.fns, (model.init, model.bound, *model.actions, *model.checks))
+    return model
 
 
 def in_order(model: Model) -> Model:

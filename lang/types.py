@@ -44,7 +44,7 @@ class Ty:
     size: of a member, how many its sort has, a number or a field of the configuration.
     parts: of a pair, the types of its parts.
     index: of a vec, the sort that it has an entry for each member of; of a map, the finite type of its keys.
-    word, every, ordered: see `sort`.
+    word, every, ordered, symmetric: see `sort`.
     """
 
     kind: str
@@ -59,6 +59,7 @@ class Ty:
     word: str = ""
     every: str = ""
     ordered: bool = False
+    symmetric: bool = False
     parts: tuple[Ty, ...] = ()
 
     def __str__(self) -> str:
@@ -153,15 +154,21 @@ class SeqMark:
     limit: int | str
 
 
-def sort(name: str, size: int | str, *, word: str = "", every: str = "", ordered: bool = False) -> Ty:
+def sort(
+    name: str, size: int | str, *, word: str = "", every: str = "", ordered: bool = False, symmetric: bool = False
+) -> Ty:
     """Metadata for a member of a sort, a number from 0: `Node = Annotated[int, sort("Node", "nodes")]`.
 
     size: how many there are, a number or a field of the configuration; `range(c.nodes)` is all of them.
     word: what an explanation calls a member, by default the name in lower case. every: what TLA+ calls the set of
     all members, by default the name. ordered: members are compared and counted with, as the nodes of a ring are;
-    without it they can only be equal.
+    without it they can only be equal. symmetric: the model treats all members alike, which is checked when it is
+    loaded, so that a search may take one state for all that differ in the names of members (`--symmetry`).
     """
-    return Ty("member", name, size=size, word=word or name.lower(), every=every or name, ordered=ordered)
+    if ordered and symmetric:
+        raise ModelError(f"the sort {name} cannot be ordered and symmetric", help="members with an order are not alike")
+    word, every = word or name.lower(), every or name
+    return Ty("member", name, size=size, word=word, every=every, ordered=ordered, symmetric=symmetric)
 
 
 def set_of(elem: Ty) -> Ty:

@@ -7,41 +7,27 @@ with some arguments preserves the lemmas from every state, the steps with rename
 order of the replica list matters for elections, but the list is part of the state, and is renamed with it:
 the proof is about every order of it (docs/adr/0019-one-step-for-all-brokers.md).
 
-Nearly all constructs of the language are equivariant. The few that look at the order of brokers' numbers
-are a broker as a constant, the list of all brokers, comparing or counting with brokers, and taking the first
-of a set, or a list of one. A function that uses them, or calls one that is not equivariant, is put to the
-solver: it has to give the renamed value for arbitrary arguments. What the solver does not confirm counts as
-not equivariant.
+Nearly all constructs of the language are equivariant; `lang.symmetry` names those that need not be. A function
+that uses them, or calls one that is not equivariant, is put to the solver: it has to give the renamed value for
+arbitrary arguments. What the solver does not confirm counts as not equivariant.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import z3
 
 from elrcheck.lang.evaluate import Evaluator
-from elrcheck.lang.expr import (
-    Arithmetic,
-    Call,
-    Compare,
-    Constant,
-    Equal,
-    Expression,
-    Extreme,
-    First,
-    SequenceFilter,
-    SortList,
-    VectorGet,
-    VectorPut,
-)
+from elrcheck.lang.expr import Call
 from elrcheck.lang.ir import Fn, fn_nodes
 from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
-from elrcheck.lang.types import Ty, types_inside
+from elrcheck.lang.symmetry.renamed_values import renamed as lang_renamed
+from elrcheck.lang.symmetry.renamed_values import tells_apart
+from elrcheck.lang.types import Ty, sorts_in, types_inside
 from elrcheck.proof.symbolic_values import Symbolic, arbitrary
 from elrcheck.proof.z3_algebra import Z3Algebra, formula
 
@@ -81,7 +67,7 @@ class Equivariance:
     def holds(self, fn: Fn) -> bool:
         """Return whether a function, and everything that it calls, treats all brokers alike."""
         if fn.name not in self._known:
-            own = not any(looks_at_numbers(node) for node in fn_nodes(fn))
+            own = not any(tells_apart(node, _is_broker) for node in fn_nodes(fn))
             called = {node.function for node in fn_nodes(fn) if isinstance(node, Call)}
             alike = all(self.holds(self.model.fns[name]) for name in sorted(called))
             self._known[fn.name] = (own and alike) or (fn.kind == "op" and self.confirmed(fn))
@@ -153,26 +139,6 @@ def _values(symbols: Mapping[str, Symbolic]) -> dict[str, Any]:
     return {name: symbol.value for name, symbol in symbols.items()}
 
 
-def looks_at_numbers(node: Expression) -> bool:
-    """Return whether a construct tells brokers apart by their numbers."""
-    match node:
-        case SortList():
-            return True
-        case Constant():
-            return _is_broker(node.ty)
-        case Compare() | Arithmetic():
-            return _is_broker(node.left.ty) or _is_broker(node.right.ty)
-        case Equal():
-            return _is_broker(node.left.ty) != _is_broker(node.right.ty)
-        case VectorGet() | VectorPut():
-            return not _is_broker(node.index.ty)
-        case First() | SequenceFilter():
-            return node.over != "seq"
-        case Extreme():
-            return _is_broker(node.ty)
-    return False
-
-
 def _is_broker(ty: Ty) -> bool:
     return ty.kind == "member" or (ty.kind == "opt" and ty.elem.kind == "member")
 
@@ -200,20 +166,4 @@ def image(fn: Fn, args: tuple[Any, ...], to: Renaming) -> tuple[Any, ...]:
 
 def renamed(value: Any, ty: Ty, to: Sequence[int]) -> Any:
     """Return a plain value after broker b has become to[b] everywhere."""
-    match ty.kind:
-        case "member":
-            return to[value]
-        case "opt":
-            return None if value is None else renamed(value, ty.elem, to)
-        case "set":
-            return frozenset(to[b] for b in value)
-        case "seq":
-            return tuple(renamed(x, ty.elem, to) for x in value)
-        case "vec":
-            return tuple(renamed(value[to.index(b)], ty.elem, to) for b in range(len(to)))
-        case "record" if ty.is_pair:
-            return tuple(renamed(x, part, to) for x, part in zip(value, ty.parts, strict=True))
-        case "record" | "state":
-            return replace(value, **{f: renamed(getattr(value, f), t, to) for f, t in ty.fields.items()})
-        case _:
-            return value
+    return lang_renamed(value, ty, dict.fromkeys(sorts_in(ty), to))

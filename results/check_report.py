@@ -83,6 +83,9 @@ class SearchReport(Record, frozen=True):
     """Folder from which an incomplete search can resume."""
     projection: Projection | None = None
     """Estimated size of the whole search."""
+    renamings: int = 1
+    """Renamings of the members of symmetric sorts (`--symmetry`); of the states that they make of one another, one is
+    counted."""
 
 
 class KnownFinding(Record, frozen=True):

@@ -17,8 +17,10 @@ def module_name(variant: str, scope: str) -> str:
     return identifier(camel(f"{variant}_{Path(scope).stem}".replace("-", "_")), fallback="Elrcheck")
 
 
-def write_spec(model: Model, config: ModelConfig, folder: Path, name: str, comment: str = "") -> Spec:
-    """Write NAME.tla and NAME.cfg into a folder."""
-    spec = spec_text(model, config, name, comment)
+def write_spec(
+    model: Model, config: ModelConfig, folder: Path, name: str, comment: str = "", symmetry: bool = False
+) -> Spec:
+    """Write NAME.tla and NAME.cfg into a folder. symmetry: see `spec_text`."""
+    spec = spec_text(model, config, name, comment, symmetry)
     write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})
     return spec

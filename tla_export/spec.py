@@ -10,6 +10,9 @@ reasons twice. Such guards are therefore printed as `TRUE = (guard)`, a value.
 
 The budgets are a CONSTRAINT: states outside it are generated but not explored, as in elrcheck's
 search. The module needs nothing newer than TLC 2.15.
+
+For a search up to renaming, the members of symmetric sorts are model values, and the configuration names the set of
+their renamings as SYMMETRY.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from elrcheck.lang.domains import size_of
 from elrcheck.lang.expr import Call, ConfigField, Expression, Junction, StateVariable, VectorOf, WholeSort
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes
 from elrcheck.lang.load import Model
@@ -75,7 +79,7 @@ HELPERS = {
         "    IN  IF hits = {} THEN None ELSE s[CHOOSE i \\in hits : \\A j \\in hits : i <= j]",
     ],
 }
-FIXED = ("None", "vars", "Next", "Spec", "TypeOK", *HELPERS)
+FIXED = ("None", "vars", "Next", "Spec", "TypeOK", "Symmetry", *HELPERS)
 
 
 @dataclass(frozen=True)
@@ -105,14 +109,15 @@ def checked_name(fn: Fn) -> str:
     return f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget"
 
 
-def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "") -> Spec:
-    """Print the module and configuration of one model under one `Config`."""
-    return _Module(model, config, module, comment).build()
+def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "", symmetry: bool = False) -> Spec:
+    """Print the module and configuration of one model under one `Config`. symmetry: TLC searches up to renaming."""
+    return _Module(model, config, module, comment, symmetry).build()
 
 
 class _Module:
-    def __init__(self, model: Model, config: ModelConfig, module: str, comment: str) -> None:
+    def __init__(self, model: Model, config: ModelConfig, module: str, comment: str, symmetry: bool) -> None:
         self.model, self.config, self.module, self.comment = model, config, module, comment
+        self.symmetric = model.symmetric_sorts if symmetry else {}
         self.variables = list(model.state_fields)
         self.ranged = list(self._ranged())
         types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params), *self.ranged)
@@ -193,6 +198,7 @@ class _Module:
         tla = "\n".join([*self._opening("\n".join(body)), *body, "=" * WIDTH]) + "\n"
         constants = "\n".join(self._constant_lines()) + "\n"
         bare = f"{constants}SPECIFICATION Spec\nCONSTRAINT {model.bound.name}\n"
+        bare += "SYMMETRY Symmetry\n" if self.symmetric else ""
         taken = frozenset(self.printer.names.taken)
         return Spec(self.module, tla, bare + self._checks(), bare, taken, constants)
 
@@ -201,16 +207,20 @@ class _Module:
         title = f"MODULE {self.module}"
         dashes = "-" * max(4, (WIDTH - len(title) - 2) // 2)
         lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
-        lines += ["EXTENDS Integers, FiniteSets, Sequences", ""]
-        lines += [*_names("CONSTANTS", [*self.constants.values(), "None"]), ""]
+        lines += [f"EXTENDS Integers, FiniteSets, Sequences{', TLC' if self.symmetric else ''}", ""]
+        alike = [sort.every for sort in self.symmetric.values()]
+        lines += [*_names("CONSTANTS", [*self.constants.values(), *alike, "None"]), ""]
         every = Headed("vars ==", Items("<<", [PlainText(name) for name in self.variables], ">>"), hang=True)
         lines += [*_names("VARIABLES", self.variables), "", *render(every, WIDTH), ""]
         for sort in self.model.sorts.values():
-            lines += [f"{sort.every} == 0..({size_text(sort, self.constants)} - 1)", ""]
+            if sort.name not in self.symmetric:
+                lines += [f"{sort.every} == 0..({size_text(sort, self.constants)} - 1)", ""]
         used = {name for name in HELPERS if re.search(rf"\b{name}\(", body)}
         used |= {"Least"} if "Prefix" in used else set()
         for name in HELPERS:
             lines += [*HELPERS[name], ""] if name in used else []
+        renamings = " \\cup ".join(f"Permutations({every})" for every in alike)
+        lines += [f"Symmetry == {renamings}", ""] if alike else []
         return [*lines, *self._assumptions(), ""]
 
     def _assumptions(self) -> list[str]:
@@ -219,6 +229,10 @@ class _Module:
         items = [
             ListItem(Headed(f"{name} \\in", self._type(fields.get(field, INT))))
             for field, name in self.constants.items()
+        ]
+        items += [
+            ListItem(PlainText(f"Cardinality({sort.every}) = {size_text(sort, self.constants)}"))
+            for sort in self.symmetric.values()
         ]
         return render(Headed("ASSUME", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
@@ -276,6 +290,9 @@ class _Module:
             else:
                 text = str(value).upper() if isinstance(value, bool) else str(value)
             yield f"    {name} = {text}"
+        for sort in self.symmetric.values():
+            members = (f"{sort.every}_{number}" for number in range(size_of(sort, self.config)))
+            yield f"    {sort.every} = {{{', '.join(members)}}}"
         yield "    None = None"
 
     def _checks(self) -> str:

@@ -59,6 +59,7 @@ class Identity(Record, frozen=True):
     stop: str
     model: str
     lasting: bool
+    symmetry: bool = False
 
 
 class ManifestLevel(Record, frozen=True):
@@ -215,6 +216,7 @@ def open_folder(
             "first" if request.stop_at_first else "complete",
             numbered_digest(program),
             lasting,
+            request.symmetry,
         )
 
     storage = None if saved is None else saved.storage
@@ -253,6 +255,7 @@ def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:
         properties=request.properties or run.properties,
         fingerprint=request.fingerprint or cast(Fingerprint, run.fingerprint),
         stop_at_first=request.stop_at_first or run.stop == "first",
+        symmetry=request.symmetry or run.symmetry,
         run_dir=request.resume if run.lasting else None,
     )
 

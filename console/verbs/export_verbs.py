@@ -27,11 +27,16 @@ def _missing(what: str, command: str) -> UsageFault:
 
 
 @verb(requests="requests")
-def spec(shell: Shell, selection: Selection, out: Folder) -> ExitCode:
+def spec(
+    shell: Shell,
+    selection: Selection,
+    out: Folder,
+    symmetry: Annotated[bool, Option("Have TLC search up to renaming: SYMMETRY in the configuration.")] = False,
+) -> ExitCode:
     """Export the model as a TLA+ module with its TLC configuration."""
     from elrcheck.commands.export import export_spec
 
-    for path in export_spec(selection, out):
+    for path in export_spec(selection, out, symmetry):
         shell.write_line(f"{path}")
     return ExitCode.HOLDS
 

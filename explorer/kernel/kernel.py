@@ -19,6 +19,7 @@ from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout, flag_words
 from elrcheck.explorer.kernel.search_ir import explore_function
+from elrcheck.explorer.kernel.symmetry.canonical_ir import canonical_function
 from elrcheck.explorer.kernel.table_ir import table_functions
 from elrcheck.explorer.kernel.word_layout import Ints, Successors, WordLayout, Words, make_layout
 from elrcheck.lang.lowering.program import Program
@@ -147,10 +148,12 @@ def module_texts(program: Program, shapes: KernelShapes) -> list[str]:
     words, fingerprint = shapes.layout.words, shapes.fingerprint
     functions = [
         fingerprint_functions(words, fingerprint, shapes.instances) if fingerprint else table_functions(words),
-        explore_function(shapes.record, CHUNK, fingerprint),
+        explore_function(shapes.record, CHUNK, fingerprint, program.symmetry is not None),
         check_function(program, shapes.layout, shapes.lanes),
         values_function(shapes.layout, shapes.lanes),
     ]
+    if program.symmetry is not None:
+        functions.append(canonical_function(program.symmetry, shapes.layout))
     return spread_modules(program, shapes, functions)
 
 

@@ -43,8 +43,12 @@ peek:
 """Prefetch the rows that seem equal; only where slots refer to rows."""
 
 
-def explore_function(record: RecordLayout, chunk: int, fingerprint: int = 0) -> str:
-    """Return the IR of @explore. fingerprint: words per fingerprint, 0 if slots refer to rows."""
+def explore_function(record: RecordLayout, chunk: int, fingerprint: int = 0, canonical: bool = False) -> str:
+    """Return the IR of @explore. fingerprint: words per fingerprint, 0 if slots refer to rows.
+
+    canonical: each successor is replaced by its least image (`canonical_ir`).
+    """
+    least = "\n  call void @canonical(ptr %rec1)" if canonical else ""
     words, size = record.words, record.size
     if fingerprint:
         peek, after_hash, before_probe = "", "probe", "hash"
@@ -107,7 +111,7 @@ chunk:
 hash:
   %k1 = phi i64 [ 0, %chunk ], [ %k1n, %hash ]
   %rec1.at = mul i64 %k1, {size}
-  %rec1 = getelementptr i64, ptr %recs, i64 %rec1.at
+  %rec1 = getelementptr i64, ptr %recs, i64 %rec1.at{least}
   %h1 = call i64 @hash(ptr %rec1)
   %hash1.p = getelementptr i64, ptr %hashes, i64 %k1
   store i64 %h1, ptr %hash1.p, align 8

@@ -24,6 +24,7 @@ from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
+from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.word_layout import Rows, Successors
 from elrcheck.explorer.search.judgement import judge_rows
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
@@ -164,7 +165,10 @@ class Search:
 
     def _explore(self, stop: str) -> str | None:
         if not self.space.sizes:
-            self.space.start(self.layout.pack_rows(sorted(set(self.program.init))), self._judge)
+            rows = self.layout.pack_rows(sorted(set(self.program.init)))
+            if self.program.symmetry is not None:
+                rows = np.unique(Canonical(self.program, self.layout).rows(rows), axis=0)
+            self.space.start(rows, self._judge)
         while True:
             depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
             self._depth, self._level, self._level_size = depth, depth, size

@@ -13,6 +13,7 @@ from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.symmetry.renamed_values import all_renamings, renamed
 
 
 @dataclass
@@ -40,13 +41,34 @@ class ReferenceResult:
 
 
 def search(
-    model: Model, config: ModelConfig, *, max_states: int | None = None, deadline: float | None = None
+    model: Model,
+    config: ModelConfig,
+    *,
+    max_states: int | None = None,
+    deadline: float | None = None,
+    symmetry: bool = False,
 ) -> ReferenceResult:
-    """Explore everything within the bound. The result is incomplete if a limit was reached."""
+    """Explore everything within the bound. The result is incomplete if a limit was reached.
+
+    symmetry: the first state that is reached stands for its images under renaming of the members of symmetric sorts.
+    """
     plain = PlainModel(model, config)
     result = ReferenceResult()
     started = time.monotonic()
-    parents: dict[object, object] = dict.fromkeys(plain.starts)
+    renamings = tuple(all_renamings(model.symmetric_sorts, config)) if symmetry else ()
+    images: set[object] = set()
+
+    def met_before(state: object) -> bool:
+        """Return whether a state, or an image of it, has been reached; from now on it has."""
+        if state in parents or state in images:
+            return True
+        images.update(renamed(state, model.state_ty, to) for to in renamings)
+        return False
+
+    parents: dict[object, object] = {}
+    for start in plain.starts:
+        if not met_before(start):
+            parents[start] = None
     result.generated, result.distinct = len(plain.starts), len(parents)
     state_checks = [fn for fn in model.checks if not fn.is_step]
     step_checks = [fn for fn in model.checks if fn.is_step]
@@ -77,7 +99,7 @@ def search(
                 for fn in step_checks:
                     if fn.ident not in result.first:
                         note(fn, depth, plain.holds(fn, state, after), state, after)
-                if after in parents:
+                if met_before(after):
                     continue
                 parents[after] = state
                 fresh.append(after)

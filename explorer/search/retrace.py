@@ -7,6 +7,9 @@ step check it is the least successor, followed by its least predecessor. These c
 order of rows inside a level, hence neither on the threads nor on the engine. They depend on the layout, which
 is another one in a family of configurations; an `Order` then compares states as the closed layout packs them.
 
+Where a state stands for all its images under renaming, the rows are followed once more from the first, through the
+states that they stand for, so that a trace is a behaviour.
+
 Cost: at most one extra expansion of the levels up to the deepest target, for all traces together.
 """
 
@@ -15,9 +18,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
+from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.walk_memory import GOLDEN
-from elrcheck.explorer.kernel.word_layout import Rows, WordLayout, make_layout
+from elrcheck.explorer.kernel.word_layout import Rows, Successors, WordLayout, make_layout
 from elrcheck.explorer.search.result import TraceableSearch
 from elrcheck.explorer.search.splitmix import row_keys
 from elrcheck.lang.lowering.lowered import Slot
@@ -35,6 +40,7 @@ class Retrace:
 
     def __init__(self, search: TraceableSearch, order: Order | None = None) -> None:
         self.search, self.order = search, order
+        self.canonical = Canonical(search.program, search.layout)
 
     def traces(self, checks: list[int]) -> dict[int, Trace]:
         """Return a shortest trace for each check: the leaf values of its states, initial state first."""
@@ -60,7 +66,33 @@ class Retrace:
                 if at >= depth:
                     tail.insert(0, before[tail[0]])
         unpack = self.search.layout.unpack
-        return {key: [unpack(row) for row in tail] for key, (_, tail) in ends.items()}
+        followed = ((key, self._followed(key, tail)) for key, (_, tail) in ends.items())
+        return {key: [unpack(row) for row in rows] for key, rows in followed}
+
+    def _followed(self, key: int, rows: list[Row]) -> list[Row]:
+        """Return a behaviour through the states that the rows stand for; the rows, unless each stands for several.
+
+        Renaming members makes a step of every step, so the state reached has a successor that the next row stands for.
+        The initial row is an initial state, since renaming maps these onto each other.
+        """
+        if self.search.program.symmetry is None:
+            return rows
+        of_step = key >= 0 and self.search.program.checks[key].scope == "step"
+        path = rows[:1]
+        for number, row in enumerate(rows[1:], start=2):
+            after = self.search.successors(np.array([path[-1]], np.uint64))
+            fits = (self.canonical.rows(after.rows) == np.array(row, np.uint64)).all(axis=1)
+            if of_step and number == len(rows):
+                fits &= self._flagged(key, after)
+            chosen = least(after.rows[fits])
+            assert chosen is not None, "renaming members of a symmetric sort maps steps to steps"
+            path.append(chosen)
+        return path
+
+    def _flagged(self, check: int, after: Successors) -> npt.NDArray[np.bool_]:
+        """Return which transitions hit a step check."""
+        hit: npt.NDArray[np.bool_] = after.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
+        return hit
 
     def _level(self, depth: int) -> Iterator[Rows]:
         for rows in self.search.batches(depth):
@@ -82,8 +114,8 @@ class Retrace:
         best: Row | None = None
         for rows in self._level(depth - 1):
             after = self.search.successors(rows)
-            hit = after.flags[:, check // 64] >> np.uint64(check % 64) & np.uint64(1) != 0
-            best = self._lesser(best, np.hstack([after.rows[hit], rows[after.sources[hit]]]))
+            hit = self._flagged(check, after)
+            best = self._lesser(best, np.hstack([self.canonical.rows(after.rows[hit]), rows[after.sources[hit]]]))
         assert best is not None, "the check was hit at this depth"
         words = len(best) // 2
         return [best[words:], best[:words]]
@@ -94,9 +126,10 @@ class Retrace:
         keys = np.unique(row_keys(np.array(sorted(targets), np.uint64), GOLDEN))
         for rows in self._level(depth):
             after = self.search.successors(rows)
+            reached = self.canonical.rows(after.rows)
             sources: dict[Row, list[int]] = {}
-            for k in np.nonzero(np.isin(row_keys(after.rows, GOLDEN), keys))[0]:
-                row = _row(after.rows[k])
+            for k in np.nonzero(np.isin(row_keys(reached, GOLDEN), keys))[0]:
+                row = _row(reached[k])
                 if row in targets:
                     sources.setdefault(row, []).append(int(after.sources[k]))
             for row, at in sources.items():

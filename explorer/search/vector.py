@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from elrcheck.base.requests import Limits
+from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors, make_layout
 from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
@@ -85,6 +86,7 @@ class VectorSearch:
     def __init__(self, program: Program, *, limits: Limits) -> None:
         self.program, self.limits = program, limits
         self.layout = make_layout(program.leaves)
+        self.canonical = Canonical(program, self.layout)
         self.first: dict[int, int] = {}
         self.first_deadlock: int | None = None
         self.levels: list[Rows] = []
@@ -125,7 +127,7 @@ class VectorSearch:
         )
 
     def _explore(self, progress: Callable[[LevelStats], None] | None, stop: str, started: float) -> str | None:
-        frontier = np.unique(self.layout.pack_rows(self.program.init), axis=0)
+        frontier = np.unique(self.canonical.rows(self.layout.pack_rows(self.program.init)), axis=0)
         visited = {row.tobytes() for row in frontier}
         for depth in itertools.count():
             if not len(frontier):
@@ -176,7 +178,7 @@ class VectorSearch:
             for check in range(len(self.program.checks)):
                 if int(flags[check // 64]) >> check % 64 & 1:
                     self.first.setdefault(check, depth + 1)
-            for row, instance in zip(after.rows, after.instances, strict=True):
+            for row, instance in zip(self.canonical.rows(after.rows), after.instances, strict=True):
                 key = row.tobytes()
                 if key not in visited:
                     credit[key] = min(int(instance), credit.get(key, int(instance)))

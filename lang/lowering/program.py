@@ -10,7 +10,8 @@ The meaning of a search over a program, the same for every engine:
   continues and ends inconclusive, naming the leaf;
 * otherwise the step checks are evaluated and the successor is stored if it is new;
 * state checks are evaluated once on every distinct state, before its level is expanded;
-* a state without an enabled instance is a deadlock (a cut transition counts as enabled).
+* a state without an enabled instance is a deadlock (a cut transition counts as enabled);
+* with a symmetry, the least image of a state stands for it from the moment that it is reached.
 """
 
 from __future__ import annotations
@@ -70,10 +71,46 @@ class Check:
 
 
 @dataclass(frozen=True)
+class LeafImage:
+    """What a leaf holds after a renaming of members: what the leaf `source` held, with its own members renamed.
+
+    values: what each value of the source becomes, the least first; empty if values stay. bits: of a set, where each
+    bit goes; empty if they stay. behind: (leaf, number): what is to be renamed exists only where the leaf has at
+    least this number, such as a length; elsewhere the value stays. Without a source, what the leaf is the image of
+    is `constant` in every state, and `values` has one entry, if any.
+    """
+
+    source: int | None
+    values: tuple[int, ...] = ()
+    bits: tuple[int, ...] = ()
+    behind: tuple[tuple[int, int], ...] = ()
+    constant: int = 0
+
+
+@dataclass(frozen=True)
+class Symmetry:
+    """The renamings of the members of symmetric sorts, of which a search takes one state for all images.
+
+    That is the state whose packed words are least, compared in order. sorts: their names. swaps: renamings that
+    exchange two neighbours of a sort, as the image of every leaf. path: numbers of swaps; done one after the other,
+    they go from a state to all its other images.
+    """
+
+    sorts: tuple[str, ...]
+    swaps: tuple[tuple[LeafImage, ...], ...]
+    path: tuple[int, ...]
+
+    @property
+    def renamings(self) -> int:
+        return len(self.path) + 1
+
+
+@dataclass(frozen=True)
 class Program:
     """A lowered model: leaves, action instances, checks and the leaf values of the initial states.
 
-    parameters: the leaves that no instance writes, because they are open numbers of the configuration.
+    parameters: the leaves that no instance writes, because they are open numbers of the configuration. symmetry: if
+    states are to be searched up to renaming.
     """
 
     dag: Dag
@@ -82,6 +119,7 @@ class Program:
     checks: tuple[Check, ...]
     init: tuple[tuple[int, ...], ...]
     parameters: tuple[int, ...] = ()
+    symmetry: Symmetry | None = None
 
     def __post_init__(self) -> None:
         for leaf in self.leaves:

@@ -38,8 +38,9 @@ def program_digest(program: Program) -> ProgramDigest:
     leaves = [f"leaf {leaf.path} {leaf.lo} {leaf.hi}" for leaf in program.leaves]
     starts = [f"init {state}" for state in program.init]
     steps = [_step(instance, names) for instance in live]
+    merged = [] if program.symmetry is None else [f"up to {program.symmetry}"]
     checks = tuple(_check(number, check, live, names) for number, check in enumerate(program.checks))
-    return ProgramDigest(_sha([*leaves, *starts, *steps]), checks)
+    return ProgramDigest(_sha([*leaves, *starts, *steps, *merged]), checks)
 
 
 def numbered_digest(program: Program) -> str:

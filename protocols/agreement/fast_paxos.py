@@ -3,8 +3,7 @@
 Source: FastPaxos.tla of the TLA+ Examples (SimplifiedFastPaxos) by N. X. T. Lim and G. Gandhi, 2022, after L. Lamport,
 "Fast Paxos", 2006. The manifest has 25,617 distinct states, 320,053 generated and diameter 22 with four replicas, three
 values and ballots 0 to 4, of which 1 and 3 are fast; TLC searches one of each set of symmetric states. Here every state
-is searched: 3,043,684 distinct, 36,868,401 generated. Up to the names of replicas and values there are as many as in
-the manifest, as a test counts.
+is searched: 3,043,684 distinct, 36,868,401 generated; with `--symmetry` as many as in the manifest.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import EMPTY, action, always, config, init, op, put, record, require, sometimes, state
 from elrcheck.lang.types import Per, nat, sort
 
-Replica = Annotated[int, sort("Replica", "replicas")]
-Value = Annotated[int, sort("Value", "values")]
+Replica = Annotated[int, sort("Replica", "replicas", symmetric=True)]
+Value = Annotated[int, sort("Value", "values", symmetric=True)]
 Ballot = Annotated[int, nat("Ballot", hi="last_ballot")]
 
 

@@ -13,8 +13,8 @@ from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import EMPTY, action, always, config, init, lemma, op, put, record, require, sometimes, state
 from elrcheck.lang.types import Per, nat, sort
 
-Acceptor = Annotated[int, sort("Acceptor", "acceptors")]
-Value = Annotated[int, sort("Value", "values")]
+Acceptor = Annotated[int, sort("Acceptor", "acceptors", symmetric=True)]
+Value = Annotated[int, sort("Value", "values", symmetric=True)]
 Ballot = Annotated[int, nat("Ballot", hi="last_ballot")]
 
 

@@ -2,8 +2,8 @@
 
 Source: Paxos.tla of the TLA+ Examples (SimplifiedFastPaxos) by N. X. T. Lim and G. Gandhi, 2022. The manifest has 1,207
 distinct states, 13,290 generated and diameter 22 with four replicas and three values, of which TLC searches one of each
-set of symmetric states. Here every state is searched: 48,514 distinct, 491,173 generated. Up to the names of replicas
-and values there are as many as in the manifest, as a test counts.
+set of symmetric states. Here every state is searched: 48,514 distinct, 491,173 generated; with `--symmetry` as
+many as in the manifest.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import EMPTY, action, always, config, init, op, put, record, require, sometimes, state
 from elrcheck.lang.types import Per, nat, sort
 
-Replica = Annotated[int, sort("Replica", "replicas")]
-Value = Annotated[int, sort("Value", "values")]
+Replica = Annotated[int, sort("Replica", "replicas", symmetric=True)]
+Value = Annotated[int, sort("Value", "values", symmetric=True)]
 Ballot = Annotated[int, nat("Ballot", hi="last_ballot")]
 
 
@@ -139,14 +139,13 @@ def Accept(c: Config, s: State, n: Replica, b: Ballot, v: Value) -> State:
 
 
 @action
-def Decide(c: Config, s: State, b: Ballot, q: frozenset[Replica], by: Replica) -> State:
+def Decide(c: Config, s: State, b: Ballot, q: frozenset[Replica], by: Replica, v: Value) -> State:
     """Somebody decides what all of a quorum have accepted in a ballot."""
     require(quorum(c, q) and by in q, "q is a quorum")
     votes = frozenset(each for each in s.acceptances if each.ballot == b and each.replica in q)
     require(frozenset(each.replica for each in votes) == q, "all of q have accepted in the ballot")
-    return replace(
-        s, decision=next((v for v in range(c.values) if Acceptance(replica=by, ballot=b, value=v) in votes), None)
-    )
+    require(Acceptance(replica=by, ballot=b, value=v) in votes, "by has accepted v")
+    return replace(s, decision=v)
 
 
 @always("P-1")

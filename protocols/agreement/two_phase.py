@@ -14,7 +14,7 @@ from elrcheck.lang.load import ProtocolModel
 from elrcheck.lang.runtime import EMPTY, action, always, config, init, lemma, put, require, sometimes, state
 from elrcheck.lang.types import Per, sort
 
-Manager = Annotated[int, sort("Manager", "rms")]
+Manager = Annotated[int, sort("Manager", "rms", symmetric=True)]
 
 
 class Status(enum.Enum):

@@ -194,7 +194,10 @@ def number_blocks(report: CheckReport) -> Iterator[Block]:
     search, engine = report.search, report.engine
     idle = ", ".join(action.name for action in report.actions if action.possible and not action.fired)
     yield Labelled("actions", f"never fired, although the scope allows them: {idle}" if idle else None)
-    states = f"{grouped(search.distinct)} distinct, {grouped(search.generated)} generated, diameter {search.diameter}"
+    distinct = f"{grouped(search.distinct)} distinct"
+    if search.renamings > 1:
+        distinct += f" up to {grouped(search.renamings)} renamings"
+    states = f"{distinct}, {grouped(search.generated)} generated, diameter {search.diameter}"
     if search.cut:
         states += f", {grouped(search.cut)} steps beyond the budgets"
     if search.deadlocks:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +16,7 @@ from elrcheck.lang.source import ModelError
 from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import record_fields
 from support.edits import replaced
+from support.small_models import module_of
 from support.small_programs import naive_search
 
 HEADER = """
@@ -100,19 +99,8 @@ REFUSED = {
 }
 
 
-def module(folder: Path, text: str = HEADER) -> ModuleType:
-    name = f"sorted_model_{len(sys.modules)}"
-    file = folder / f"{name}.py"
-    file.write_text(text)
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None and spec.loader is not None
-    made = sys.modules[name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
-
-
 def loaded(folder: Path, text: str = HEADER) -> tuple[Model, ModuleType]:
-    made = module(folder, text)
+    made = module_of(folder, text)
     return load(made.S, made.C, [made]), made
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+import elrcheck
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.lang.plain import PlainModel
@@ -112,3 +114,33 @@ def test_up_to_names_there_are_as_many_states_as_tlc_counts(
                     fresh.append(after)
         level = fresh
     assert (generated, len(reached), diameter) == counts
+
+
+@pytest.mark.parametrize(
+    ("protocol", "settings", "counts"),
+    [
+        ("simplified_paxos", {}, (13290, 1207, 22)),
+        ("multi_paxos", {}, (735918, 343796, 28)),
+        ("fast_paxos", {}, (320053, 25617, 22)),
+        ("paxos_voting", {}, (4357, 686, 16)),
+        ("two_phase", {}, (318, 80, 11)),
+        ("two_phase", {"rms": 6}, (4328, 553, 20)),
+    ],
+)
+def test_a_search_up_to_renaming_counts_them(
+    protocol: str, settings: dict[str, int], counts: tuple[int, int, int]
+) -> None:
+    report = elrcheck.check(model=file_of(protocol), settings=settings, symmetry=True)
+    counted = report.search
+    assert report.verdict == "holds"
+    assert (counted.generated, counted.distinct, counted.diameter) == counts
+
+
+@pytest.mark.tlc
+@pytest.mark.parametrize(
+    "protocol",
+    ["two_phase", *(pytest.param(each, marks=pytest.mark.slow) for each in ("paxos_voting", "simplified_paxos"))],
+)
+def test_tlc_counts_the_same_with_symmetry(protocol: str, invoke: Callable[..., tuple[int, str, str]]) -> None:
+    code, out, _ = invoke("tlc", "--count", "--symmetry", "--model", str(file_of(protocol)), "--format", "json")
+    assert (code, json.loads(out)["verdict"]) == (0, "same")

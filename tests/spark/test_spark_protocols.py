@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from elrcheck.lang.lowering.leaf_images import up_to_renaming
 from support.places import protocol
 from support.spark_runs import locally, lowered_protocol, on_spark
 
@@ -40,3 +41,10 @@ def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> 
     found, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
     assert found == locally(program)
     assert len(search.costs) >= 2, "executors made several levels"
+
+
+def test_up_to_renaming(spark: SparkSession, tmp_path: Path) -> None:
+    program = up_to_renaming(lowered_protocol(protocol("paxos_voting")))
+    found, search = on_spark(program, spark, tmp_path / "levels", 3, 40)
+    assert found == locally(program) and found["distinct"] == 686
+    assert len(search.costs) >= 2

@@ -62,9 +62,14 @@ def Bound(c: C, s: S) -> bool:
 
 
 def module(tmp_path: Path, body: str) -> ModuleType:
+    return module_of(tmp_path, HEADER + textwrap.dedent(body))
+
+
+def module_of(folder: Path, text: str) -> ModuleType:
+    """Write a model that is whole by itself, and import it."""
     name = f"model_under_test_{len(sys.modules)}"
-    path = tmp_path / f"{name}.py"
-    path.write_text(HEADER + textwrap.dedent(body))
+    path = folder / f"{name}.py"
+    path.write_text(text)
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     made = importlib.util.module_from_spec(spec)

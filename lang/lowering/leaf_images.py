@@ -1,0 +1,158 @@
+"""A lowered program that is searched up to renaming: what each renaming does to the leaves of a state.
+
+The renamings of a sort of n members are made by the n - 1 swaps of neighbours. `plain_changes` orders all n! such that
+each follows from the one before by one swap (S. M. Johnson, "Generation of permutations by adjacent transposition",
+1963), so a search gets from one image of a state to the next by moving the few leaves that speak of two members.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from elrcheck.lang.algebra import PACKED, ConcreteAlgebra
+from elrcheck.lang.domains import domain, size_of
+from elrcheck.lang.load import initial_states
+from elrcheck.lang.lowering.lowered import Lowered
+from elrcheck.lang.lowering.program import LeafImage, Symmetry
+from elrcheck.lang.source import error_at
+from elrcheck.lang.structure import Structure
+from elrcheck.lang.symmetry.renamed_values import Renaming, renamed
+from elrcheck.lang.types import Ty
+
+
+def up_to_renaming(lowered: Lowered) -> Lowered:
+    """Return the program that is searched up to renaming; ModelError if its initial states tell members apart."""
+    model, config = lowered.model, lowered.config
+    sorts = {name: size_of(ty, config) for name, ty in model.symmetric_sorts.items()}
+    starts = set(initial_states(model, config))
+    swaps: list[tuple[LeafImage, ...]] = []
+    path: list[int] = []
+    for name, size in sorts.items():
+        first = len(swaps)
+        for low in range(size - 1):
+            to = {name: (*range(low), low + 1, low, *range(low + 2, size))}
+            if {renamed(start, model.state_ty, to) for start in starts} != starts:
+                message = f"the initial states change if members {low} and {low + 1} of {name} are swapped"
+                raise error_at(model.init.file, model.init.line, message, "leave out symmetric=True")
+            swaps.append(leaf_images(lowered, to))
+        own = [first + swap for swap in plain_changes(size)]
+        path = [*path, *(swap for change in own for swap in (change, *path))]
+    copied = copy.copy(lowered)
+    copied.program = replace(lowered.program, symmetry=Symmetry(tuple(sorts), tuple(swaps), tuple(path)))
+    copied.name = f"{lowered.name} up to {', '.join(sorts)}" if lowered.name else ""
+    return copied
+
+
+def plain_changes(size: int) -> tuple[int, ...]:
+    """Return which neighbours to swap, one after the other, to go through all orders of so many things."""
+    if size < 2:
+        return ()
+    sweeps = (tuple(range(size - 2, -1, -1)), tuple(range(size - 1)))
+    changes = list(sweeps[0])
+    for number, swap in enumerate(plain_changes(size - 1), start=1):
+        changes += [swap + number % 2, *sweeps[number % 2]]  # the last one stands before the others after a sweep down
+    return tuple(changes)
+
+
+@dataclass(frozen=True)
+class _ScalarImage:
+    """Like `LeafImage`, with numbers of scalars of the whole state."""
+
+    source: int
+    ty: Ty
+    behind: tuple[tuple[int, int], ...]
+
+
+def leaf_images(lowered: Lowered, to: Renaming) -> tuple[LeafImage, ...]:
+    """Return the image of every leaf of the program under a renaming.
+
+    The image of a reachable state is one, so a scalar that never changes has its value in the image too.
+    """
+    images: dict[int, LeafImage] = {}
+    for slot, image in zip(lowered.slots, _Images(lowered, to).of(lowered.model.state_ty, 0, ()), strict=True):
+        if slot.index is not None:
+            images[slot.index] = _leaf_image(lowered, image, to)
+    opened = (k for k in range(len(lowered.program.leaves)) if k not in images)
+    images.update((leaf, LeafImage(leaf)) for leaf in opened)
+    return tuple(images[leaf] for leaf in sorted(images))
+
+
+def _leaf_image(lowered: Lowered, image: _ScalarImage, to: Renaming) -> LeafImage:
+    source = lowered.slots[image.source]
+    values, bits = _moved(lowered, image.ty, to)
+    behind = []
+    for scalar, least in image.behind if values else ():
+        length = lowered.slots[scalar]
+        if length.index is not None:
+            behind.append((length.index, least))
+        elif length.initial < least:
+            values = ()  # there never is anything
+    needed = tuple(behind) if values else ()
+    if source.index is not None:
+        return LeafImage(source.index, values, bits, needed)
+    held = source.initial
+    becomes = values[held - source.lo] if values else held
+    if bits:
+        becomes = sum(1 << target for bit, target in enumerate(bits) if held >> bit & 1)
+    return LeafImage(None, () if becomes == held else (becomes,), (), needed, held)
+
+
+def _moved(lowered: Lowered, ty: Ty, to: Renaming) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return what the values of a scalar become, and where the bits of a set go; empty if they stay."""
+    if ty.kind == "set":
+        bits = positions(ty.elem, lowered.config, to)
+        return (), () if _stays(bits) else bits
+    if ty.present.kind == "member" and ty.present.name in to:
+        names = tuple(to[ty.present.name])
+        return (-1, *names) if ty.kind == "opt" else names, ()
+    return (), ()
+
+
+def _stays(images: Sequence[int]) -> bool:
+    return tuple(images) == tuple(range(len(images)))
+
+
+def positions(ty: Ty, config: object, to: Renaming) -> tuple[int, ...]:
+    """Return the position that each value of a finite type has after a renaming, among those of the type."""
+    values = domain(ty, config)  # type: ignore[arg-type]
+    places: Mapping[object, int] = {value: k for k, value in enumerate(values)}
+    return tuple(places[renamed(value, ty, to)] for value in values)
+
+
+class _Images:
+    """Goes through the scalars of a value in layout order, with the scalar that each is the image of."""
+
+    def __init__(self, lowered: Lowered, to: Renaming) -> None:
+        self.config, self.to = lowered.config, to
+        self.structure = Structure(lowered.config, ConcreteAlgebra())
+
+    def size(self, ty: Ty) -> int:
+        return sum(1 for _ in self.structure.leaves(self.structure.blank(ty), ty))
+
+    def of(self, ty: Ty, at: int, behind: tuple[tuple[int, int], ...]) -> Iterator[_ScalarImage]:
+        """Yield the image of each scalar of a value whose own first scalar is number `at`."""
+        match ty.kind:
+            case "seq":
+                yield _ScalarImage(at, Ty("nat", "length", hi=ty.hi), ())
+                size = self.size(ty.elem)
+                for k in range(self.structure.limit(ty.hi)):
+                    yield from self.of(ty.elem, at + 1 + k * size, (*behind, (at, k + 1)))
+            case "opt" if ty.flagged:
+                yield _ScalarImage(at, Ty("bool", "bool"), ())
+                yield from self.of(ty.elem, at + 1, (*behind, (at, 1)))
+            case "vec":
+                size, moved = self.size(ty.elem), positions(ty.keys, self.config, self.to)
+                for k in range(len(moved)):
+                    yield from self.of(ty.elem, at + moved.index(k) * size, behind)
+            case "set" if self.structure.count(ty.elem) > PACKED:
+                moved = positions(ty.elem, self.config, self.to)
+                for k in range(len(moved)):
+                    yield _ScalarImage(at + moved.index(k), Ty("bool", "bool"), ())
+            case "record" | "state":
+                for part in ty.fields.values():
+                    yield from self.of(part, at, behind)
+                    at += self.size(part)
+            case _:
+                yield _ScalarImage(at, ty, behind)

@@ -1,0 +1,69 @@
+"""Requires that a model treats the members of its symmetric sorts alike, as far as its source shows.
+
+The initial states, the bound, the actions and what a search decides of states may not tell members apart, nor may the
+functions that they call. Lemmas and liveness may: a search up to renaming reads neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from elrcheck.lang.expr import Call, ConfigField, Expression
+from elrcheck.lang.ir import Fn, block_expressions
+from elrcheck.lang.source import ModelError, error_at
+from elrcheck.lang.symmetry.renamed_values import tells_apart
+from elrcheck.lang.tree import children
+from elrcheck.lang.types import Ty, types_inside
+
+
+def demand_symmetric(fns: Mapping[str, Fn], roots: Sequence[Fn]) -> None:
+    """Raise ModelError, with the place, if one of the functions or of those they call tells members apart."""
+    todo, seen = list(roots), set[str]()
+    while todo:
+        fn = todo.pop()
+        if fn.name in seen:
+            continue
+        seen.add(fn.name)
+        for node, line in _placed(fn):
+            if isinstance(node, Call):
+                todo.append(fns[node.function])
+            fault = _fault(node)
+            if fault is not None:
+                raise _refusal(fn, line, *fault)
+
+
+def _placed(fn: Fn) -> Iterator[tuple[Expression, int]]:
+    """Yield the nodes of a function, each with its line, or the line of what it stands in."""
+    todo = [(node, fn.line) for node in block_expressions(fn.body)]
+    seen = set[int]()
+    while todo:
+        node, outside = todo.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            line = node.line or outside
+            yield node, line
+            todo += [(child, line) for child in children(node)]
+
+
+def _fault(node: Expression) -> tuple[str, Ty] | None:
+    """Return how a node tells members apart, and of which symmetric sort."""
+    sorts: list[Ty] = []
+
+    def is_member(ty: Ty) -> bool:
+        sorts.extend([ty.present] if ty.present.symmetric else [])
+        return ty.present.symmetric
+
+    why = tells_apart(node, is_member)
+    if isinstance(node, ConfigField):
+        why = "takes members from the configuration"
+        sorts += [part for part, _, _ in types_inside(node.ty) if part.symmetric]
+    return (why, sorts[0]) if why and sorts else None
+
+
+def _refusal(fn: Fn, line: int, why: str, sort: Ty) -> ModelError:
+    return error_at(
+        fn.file,
+        line,
+        f"{fn.name} {why}, but the sort {sort} is declared symmetric",
+        "ask about all or any members, let an action choose one, or leave out symmetric=True",
+    )
