@@ -125,7 +125,7 @@ def lanes_of(names: Sequence[str]) -> tuple[Lane, ...]:
 
 
 def sequence_html(sequence: SequenceDiagram, key: str, last: int | None = None) -> str:
-    """Return the diagram as a fragment of HTML. key: of the links of its rows. last: the step that was the last."""
+    """Return the diagram as a fragment of HTML. key: of the links of its rows, if any; last: the step reached."""
     module = _template().make_module()
     return str(module.sequence(sequence, key, last))  # type: ignore[attr-defined]
 

@@ -65,21 +65,35 @@ def test_a_sequence_diagram_becomes_a_picture() -> None:
     assert "```mermaid" in readme
     made = diagrams.on_page_markdown(readme, page=None)
     assert "```mermaid" not in made
-    drawn = ElementTree.fromstring(made[made.index("<svg") : made.index("</svg>") + len("</svg>")])
-    space = "{http://www.w3.org/2000/svg}"
-    texts = [text.text for text in drawn.iter(f"{space}text")]
+    drawn = ElementTree.fromstring(made[made.index("<figure") : made.index("</figure>") + len("</figure>")])
+    texts = " ".join("".join(drawn.itertext()).split())
     for line in re.search(r"```mermaid\n(.*?)```", readme, re.S)[1].splitlines():  # type: ignore[index]
         for part in line.partition(": ")[2].split("<br/>"):
-            assert not part or part in texts, line
-    assert len(list(drawn.iter(f"{space}path"))) == readme.count("->>"), "an arrow for each message"
-    assert len(list(drawn.iter(f"{space}rect"))) == readme.count("rect rgba")
+            assert re.sub(r"^\d+\. ", "", part) in texts, line
+    assert len(list(drawn.iter("path"))) == readme.count("->>"), "an arrow for each message"
+    broken = [row for row in drawn.iter("li") if "broken" in row.attrib["class"]]
+    assert len(broken) == readme.count("rect rgba")
     with pytest.raises(ValueError, match="loop forever"):
         diagrams.picture("participant B0\nloop forever\n")
 
 
+def test_a_finding_has_the_colour_of_its_strongest_level() -> None:
+    matrix = loaded("site_matrix")
+    cells = {"MCB": "brokers", "mCb": "classes", "M--": "model", "?--": "open", "mc-": "holds", "---": "untried"}
+    for letters, word in cells.items():
+        assert matrix.coloured(f"<td>{letters}</td>") == f'<td class="shown {word}">{letters}</td>'
+    table = (ROOT / "docs" / "findings" / "table.md").read_text(encoding="utf-8")
+    assert all(
+        re.fullmatch("[MmCcBb?-]{3}", cell)
+        for row in table.splitlines()
+        for cell in row.split(" | ")[1:-1]
+        if row.startswith("| [F-")
+    )
+
+
 def test_nothing_is_loaded_from_elsewhere() -> None:
     assert SITE["theme"]["font"] is False and "site_url" not in SITE and "repo_url" not in SITE
-    assert not {"extra_javascript", "extra_css"} & set(SITE) and SITE["plugins"] == ["search"]
+    assert not {"extra_javascript", "extra_css"} & set(SITE) and SITE["plugins"] == ["search", "offline"]
 
 
 @pytest.mark.slow
@@ -94,5 +108,6 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path, hook: ModuleType) -
     for name in wanted:
         page = (tmp_path / name).read_text(encoding="utf-8")
         assert ELSEWHERE.findall(page) == [] and 'class="mermaid"' not in page, name
-    index = (tmp_path / "search" / "search_index.json").read_text(encoding="utf-8")
+        assert "search-worker.js" in page, "what searches without a server"
+    index = (tmp_path / "search" / "search_index.js").read_text(encoding="utf-8")
     assert "glossary.html" in index and "eligible leader replicas" in index.lower()

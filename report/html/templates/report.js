@@ -10,6 +10,7 @@ const address = {
     return { key: key || "", number: number === undefined ? null : Number(number) };
   },
   write(key, number) {
+    if (location.protocol === "about:") return; // the frame of a notebook has no address
     history.replaceState(null, "", `#${key}/${number}`);
   },
   // Opens everything folded around an element, and scrolls there.
