@@ -19,6 +19,7 @@ from elrcheck.model.control_plane.controller_event import (
     AlterPartitionEvent,
     BalanceEvent,
     CancelReassignmentEvent,
+    ControlState,
     CreatePartitionEvent,
     Decided,
     DirectoriesEvent,
@@ -74,6 +75,7 @@ class EventKind(enum.Enum):
     FEATURE_OFF = "ELR switched off"
     ASSIGN_DIRECTORIES = "assign directories"
     DIRECTORY_FAILED = "a directory failed"
+    UNFENCE_WITHOUT_DIRECTORY = "unfence, a directory failed"
     DIRECTORY_MOVED = "a replica is in another directory"
     CREATE_PARTITION = "create the partition"
 
@@ -105,6 +107,7 @@ _OF_BROKER = (
     EventKind.UNREGISTER,
     EventKind.DESIGNATE,
     EventKind.DIRECTORY_FAILED,
+    EventKind.UNFENCE_WITHOUT_DIRECTORY,
     EventKind.DIRECTORY_MOVED,
 )
 USED: dict[EventKind, tuple[str, ...]] = {
@@ -178,7 +181,9 @@ def decided(c: Config, s: Controller, e: AnyEvent) -> Decided:
     if e.kind == EventKind.ASSIGN_DIRECTORIES:
         return decide(c, s, DirectoriesEvent(moved=True))
     if e.kind == EventKind.DIRECTORY_FAILED:
-        return decide(c, s, DirectoryFailedEvent(broker=e.broker))
+        return decide(c, s, DirectoryFailedEvent(broker=e.broker, becomes=ControlState.UNCHANGED))
+    if e.kind == EventKind.UNFENCE_WITHOUT_DIRECTORY:
+        return decide(c, s, DirectoryFailedEvent(broker=e.broker, becomes=ControlState.UNFENCED))
     if e.kind == EventKind.DIRECTORY_MOVED:
         return decide(c, s, DirectoryMovedEvent(broker=e.broker))
     return decide(c, s, CreatePartitionEvent(replicas=e.wanted))
@@ -204,7 +209,8 @@ def asked(c: Config, s: Controller, e: AnyEvent) -> bool:
         or e.kind == EventKind.DIRECTORY_FAILED
     ):
         return r.registered
-    if e.kind == EventKind.UNFENCE:  # BrokerHeartbeatManager: a broker that shuts down stays fenced
+    if e.kind == EventKind.UNFENCE or e.kind == EventKind.UNFENCE_WITHOUT_DIRECTORY:
+        # BrokerHeartbeatManager: a broker that shuts down stays fenced
         return r.registered and not r.in_controlled_shutdown
     if e.kind == EventKind.REGISTER_CLEAN:
         return may_register(c, s, e) and r.registered and e.presented == r.epoch

@@ -155,6 +155,9 @@ class Config:
     register_before_fence: bool = True
     """A broker whose session expired may register before the fencing is executed (B.3 rule 1, F-2)."""
     lost_directory: LostDirectory = LostDirectory.REGISTRATION
+    heartbeat_in_one_snapshot: bool = False
+    """A heartbeat that unfences a broker and names a failed directory is answered with two records that are both
+    built from the partition as it was (processBrokerHeartbeat, F-66). KIP-858 wants such a broker not to lead."""
     report_elects: bool = True
     """A report that a replica is in an online directory may elect it; the code asks for the recorded one."""
     assigns_before_registration: bool = False

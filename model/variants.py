@@ -44,7 +44,12 @@ class Variant:
         check_knobs(f"variant {self.name}", self.knobs)
 
 
-_DIRECTORIES = {"lost_directory": LostDirectory.IGNORED, "report_elects": False, "assigns_before_registration": True}
+_DIRECTORIES = {
+    "lost_directory": LostDirectory.IGNORED,
+    "report_elects": False,
+    "assigns_before_registration": True,
+    "heartbeat_in_one_snapshot": True,
+}
 _CODE = {
     **_DIRECTORIES,
     "lkl_storage": LklStorage.OVERLOAD,

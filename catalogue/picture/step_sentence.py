@@ -125,6 +125,7 @@ SENTENCES: Mapping[str, Describe] = {
     "FailDirectory": _sentence("The log directory of broker {0} fails."),
     "LoseDirectory": _sentence("The log directory of broker {0} is lost while the broker is down."),
     "ReportFailedDirectory": _sentence("Broker {0} reports its failed log directory."),
+    "UnfenceWithoutDirectory": _sentence("One heartbeat of broker {0} unfences it and names its failed directory."),
     "ReportNewDirectory": _sentence("Broker {0} reports its log directory."),
     "ApplyMetadata": _apply,
     "ApplyMetadataFirst": _apply,

@@ -22,7 +22,7 @@ from elrcheck.kafka.what_if.controller_ops import OPERATIONS
 from elrcheck.kafka.what_if.question import PARTITION_KEYS, SETS, knob_names
 from elrcheck.lang.types import Ty, later_fields
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.controller_event import ElectionType, MinIsrLevel
+from elrcheck.model.control_plane.controller_event import ControlState, ElectionType, MinIsrLevel
 from elrcheck.model.control_plane.partition import Election
 from elrcheck.model.state import Directory, Recovery
 from elrcheck.model.variants import variant_names
@@ -170,6 +170,9 @@ FIELDS: Mapping[str, Schema] = {
     "broker": INTEGER,
     "clean": BOOLEAN,
     "brings_directory": described(BOOLEAN, "The recorded log directory is among its own; true if left out."),
+    "becomes": described(
+        one_of(ControlState.__members__), "What the same heartbeat makes of the broker; UNCHANGED if left out."
+    ),
     "sender": INTEGER,
     "sender_broker_epoch": {"type": "integer", "minimum": -1},
     "leader_epoch": INTEGER,

@@ -27,6 +27,7 @@ from elrcheck.model.control_plane.controller_event import (
     AlterPartitionEvent,
     BalanceEvent,
     CancelReassignmentEvent,
+    ControlState,
     CreatePartitionEvent,
     DirectoriesEvent,
     DirectoryFailedEvent,
@@ -199,7 +200,8 @@ def _of_brokers(c: Config, now: Controller) -> Iterator[tuple[str, Partition]]:
         yield f"{who} registers after a clean shutdown", partition_after(c, now, RegisterEvent(b, epoch, True))
         yield f"{who} registers after an unclean shutdown", partition_after(c, now, RegisterEvent(b, 0, True))
         yield f"{who} is unregistered", partition_after(c, now, UnregisterEvent(b))
-        yield f"a log directory of {who} fails", partition_after(c, now, DirectoryFailedEvent(b))
+        fails = DirectoryFailedEvent(b, ControlState.UNCHANGED)
+        yield f"a log directory of {who} fails", partition_after(c, now, fails)
         yield f"{who} reports a new log directory", partition_after(c, now, DirectoryMovedEvent(b))
 
 

@@ -90,6 +90,7 @@ def events(n: int, brokers: int) -> Iterator[Step]:
         yield from (steps.AssignDirectory(b, 0), steps.AssignDirectory(b, 1))
         for failed in (0, 1):
             yield from (steps.Heartbeat(b, want_fence=fenced, offline=(failed,)) for fenced in (False, True))
+            yield steps.Heartbeat(b, want_shut_down=True, offline=(failed,))
         yield from (steps.Register(b, "last", (0,)), steps.Register(b, "last", (1,)), steps.Register(b, "none", (1,)))
 
 
@@ -117,7 +118,10 @@ def _single(
 
 
 def possible(step: Step, conditions: Any) -> bool:
-    """Return whether Kafka calls the method: for registered brokers only, and to unfence only without a shutdown."""
+    """Return whether Kafka calls the method: for registered brokers only, and to unfence only without a shutdown.
+
+    A heartbeat of a fenced broker that asks to stop says nothing of a partition.
+    """
     match step:
         case steps.Fence(b) | steps.ShutDown(b):
             return bool(NAMES[conditions[b]] != "unregistered")
@@ -125,8 +129,8 @@ def possible(step: Step, conditions: Any) -> bool:
             return NAMES[conditions[b]] in ("active", "fenced")
         case steps.AssignDirectory(b):
             return bool(NAMES[conditions[b]] != "unregistered")
-        case steps.Heartbeat(b, want_fence):
-            return bool(NAMES[conditions[b]] == ("fenced" if want_fence else "active"))
+        case steps.Heartbeat(b, _, want_shut_down):
+            return NAMES[conditions[b]] == "active" or (NAMES[conditions[b]] == "fenced" and not want_shut_down)
     return True
 
 

@@ -20,7 +20,7 @@ from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.change_record import Election, Target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane import controller_event as events
-from elrcheck.model.control_plane.controller_event import Decided, Event
+from elrcheck.model.control_plane.controller_event import ControlState, Decided, Event
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.partition import change
 from elrcheck.model.kafka_error import Error
@@ -189,7 +189,7 @@ def decide_step(now: Situation, step: Step) -> tuple[str, Situation]:
         case steps.Register():
             return _register(now, step)
         case steps.Heartbeat():
-            return _fail_directories(now, step)
+            return _beat(now, step)
         case steps.Configure():
             return _configure(now, step)
         case steps.AssignDirectory(b, directory):
@@ -270,17 +270,50 @@ def _register(now: Situation, step: steps.Register) -> tuple[str, Situation]:
     )
 
 
-def _fail_directories(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
-    """Take a heartbeat that names directories which have failed, and asks for nothing else."""
-    s, b = now.controller, step.broker
-    r = s.registration[b]
-    if r.in_controlled_shutdown or step.want_shut_down or step.want_fence != r.fenced:
-        raise Unheld("a heartbeat that asks for something")
+def _beat(now: Situation, step: steps.Heartbeat) -> tuple[str, Situation]:
+    """Take a heartbeat, which may change the broker's state and name directories that have failed."""
+    b = step.broker
+    becomes = _next_state(now, step)
     new = tuple(number for number in now.online[b] if number in step.offline)
     left = tuple(number for number in now.online[b] if number not in step.offline)
     hit = bool(new) and _recorded(now, b) in new
-    decided = decide(now.config, s, events.DirectoryFailedEvent(b)) if hit else Decided(Error.NONE, s)
-    return decided.error.name, replace(_after(now, decided), online=_with(now.online, b, left))
+    event = events.DirectoryFailedEvent(b, becomes) if hit else _state_event(becomes, b)
+    decided = Decided(Error.NONE, now.controller) if event is None else decide(now.config, now.controller, event)
+    after = _after(now, decided)
+    if decided.error != Error.NONE:
+        return decided.error.name, after
+    return decided.error.name, replace(after, online=_with(now.online, b, left))
+
+
+def _state_event(becomes: ControlState, b: int) -> Event | None:
+    match becomes:
+        case ControlState.FENCED:
+            return events.FenceEvent(b)
+        case ControlState.UNFENCED:
+            return events.UnfenceEvent(b)
+        case ControlState.CONTROLLED_SHUTDOWN:
+            return events.StartShutdownEvent(b)
+    return None
+
+
+def _next_state(now: Situation, step: steps.Heartbeat) -> ControlState:
+    """BrokerHeartbeatManager.calculateNextBrokerState, for what the model holds of it."""
+    r = now.controller.registration[step.broker]
+    if not r.registered or r.in_controlled_shutdown:
+        raise Unheld("a heartbeat of a broker that is not registered, or shutting down")
+    if r.fenced:
+        if step.want_shut_down:
+            raise Unheld("a fenced broker that shuts down")
+        return ControlState.UNFENCED if step.caught_up and not step.want_fence else ControlState.UNCHANGED
+    if step.want_fence:
+        return ControlState.FENCED
+    if not step.want_shut_down:
+        return ControlState.UNCHANGED
+    if now.controller.partition.leader == step.broker:
+        return ControlState.CONTROLLED_SHUTDOWN
+    if now.config.partition_zero_replicas > 0:
+        raise Unheld("whether a broker leads another partition")
+    return ControlState.FENCED
 
 
 def _with(values: tuple[T, ...], at: int, value: T) -> tuple[T, ...]:

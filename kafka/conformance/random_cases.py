@@ -94,7 +94,7 @@ def random_step(choice: random.Random, now: Situation, features: bool) -> Step:
         (1, lambda: steps.Configure("topic", choice.choice(("true", "false")), "unclean.leader.election.enable")),
         (3 if features else 0, lambda: steps.SwitchElr(choice.random() < 0.6)),
         (3 if registered else 0, lambda: _directory(choice, now)),
-        (2 if usable else 0, lambda: _failure(choice, s, usable)),
+        (3 if usable else 0, lambda: _failure(choice, s, usable)),
     ]
     (make,) = choice.choices([make for _, make in options], [weight for weight, _ in options])
     step: Step = make()
@@ -175,9 +175,12 @@ def _may_fail(r: Registration) -> bool:
 
 
 def _failure(choice: random.Random, s: Controller, usable: Sequence[int]) -> steps.Heartbeat:
-    """Return a heartbeat that says that a directory has failed, and changes nothing else."""
+    """Return a heartbeat that says that a directory has failed, and often changes the broker's state as well."""
     b = choice.choice(usable)
-    return steps.Heartbeat(b, want_fence=s.registration[b].fenced, offline=(choice.choice(BOTH),))
+    fenced = s.registration[b].fenced
+    asks = fenced if choice.random() < 0.6 else not fenced
+    stops = not fenced and choice.random() < 0.2
+    return steps.Heartbeat(b, want_fence=asks, want_shut_down=stops, offline=(choice.choice(BOTH),))
 
 
 # ---------------------------------------------------------------------------- single questions

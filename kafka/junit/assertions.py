@@ -17,7 +17,7 @@ from elrcheck.lang.runtime import EMPTY
 from elrcheck.model.broker.logs import is_prefix
 from elrcheck.model.config import Config
 from elrcheck.model.min_isr import effective_min_isr
-from elrcheck.model.replication_control import active
+from elrcheck.model.replication_control import active, has_online_directory
 from elrcheck.model.state import State, Status, configured_min_isr
 
 
@@ -115,7 +115,10 @@ def _candidates(s: State) -> frozenset[int]:
 
 def _led(walk: ControllerWalk) -> Assertion | None:
     s = walk.last
-    if not s.settings.elr_enabled or (s.partition.leader is None) == (s.partition.isr == EMPTY):
+    leader = s.partition.leader
+    if s.settings.elr_enabled and leader is not None and not has_online_directory(s.registration[leader]):
+        return Assertion("a leader's log directory is online", "context.leaderHasDirectory()", ("leaderHasDirectory",))
+    if not s.settings.elr_enabled or (leader is None) == (s.partition.isr == EMPTY):
         return None
     return Assertion(
         "with ELR on, a partition is without a leader exactly if its ISR is empty",

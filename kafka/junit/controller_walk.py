@@ -185,6 +185,8 @@ def _call(config: Config, now: Situation, label: Label, s: State) -> Step | None
         case "AssignDirectories":
             return _assign(now, s)
         case "ReportFailedDirectory":
+            return steps.Heartbeat(args[0], want_fence=s.registration[args[0]].fenced, offline=(0,))
+        case "UnfenceWithoutDirectory":
             return steps.Heartbeat(args[0], offline=(0,))
         case "ReportNewDirectory":
             return steps.AssignDirectory(args[0], 1)

@@ -16,7 +16,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from elrcheck.base.version import __version__
 from elrcheck.kafka import controller_steps as steps
-from elrcheck.kafka.controller_steps import Step
 from elrcheck.kafka.junit.assertions import Assertion
 from elrcheck.kafka.junit.controller_walk import ControllerWalk, WalkStep
 from elrcheck.lang.load import Model
@@ -148,14 +147,13 @@ def _steps(model: Model, walk: ControllerWalk, assertion: Assertion) -> list[str
 
 def _called(step: WalkStep, sure: bool) -> list[str]:
     """sure: what it answers does not depend on the rule at fault."""
-    assert step.call is not None
-    call, answers = java_call(step.call)
+    call, answers = java_call(step)
     return [f"assertEquals(Errors.{step.error}, {call});" if sure and answers else f"{call};"]
 
 
-def java_call(step: Step) -> tuple[str, bool]:
+def java_call(step: WalkStep) -> tuple[str, bool]:
     """Return the call of the context, and whether it answers with an error."""
-    match step:
+    match step.call:
         case steps.Fence(b):
             return f"context.fence({b})", False
         case steps.Unfence(b):
@@ -168,8 +166,10 @@ def java_call(step: Step) -> tuple[str, bool]:
             return f"context.register({numbers})", False
         case steps.Unregister(b):
             return f"context.unregister({b})", False
-        case steps.Heartbeat(b, offline=offline):
-            return f"context.failDirectory({b}, {offline[0]})", False
+        case steps.Heartbeat(b, want_fence, offline=offline):
+            unfences = step.before.registration[b].fenced and not want_fence
+            name = "unfenceWithoutDirectory" if unfences else "failDirectory"
+            return f"context.{name}({b}, {offline[0]})", False
         case steps.AlterPartition(sender, isr):
             return f"context.alterPartition({', '.join(map(str, (sender, *(m.broker for m in isr))))})", True
         case steps.Elect(kind):
@@ -179,12 +179,12 @@ def java_call(step: Step) -> tuple[str, bool]:
         case steps.Reassign(replicas):
             return f"context.reassign({'null' if replicas is None else java_list(replicas)})", True
         case steps.Configure():
-            return _configure(step), True
+            return _configure(step.call), True
         case steps.SwitchElr(on):
             return f"context.switchElr({_flag(on)})", True
         case steps.AssignDirectory(b, directory):
             return f"context.assignDirectory({b}, {directory})", True
-    raise ValueError(f"no call for {type(step).__name__}")
+    raise ValueError(f"no call for {type(step.call).__name__}")
 
 
 def _configure(step: steps.Configure) -> str:

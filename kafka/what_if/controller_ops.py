@@ -37,6 +37,11 @@ def _register(request: Request, op: Node) -> events.RegisterEvent:
     return events.RegisterEvent(b, presented, op.maybe("brings_directory", lambda node: node.boolean(), True))
 
 
+def _directory_failed(request: Request, op: Node) -> events.DirectoryFailedEvent:
+    becomes = op.maybe("becomes", lambda node: node.member(events.ControlState), events.ControlState.UNCHANGED)
+    return events.DirectoryFailedEvent(request.ids.inside(op["broker"]), becomes)
+
+
 # ---------------------------------------------------------------------------- AlterPartition
 
 
@@ -150,7 +155,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("register", deciding(_register), ("broker", "clean"), ("brings_directory",)),
     # An unregistered broker stays in the answer, fenced: its epoch shows that a later registration is new.
     Operation("unregister", _of_broker(events.UnregisterEvent), ("broker",)),
-    Operation("directory_failed", _of_broker(events.DirectoryFailedEvent), ("broker",)),
+    Operation("directory_failed", deciding(_directory_failed), ("broker",), ("becomes",)),
     Operation("assign_directories", _of_broker(events.DirectoryMovedEvent), ("broker",)),
     Operation(
         "alter_partition",

@@ -37,6 +37,15 @@ def partition_changed(c: Config, s: State, after: Partition) -> State:
 
 
 @op
+def batch_committed(c: Config, s: State, after: Partition) -> State:
+    """The same for a batch of up to two records: the metadata log has one place for each partition epoch."""
+    changed = partition_changed(c, s, after)
+    single = after.partition_epoch <= s.partition.partition_epoch + 1
+    log = changed.metadata if single else logged(c, changed.metadata, s.settings, s.partition, after)
+    return replace(changed, metadata=log)
+
+
+@op
 def logged(c: Config, log: Metadata, settings: Settings, before: Partition, after: Partition) -> Metadata:
     """The metadata log with the change; nothing is written if nothing changed, or if no broker can lag."""
     if c.metadata == Propagation.LATEST or after.partition_epoch == before.partition_epoch:

@@ -34,6 +34,15 @@ class MinIsrLevel(enum.Enum):
     BROKER = "broker"
 
 
+class ControlState(enum.Enum):
+    """A broker's state at the controller as a heartbeat changes it (BrokerControlState); UNCHANGED: it does not."""
+
+    UNCHANGED = 0
+    FENCED = 1
+    UNFENCED = 2
+    CONTROLLED_SHUTDOWN = 3
+
+
 # ---------------------------------------------------------------------------- brokers
 
 
@@ -87,9 +96,13 @@ class UnregisterEvent:
 
 @record
 class DirectoryFailedEvent:
-    """A heartbeat names the directory recorded for the broker's replica as offline (KIP-858)."""
+    """A heartbeat names the directory recorded for the broker's replica as offline (KIP-858).
+
+    becomes: what the same heartbeat makes of the broker (processBrokerHeartbeat).
+    """
 
     broker: Replica
+    becomes: ControlState
 
 
 @record

@@ -31,6 +31,7 @@ from elrcheck.model.control_plane.controller_event import (
     AlterPartitionEvent,
     BalanceEvent,
     CancelReassignmentEvent,
+    ControlState,
     CreatePartitionEvent,
     Decided,
     Decision,
@@ -54,7 +55,12 @@ from elrcheck.model.control_plane.controller_event import (
     UnregisterEvent,
 )
 from elrcheck.model.control_plane.creation import created_partition, initial_isr
-from elrcheck.model.control_plane.directories import with_new_directory, without_directory
+from elrcheck.model.control_plane.directories import (
+    directory_failure_fails,
+    replayed,
+    with_new_directory,
+    without_directory,
+)
 from elrcheck.model.control_plane.elections import (
     balance_fails,
     balance_preferred,
@@ -237,13 +243,43 @@ def alter_partition_decided(c: Config, controller: Controller, event: AlterParti
 
 @op
 def directory_failure_decided(c: Config, controller: Controller, event: DirectoryFailedEvent) -> Decided:
-    """Only a directory that is recorded is known to hold the replica."""
+    """Both records of a heartbeat are built from one snapshot, or each counts for the next, the directory first.
+
+    Only a directory that is recorded is known to hold the replica.
+    """
     b = event.broker
-    r = controller.registration[b]
-    if r.directory != Directory.ONLINE:
-        return refused(controller, Error.NONE)
-    after = without_directory(c, controller, b)
-    return with_broker(controller, after, b, replace(r, directory=Directory.OFFLINE))
+    if controller.registration[b].directory != Directory.ONLINE:
+        return control_state_decided(c, controller, event)
+    if directory_failure_fails(c, controller, b):
+        return refused(controller, Error.UNKNOWN_SERVER_ERROR)
+    failed = directory_offline(c, controller, b)
+    changed = control_state_decided(c, controller if c.heartbeat_in_one_snapshot else failed, event)
+    if changed.error != Error.NONE:
+        return refused(controller, changed.error)
+    if not c.heartbeat_in_one_snapshot:
+        return changed
+    after = replayed(controller.partition, changed.controller.partition, failed.partition)
+    r = changed.controller.registration[b]
+    return with_broker(changed.controller, after, b, replace(r, directory=Directory.OFFLINE))
+
+
+@op
+def directory_offline(c: Config, controller: Controller, b: Replica) -> Controller:
+    failed = replace(controller.registration[b], directory=Directory.OFFLINE)
+    registration = put(controller.registration, b, failed)
+    return replace(controller, partition=without_directory(c, controller, b), registration=registration)
+
+
+@op
+def control_state_decided(c: Config, controller: Controller, event: DirectoryFailedEvent) -> Decided:
+    """The state that a heartbeat gives to its broker (BrokerHeartbeatManager.calculateNextBrokerState)."""
+    if event.becomes == ControlState.FENCED:
+        return fence_decided(c, controller, FenceEvent(broker=event.broker))
+    if event.becomes == ControlState.UNFENCED:
+        return unfence_decided(c, controller, UnfenceEvent(broker=event.broker))
+    if event.becomes == ControlState.CONTROLLED_SHUTDOWN:
+        return shutdown_decided(c, controller, StartShutdownEvent(broker=event.broker))
+    return Decided(error=Error.NONE, controller=controller)
 
 
 @op

@@ -11,13 +11,27 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op, put
 from elrcheck.model.broker.log_directories import directory_at_registration
-from elrcheck.model.change_record import election_type, target
+from elrcheck.model.change_record import Target, election_type, target
 from elrcheck.model.config import Config
 from elrcheck.model.control_plane.operator_settings import directories_assigned
-from elrcheck.model.control_plane.partition import attempted_change
+from elrcheck.model.control_plane.partition import attempted_change, election_fails
 from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller, active
 from elrcheck.model.state import Broker, Directory, LogDir, Partition, Status
+
+
+@op
+def without_directory_target(c: Config, controller: Controller, b: Replica) -> Target:
+    """b leaves the ISR, and cannot be elected."""
+    acceptable = active(c, controller.registration) - {b}
+    return target(controller, controller.partition.isr - {b}, election_type(c), acceptable, EMPTY)
+
+
+@op
+def directory_failure_fails(c: Config, controller: Controller, b: Replica) -> bool:
+    """The election fails in the partition that has a replica in the recorded directory, so the controller faults."""
+    p = controller.partition
+    return b in frozenset(p.replicas) and election_fails(c, p, without_directory_target(c, controller, b))
 
 
 @op
@@ -29,8 +43,34 @@ def without_directory(c: Config, controller: Controller, b: Replica) -> Partitio
     p = controller.partition
     if b not in frozenset(p.replicas):
         return p
-    acceptable = active(c, controller.registration) - {b}
-    return attempted_change(c, p, target(controller, p.isr - {b}, election_type(c), acceptable, EMPTY))
+    return attempted_change(c, p, without_directory_target(c, controller, b))
+
+
+@op
+def replayed(before: Partition, first: Partition, second: Partition) -> Partition:
+    """Two records of one batch, both built from `before`: a field is what the last record that has it says.
+
+    PartitionChangeRecord, PartitionRegistration.merge: a field that a record lacks stays as it is.
+    """
+    if second == before:
+        return first
+    named = second.leader_epoch != before.leader_epoch
+    last_known = second.last_known_elr != before.last_known_elr or second.last_known_none != before.last_known_none
+    remembered = second.last_known_leader != before.last_known_leader
+    return Partition(
+        replicas=second.replicas if second.replicas != before.replicas else first.replicas,
+        adding=second.adding if second.adding != before.adding else first.adding,
+        removing=second.removing if second.removing != before.removing else first.removing,
+        isr=second.isr if second.isr != before.isr else first.isr,
+        elr=second.elr if second.elr != before.elr else first.elr,
+        last_known_elr=second.last_known_elr if last_known else first.last_known_elr,
+        last_known_leader=second.last_known_leader if remembered else first.last_known_leader,
+        leader=second.leader if named else first.leader,
+        leader_epoch=first.leader_epoch + 1 if named else first.leader_epoch,
+        partition_epoch=first.partition_epoch + 1,
+        recovery=second.recovery if second.recovery != before.recovery else first.recovery,
+        last_known_none=second.last_known_none if last_known else first.last_known_none,
+    )
 
 
 @op

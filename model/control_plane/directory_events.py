@@ -8,8 +8,8 @@ from elrcheck.lang.marks import Fair, Message
 from elrcheck.lang.runtime import action, put, require
 from elrcheck.model.broker.log_directories import presented_epoch
 from elrcheck.model.config import Config
-from elrcheck.model.control_plane.commit import partition_changed
-from elrcheck.model.control_plane.controller_event import DirectoryFailedEvent, DirectoryMovedEvent
+from elrcheck.model.control_plane.commit import batch_committed, partition_changed
+from elrcheck.model.control_plane.controller_event import ControlState, DirectoryFailedEvent, DirectoryMovedEvent
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.control_plane.directories import made_again
 from elrcheck.model.kafka_error import Error
@@ -35,8 +35,33 @@ def ReportFailedDirectory(c: Config, s: State, b: Replica) -> State:
     require(s.broker[b].status == Status.RUNNING, "b is running")
     require(s.broker[b].log_dir == LogDir.FAILED, "the directory has failed")
     require(r.directory == Directory.ONLINE, "the controller counts on it")
-    decided = decide(c, controller_of(s), DirectoryFailedEvent(broker=b))
+    decided = decide(c, controller_of(s), DirectoryFailedEvent(broker=b, becomes=ControlState.UNCHANGED))
+    require(decided.error == Error.NONE, "the controller does not fault")
     return replace(partition_changed(c, s, decided.controller.partition), registration=decided.controller.registration)
+
+
+@action(
+    message=Message("b", "Controller"),
+    fairness=Fair("heartbeats of a live broker arrive: unfence; added"),
+    event="UNFENCE_WITHOUT_DIRECTORY",
+    what_if="directory_failed",
+)
+def UnfenceWithoutDirectory(c: Config, s: State, b: Replica) -> State:
+    """One heartbeat unfences b and says that the directory of its replica has failed (processBrokerHeartbeat, F-66).
+
+    Where each record counts for the next, this is `ReportFailedDirectory` and then `Unfence`.
+    """
+    r = s.registration[b]
+    require(c.directory_failures > 0 and c.heartbeat_in_one_snapshot, "the scope has such heartbeats")
+    require(r.fenced and not r.in_controlled_shutdown, "b is fenced, and not shutting down")
+    require(s.broker[b].status == Status.RUNNING, "b is running")
+    require(s.broker[b].view.partition_epoch > 0, "b has applied its own registration")
+    require(s.broker[b].log_dir == LogDir.FAILED, "the directory has failed")
+    require(r.directory == Directory.ONLINE, "the controller counts on it")
+    failed = DirectoryFailedEvent(broker=b, becomes=ControlState.UNFENCED)
+    decided = decide(c, controller_of(s), failed)
+    require(decided.error == Error.NONE, "the controller does not fault")
+    return replace(batch_committed(c, s, decided.controller.partition), registration=decided.controller.registration)
 
 
 @action(

@@ -180,6 +180,7 @@ OF_BROKER = {
     "Unregister": EventKind.UNREGISTER,
     "DesignateLeader": EventKind.DESIGNATE,
     "ReportFailedDirectory": EventKind.DIRECTORY_FAILED,
+    "UnfenceWithoutDirectory": EventKind.UNFENCE_WITHOUT_DIRECTORY,
     "ReportNewDirectory": EventKind.DIRECTORY_MOVED,
 }
 WITHOUT_ARGUMENT = {

@@ -274,6 +274,7 @@ CONTROLS: Mapping[str, Callable[[str], str]] = {
     "F-61 P-29": changed("context.reassign(null)", "context.state()"),
     "F-62 P-12": changed("context.reassign(null)", "context.state()"),
     "F-62 V-1": changed("context.reassign(null)", "context.state()"),
+    "F-66 P-18": changed("WithoutDirectory(0, 0)", "WithoutDirectory(0, 1)"),  # another directory fails
     # The answer is read before the leader truncates.
     "F-63 P-2": lambda text: changed("= two.ask(zero);", "= two.ask(zero); two.takes(answer);")(
         changed("\n        two.takes(answer);", "")(text)

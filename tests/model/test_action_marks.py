@@ -104,7 +104,7 @@ def test_every_operation_of_what_if_asks_for_some_action(actions: dict[str, Fn])
 
 def test_messages_are_between_brokers_and_the_controller(actions: dict[str, Fn]) -> None:
     messages = {name: fn.marks.message for name, fn in actions.items() if fn.marks.message is not None}
-    assert len(messages) == 19
+    assert len(messages) == 20
     for name, message in messages.items():
         parties = {end for end in (message.sender, message.receiver) if end[0].isupper()}
         assert parties <= {CONTROLLER}, name

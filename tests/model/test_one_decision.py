@@ -68,7 +68,11 @@ OF: dict[type, Readings] = {
         ("Fence",), (EventKind.FENCE,), {"type": "fence", **BROKER}, kafka.Fence(1), "is fenced or shuts down"
     ),
     events.UnfenceEvent: Readings(
-        ("Unfence",), (EventKind.UNFENCE,), {"type": "unfence", **BROKER}, kafka.Unfence(1), "is unfenced"
+        ("Unfence", "UnfenceWithoutDirectory"),
+        (EventKind.UNFENCE,),
+        {"type": "unfence", **BROKER},
+        kafka.Unfence(1),
+        "is unfenced",
     ),
     events.RegisterEvent: Readings(
         ("Register",),
@@ -92,8 +96,8 @@ OF: dict[type, Readings] = {
         "is unregistered",
     ),
     events.DirectoryFailedEvent: Readings(
-        ("ReportFailedDirectory",),
-        (EventKind.DIRECTORY_FAILED,),
+        ("ReportFailedDirectory", "UnfenceWithoutDirectory"),
+        (EventKind.DIRECTORY_FAILED, EventKind.UNFENCE_WITHOUT_DIRECTORY),
         {"type": "directory_failed", **BROKER},
         kafka.Heartbeat(1, offline=(0,)),
         "a log directory of",
@@ -218,6 +222,7 @@ CONFIG = Config(
     unclean_leader_election_enable=True,
     elect_leaders_v3=True,
     register_before_fence=True,
+    heartbeat_in_one_snapshot=True,
 )
 NAME = operator.attrgetter("__name__")
 EVENTS = sorted(OF, key=lambda kind: kind.__name__)

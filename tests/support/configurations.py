@@ -45,6 +45,7 @@ COMBINED: dict[str, dict[str, Any]] = {
         "tracks_acks": True,
         "directory_failures": 1,
         "directory_losses": 1,
+        "heartbeat_in_one_snapshot": True,
     },
     "broker": {
         "shutdowns": 1,
@@ -89,7 +90,7 @@ SINGLE: dict[str, dict[str, Any]] = {
     "min ISR change": {"min_isr_changes": 1},
     "feature change": {"feature_changes": 1},
     "directories": {"directory_changes": 1},
-    "lost directories": {"directory_failures": 1, "directory_losses": 1},
+    "lost directories": {"directory_failures": 1, "directory_losses": 1, "heartbeat_in_one_snapshot": True},
     "aggressive recovery": {"unclean_recovery_strategy": RecoveryStrategy.AGGRESSIVE},
     "no recovery": {"unclean_recovery_strategy": RecoveryStrategy.NONE},
     "shadow ISR": {"shadow_isr": True},
@@ -220,6 +221,11 @@ NEEDS: tuple[Need, ...] = (
     Need("a budget", lambda c: c.feature_changes > 0, ("ChangeFeature",)),
     Need("a budget", lambda c: c.directory_changes > 0, ("AssignDirectories",)),
     Need("a budget", lambda c: c.directory_failures > 0, ("FailDirectory", "ReportFailedDirectory")),
+    Need(
+        "a budget, and a heartbeat answered from one snapshot",
+        lambda c: c.directory_failures > 0 and c.heartbeat_in_one_snapshot,
+        ("UnfenceWithoutDirectory",),
+    ),
     Need("a budget", lambda c: c.directory_losses > 0, ("LoseDirectory",)),
     Need(
         "a budget, or a directory that the controller does not know yet",

@@ -12,6 +12,7 @@ from elrcheck.model.state import Acks, LogDir
 
 QUIET = {"crashes": 0, "records": 0, "response_loss": False, "fetch_loss": False}
 FAILING = {**QUIET, "directory_failures": 1}
+HEARTBEAT = {**FAILING, "heartbeat_in_one_snapshot": True}
 LOSING = {**QUIET, "directory_losses": 1, "clean_stops": 1}
 WRITTEN = ("Produce", 0, Acks.ALL)
 STOPPED = ("CleanStop", 1)
@@ -25,6 +26,10 @@ DIRECTORY_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] =
         {**FAILING, "fences": 1, "elections": 1, "unclean_elections": 1},
         (("FailDirectory", 1), ("ReportFailedDirectory", 1)),
     ),
+    "unfenced-without-a-directory": ({**HEARTBEAT, "fences": 2}, (("Fence", 1), ("Fence", 0))),
+    "failed-and-fenced": ({**HEARTBEAT, "fences": 1}, (("FailDirectory", 1), ("ReportFailedDirectory", 1))),
+    "failing-after-a-kill": ({**HEARTBEAT, "kills": 1}, (("Kill", 1),)),
+    "failing-in-a-shutdown": ({**HEARTBEAT, "shutdowns": 1}, (("StartControlledShutdown", 1),)),
     "losing-records": ({**LOSING, "records": 1, "directory_failures": 1}, (WRITTEN, ("Fetch", 1, 0, False), STOPPED)),
     "losing-a-clean-file": (
         {

@@ -243,6 +243,16 @@ CASES: dict[str, dict[str, Any]] = {
         "crashes": 0,
         "fences": 1,
     },
+    "heartbeats": {
+        "heartbeat_in_one_snapshot": True,
+        "directory_failures": 1,
+        "fences": 2,
+        "crashes": 0,
+        "records": 0,
+        "acks_one": 0,
+        "response_loss": False,
+        "fetch_loss": False,
+    },
     "topics-first": {
         "min_isr_propagation": MinIsrPropagation.TOPICS_FIRST,
         "elr_enabled": False,

@@ -83,10 +83,57 @@ def test_no_directory_is_recorded_for_a_broker_that_holds_no_replica() -> None:
         decide_step(moved, Heartbeat(2, offline=(0,)))
 
 
-def test_a_heartbeat_that_asks_for_more_is_not_held() -> None:
-    for step in (Heartbeat(1, want_shut_down=True, offline=(0,)), Heartbeat(1, want_fence=True)):
+def test_one_heartbeat_unfences_and_names_a_directory_from_the_partition_before() -> None:
+    """The broker leads by one record, and its directory is offline by the other (F-66)."""
+    alone = (Fence(1), Fence(0))
+    both = after(*alone, Heartbeat(0, offline=(0,)))
+    p = both.controller.partition
+    assert (p.leader, p.isr, p.elr) == (0, frozenset({0}), frozenset({1}))
+    assert directory(both, 0) == Directory.OFFLINE and not both.controller.registration[0].fenced
+    one = after(*alone, Heartbeat(0, want_fence=True, offline=(0,)), Heartbeat(0))
+    q = one.controller.partition
+    assert (q.leader, q.isr, q.elr) == (None, frozenset(), frozenset({0, 1}))
+    assert directory(one, 0) == Directory.OFFLINE and not one.controller.registration[0].fenced
+    repaired = replace(CODE, heartbeat_in_one_snapshot=False)
+    before = after(*alone)
+    assert (
+        decide_step(replace(before, config=replace(repaired, broker_count=3)), Heartbeat(0, offline=(0,)))[1].controller
+        == one.controller
+    )
+
+
+def test_a_heartbeat_may_fence_or_begin_a_shutdown_as_well() -> None:
+    """Both records are the same, so that both epochs increase by two."""
+    for step, leaving in ((Heartbeat(0, True, offline=(0,)), False), (Heartbeat(0, False, True, offline=(0,)), True)):
+        now = after(step).controller
+        assert (now.partition.leader, now.partition.leader_epoch, now.partition.partition_epoch) == (1, 2, 2)
+        assert (now.registration[0].fenced, now.registration[0].in_controlled_shutdown) == (not leaving, leaving)
+    granted = after(Heartbeat(1, want_shut_down=True)).controller
+    assert granted.registration[1].fenced and granted.partition.isr == frozenset({0})
+
+
+def test_what_a_heartbeat_makes_of_a_broker_is_not_always_held() -> None:
+    sibling = situation_of(CODE, replace(SETUP, sibling=KafkaPartition((2,), (2,), leader=2)))
+    leaving = after(Heartbeat(0, want_shut_down=True))
+    fenced = after(Fence(1))
+    for now, step in (
+        (sibling, Heartbeat(1, want_shut_down=True)),
+        (leaving, Heartbeat(0, offline=(0,))),
+        (fenced, Heartbeat(1, want_shut_down=True)),
+    ):
         with pytest.raises(Unheld):
-            decide_step(after(), step)
+            decide_step(now, step)
+
+
+def test_a_fault_leaves_the_directory_as_it_is() -> None:
+    """The last known leader is no replica (F-62): the election in the record of the directory fails."""
+    p = KafkaPartition((0, 1), (), (), (2,), leader=-1)
+    for wants_fence in (False, True):
+        error, now = decide_step(
+            situation_of(CODE, replace(SETUP, partition=p)), Heartbeat(0, wants_fence, offline=(0,))
+        )
+        assert error == "UNKNOWN_SERVER_ERROR"
+        assert (now.online[0], directory(now, 0)) == ((0, 1), Directory.ONLINE)
 
 
 def test_a_deleted_value_of_the_topic_leaves_that_of_the_cluster() -> None:
