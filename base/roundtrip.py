@@ -23,6 +23,10 @@ class ProcessOnly:
     def __hash__(self) -> int:
         return 0
 
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        """Another process receives nothing."""
+        return type(None), ()
+
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A struct that refuses unknown fields and values of another type."""
