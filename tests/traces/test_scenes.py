@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
+from msgspec.structs import replace
 
 from elrcheck.base.requests import Selection
 from elrcheck.results.drawn.drawn_fields import DrawnFields
@@ -51,3 +54,8 @@ def test_scenes_are_for_pages_alone(view: TraceView) -> None:
     from elrcheck.report.json_report import as_data
 
     assert "drawn" not in as_data(view) and "-" not in as_data(view)
+
+
+def test_a_trace_goes_to_another_process_without_its_scenes(view: TraceView) -> None:
+    """A sweep checks a configuration in a process of its own; the functions of a model cannot be sent."""
+    assert pickle.loads(pickle.dumps(replace(view, drawn=lambda: None))) == replace(view, drawn=None)
