@@ -14,7 +14,7 @@ from elrcheck.lang.compiler.type_rules import check_limits, demand_end, demand_r
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.runtime import Role
 from elrcheck.lang.source import ModelError, error_at, line_of_function
-from elrcheck.lang.types import record_fields, sorts_in, type_of
+from elrcheck.lang.types import Ty, record_fields, sorts_in, type_of
 
 if TYPE_CHECKING:
     from elrcheck.lang.compiler.function_compiler import FunctionCompiler
@@ -32,13 +32,20 @@ class Frontend:
         self.state_fields = record_fields(state)
         record_fields(config)
         demand_end(state)
-        check_limits(type_of(state), config)
+        self._limited: set[Ty] = set()
+        self.demand_limits(type_of(state))
         demand_room(type_of(state))
         self.sorts = sorts_in(type_of(state))
         self.fns: dict[str, Fn] = {}
         self._sources: dict[str, Callable[..., object]] = {}
         self._busy: list[str] = []
         self._called: dict[str, list[str]] = {}
+
+    def demand_limits(self, ty: Ty) -> None:
+        """See `check_limits`; most functions have parameters of the same few types."""
+        if ty not in self._limited:
+            check_limits(ty, self.config)
+            self._limited.add(ty)
 
     def adopt(self, fn: Fn) -> None:
         """Add a function that is compiled already."""

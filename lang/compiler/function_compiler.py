@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import get_type_hints
+from typing import Protocol, get_type_hints
 
 from elrcheck.lang.compiler.expressions import Expressions
 from elrcheck.lang.compiler.match_statements import Matching
 from elrcheck.lang.compiler.scope import Env, FunctionSource, Value
-from elrcheck.lang.compiler.type_rules import check_limits
 from elrcheck.lang.expr import Expression, Image, LetIn, Moment, Union, Variable, WholeConfig
 from elrcheck.lang.guards import label
 from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView, fn_nodes, state_view
@@ -51,12 +50,19 @@ STATEMENTS = {
 }
 
 
+class CheckingSource(FunctionSource, Protocol):
+    """Functions, and what must be true of the types in their signatures."""
+
+    def demand_limits(self, ty: Ty, /) -> None: ...
+
+
 class FunctionCompiler(Expressions):
     """Compiles the body of one function; expressions are handled by the base class."""
 
     source: Source
+    functions: CheckingSource
 
-    def __init__(self, functions: FunctionSource, function: Callable[..., object]) -> None:
+    def __init__(self, functions: CheckingSource, function: Callable[..., object]) -> None:
         super().__init__(functions, Source(function), function.__globals__)
         self.function = function
         self.env: Env = {}
@@ -174,7 +180,7 @@ class FunctionCompiler(Expressions):
         except ModelTypeError as error:
             self.source.error(node, str(error), error.help)
         try:
-            check_limits(ty, self.functions.config)
+            self.functions.demand_limits(ty)
         except ModelError as error:
             if error.where:
                 raise
