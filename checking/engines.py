@@ -135,7 +135,6 @@ def run_search(
     with contextlib.ExitStack() as stack:
         if request.engine == "numpy":
             search = VectorSearch(lowered.program, limits=request.limits)
-            how = "numpy"
         else:
             saved: Saved | None = None
             if open_run is not None:
@@ -160,15 +159,15 @@ def run_search(
                 search = stack.enter_context(spark_search(lowered.program, request.spark, settings, progress))
             else:
                 search = Search(lowered.program, settings, native=native)
-            how = "kernel from the cache" if search.native.cached else "kernel compiled"
-            how = how if family is None else "kernel shared"
             if saved is not None:
                 progress.stage("reading the checkpoint")
                 search.resume(saved.levels, saved.tally)
         progress.stage("searching")
         stack.enter_context(interrupts)
         result = search.run(_level_reporter(progress), "first" if request.stop_at_first else "complete")
-        about = search.about() if isinstance(search, Search) else ""
+        how, about = "numpy", ""
+        if isinstance(search, Search):
+            how, about = search.native.origin if family is None else "kernel shared", search.about()
     size = f"{len(lowered.program.instances)} action instances, {search.layout.used_bits} bits"
     if interrupts.wanted and not result.complete:
         raise _interrupted(result, folder)

@@ -44,20 +44,6 @@ def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
         lambda w, leaf: read_leaf(w, layout, leaf, "%planes"),
         lambda w, leaf: read_flag(w, layout, leaf, "%planes"),
     )
-    w.lines += [
-        "define void @check(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, i64 %step) {",
-        "entry:",
-        block_buffers(layout.words, lanes),
-        f"  %stride = mul i64 %step, {len(checks)}",
-        "  br label %next",
-        "next:",
-        "  %i = phi i64 [ %first, %entry ], [ %i1, %block ]",
-        "  %to = phi ptr [ %out, %entry ], [ %to1, %block ]",
-        "  %more = icmp ult i64 %i, %last",
-        "  br i1 %more, label %block, label %done",
-        "block:",
-        cut_block(layout.words, lanes),
-    ]
     for node in cone(check_nodes(program)):
         if node.op not in ("const", "not"):
             w.compute(node)
@@ -72,8 +58,28 @@ def check_function(program: Program, layout: WordLayout, lanes: Lanes) -> str:
         where = w.let(f"getelementptr i64, ptr %to, i64 {place}")
         old = w.let(f"load i64, ptr {where}, align 8")
         w.do(f"store i64 {w.let(f'or i64 {old}, {wide}')}, ptr {where}, align 8")
-    w.lines += ["  %to1 = getelementptr i64, ptr %to, i64 %stride", "  br label %next", "done:", "  ret void", "}"]
-    return "\n".join(w.lines)
+    return check_loop(len(checks), layout.words, lanes, "\n".join(w.lines))
+
+
+def check_loop(checks: int, words: int, lanes: Lanes, body: str) -> str:
+    """Return the IR of @check. body: adds a block of states, in %planes, to the words from %to on."""
+    return f"""
+define void @check(ptr noalias %states, i64 %first, i64 %last, ptr noalias %out, i64 %step) {{
+entry:{block_buffers(words, lanes)}
+  %stride = mul i64 %step, {checks}
+  br label %next
+next:
+  %i = phi i64 [ %first, %entry ], [ %i1, %block ]
+  %to = phi ptr [ %out, %entry ], [ %to1, %block ]
+  %more = icmp ult i64 %i, %last
+  br i1 %more, label %block, label %done
+block:{cut_block(words, lanes)}
+{body}
+  %to1 = getelementptr i64, ptr %to, i64 %stride
+  br label %next
+done:
+  ret void
+}}"""
 
 
 def values_function(layout: WordLayout, lanes: Lanes) -> str:

@@ -179,6 +179,7 @@ class SearchCrew:
             self._step = min(2 * self._step, LONGEST_ROUND)
         elif seconds > ROUND_SECONDS:
             self._step = max(self._step // 2, 4 * SLICE)
+        self.kernel.used(seconds)
 
     def split(self, first: int, last: int, work: Callable[[int, int, int], object]) -> None:
         """Run work(worker, from, to) over a range of rows, on all threads if the range is large enough."""

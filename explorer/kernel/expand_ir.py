@@ -69,15 +69,20 @@ def _roots(instance: Instance) -> Iterable[DagNode]:
 def expand_functions(program: Program, layout: WordLayout, lanes: Lanes) -> tuple[str, list[str]]:
     """Return the IR of @expand with what it needs, and of the functions of the groups that it calls."""
     groups = group_instances(program)
+    texts = [InstanceGroup(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
+    return expand_driver(program, layout, lanes, len(groups)), texts
+
+
+def expand_driver(program: Program, layout: WordLayout, lanes: Lanes, groups: int) -> str:
+    """Return the IR of @expand, which calls the functions of so many groups, with what it and they need."""
     parts = [
         plane_functions(layout.words, lanes),
         record_functions(RecordLayout(layout.words, flag_words(program)), lanes),
         ENTER,
         _asleep_table(program, lanes),
-        _driver(program, layout.words, lanes, len(groups)),
+        _driver(program, layout.words, lanes, groups),
     ]
-    texts = [InstanceGroup(program, layout, lanes, number, members).text() for number, members in enumerate(groups)]
-    return "\n".join(parts), texts
+    return "\n".join(parts)
 
 
 def declared(number: int) -> str:

@@ -70,6 +70,25 @@ class Counters:
         return numbers[1:first_cut], numbers[first_cut:first_overflow], overflow
 
 
+def outputs(instance: Instance) -> Iterable[DagNode]:
+    """Yield what is computed where an instance is stored."""
+    yield from changes(instance).values()
+    yield from instance.step_checks.values()
+
+
+def changed_planes(instance: Instance, layout: WordLayout, lanes: Lanes) -> list[int]:
+    """Return the planes that an instance changes, in order."""
+    numbers = set()
+    for leaf in changes(instance):
+        slot = layout.slots[leaf]
+        if slot.bits:
+            first, shift = plane_of(slot, lanes)
+            numbers.add(first)
+            if shift + slot.bits > lanes.bits:
+                numbers.add(first + 1)
+    return sorted(numbers)
+
+
 class InstanceGroup:
     """Writes the function of one group; it returns the place after its last record."""
 
@@ -87,9 +106,9 @@ class InstanceGroup:
 
     def text(self) -> str:
         root = build_tree(self.program, self.members, EDGE)
-        place(root, lambda index: self._outputs(self.program.instances[index]))
+        place(root, lambda index: outputs(self.program.instances[index]))
         w = self.writer
-        most = max((len(self._planes(self.program.instances[k])) for k in self.members), default=0)
+        most = max((len(self._planes(k)) for k in self.members), default=0)
         w.lines += [
             f"define ptr @expand.{self.number}({ARGUMENTS}) {{",
             "entry:",
@@ -100,10 +119,6 @@ class InstanceGroup:
         at = self._block(root, "%out", start)
         w.do(f"ret ptr {at}")
         return "\n".join([*self.constants.values(), *w.lines, "}"])
-
-    def _outputs(self, instance: Instance) -> Iterable[DagNode]:
-        yield from changes(instance).values()
-        yield from instance.step_checks.values()
 
     # -- masks of lanes, as integers
 
@@ -163,17 +178,8 @@ class InstanceGroup:
 
     # -- one instance
 
-    def _planes(self, instance: Instance) -> list[int]:
-        """Return the planes that an instance changes, in order."""
-        numbers = set()
-        for leaf in changes(instance):
-            slot = self.layout.slots[leaf]
-            if slot.bits:
-                first, shift = plane_of(slot, self.lanes)
-                numbers.add(first)
-                if shift + slot.bits > self.lanes.bits:
-                    numbers.add(first + 1)
-        return sorted(numbers)
+    def _planes(self, index: int) -> list[int]:
+        return changed_planes(self.program.instances[index], self.layout, self.lanes)
 
     def _store(self, index: int, at: str, mask: str) -> str:
         w, instance = self.writer, self.program.instances[index]
@@ -183,7 +189,7 @@ class InstanceGroup:
         for leaf in self.program.risky(instance):
             if leaf in updates:
                 mask = w.let(f"and {self.mask} {mask}, {self._in_bounds(leaf, stored[leaf], whole)}")
-        changed = self._planes(instance)
+        changed = self._planes(index)
         idle = None
         for place_, number in enumerate(changed):
             old = read_plane(w, "%planes", number)

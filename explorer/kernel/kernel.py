@@ -6,6 +6,7 @@ and compiles it or loads its machine code from the cache (`native_code`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,9 @@ from elrcheck.explorer.kernel.expand_ir import BRANCH_WEIGHTS, DECLARED, declare
 from elrcheck.explorer.kernel.fingerprint_ir import fingerprint_functions
 from elrcheck.explorer.kernel.group_ir import Counters
 from elrcheck.explorer.kernel.native_code import KernelCache, Native, cached_modules, compile_modules
+from elrcheck.explorer.kernel.quick.instructions import NotInterpreted
+from elrcheck.explorer.kernel.quick.quick_ir import quick_modules
+from elrcheck.explorer.kernel.quick.upgrade import Upgrade
 from elrcheck.explorer.kernel.record_ir import INSTANCE_BITS, RecordLayout, flag_words
 from elrcheck.explorer.kernel.search_ir import explore_function
 from elrcheck.explorer.kernel.symmetry.canonical_ir import canonical_function
@@ -72,10 +76,24 @@ class Blueprint:
 class Kernel(KernelShapes, Native):
     """The functions of one program.
 
-    plan: what was compiled, unless the machine code was found without it.
+    plan: what was compiled, unless the machine code was found without it. upgrade: of a quick kernel, what replaces
+    its functions.
     """
 
     plan: Blueprint | None = None
+    upgrade: Upgrade | None = None
+
+    def used(self, seconds: float) -> None:
+        """Note that a search has used the functions for so long."""
+        if self.upgrade is not None:
+            self.upgrade.used(seconds)
+
+    @property
+    def origin(self) -> str:
+        """What it is and where it is from, for the report."""
+        if self.upgrade is None:
+            return "kernel from the cache" if self.cached else "kernel compiled"
+        return "kernel compiled during the search" if self.upgrade.done else "quick kernel"
 
     def successors(self, rows: Words, counters: Ints) -> Successors:
         """Expand packed states, without storing anything; the counts are added to `counters`."""
@@ -122,6 +140,55 @@ def build(program: Program, cache: KernelCache | None = None, fingerprint: int =
     return kernel
 
 
+def build_quick(program: Program, cache: KernelCache | None, fingerprint: int = 0, name: str | None = None) -> Kernel:
+    """Return the quick kernel of a program, or the good one if it is in the cache.
+
+    The arguments are those of `build`.
+    """
+    shapes, signatures = shapes_of(program, fingerprint), signatures_of(fingerprint)
+    code, at_once = None, False
+    if cache is not None and name is not None:
+        code = cached_modules(name, signatures, cache)
+        if code is not None:
+            return Kernel(**vars(shapes), **vars(code))
+        at_once = cache.is_worthwhile(name)
+        code = cached_modules(f"quick {name}", signatures, cache)
+    plan: Blueprint | None = None
+    if code is None:
+        try:
+            plan = quick_blueprint(program, fingerprint)
+        except NotInterpreted:
+            return build(program, cache, fingerprint, name)
+        code = compile_modules(plan.texts, signatures, cache, processes=1)
+        if cache is not None and name is not None:
+            cache.list_modules(f"quick {name}", code.keys)
+    upgrade = Upgrade(code.functions, _GoodKernel(program, cache, fingerprint, name), at_once)
+    return Kernel(**vars(shapes), **vars(code), plan=plan, upgrade=upgrade)
+
+
+class _GoodKernel:
+    """See `upgrade.GoodKernel`."""
+
+    def __init__(self, program: Program, cache: KernelCache | None, fingerprint: int, name: str | None) -> None:
+        self._program, self._cache, self._fingerprint, self._name = program, cache, fingerprint, name
+        self._texts: tuple[str, ...] = ()
+
+    def texts(self) -> tuple[str, ...]:
+        if not self._texts:
+            self._texts = blueprint(self._program, self._fingerprint).texts
+        return self._texts
+
+    def note(self) -> None:
+        if self._cache is not None and self._name is not None:
+            self._cache.note_worthwhile(self._name)
+
+    def native(self, codes: Sequence[bytes] | None) -> Native:
+        native = compile_modules(self.texts(), signatures_of(self._fingerprint), self._cache, compiled=codes)
+        if self._cache is not None and self._name is not None:
+            self._cache.list_modules(self._name, native.keys)
+        return native
+
+
 def shapes_of(program: Program, fingerprint: int = 0) -> KernelShapes:
     """Return the layouts of a program's kernel."""
     if len(program.instances) >= 1 << INSTANCE_BITS:
@@ -143,17 +210,30 @@ def blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
     return Blueprint(shapes, tuple(module_texts(program, shapes)))
 
 
-def module_texts(program: Program, shapes: KernelShapes) -> list[str]:
-    """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
+def quick_blueprint(program: Program, fingerprint: int = 0) -> Blueprint:
+    """Like `blueprint`, for the quick kernel (`quick_ir`); NotInterpreted for a program that is too large."""
+    shapes = shapes_of(program, fingerprint)
+    modules = quick_modules(program, shapes.layout, shapes.lanes, _search_functions(program, shapes))
+    shared = [_declarations(shapes.lanes), BRANCH_WEIGHTS]
+    return Blueprint(shapes, tuple("\n".join([*shared, *module, ""]) for module in modules))
+
+
+def _search_functions(program: Program, shapes: KernelShapes) -> list[str]:
     words, fingerprint = shapes.layout.words, shapes.fingerprint
-    functions = [
+    return [
         fingerprint_functions(words, fingerprint, shapes.instances) if fingerprint else table_functions(words),
         explore_function(shapes.record, CHUNK, fingerprint, program.symmetry is not None),
+        *([] if program.symmetry is None else [canonical_function(program.symmetry, shapes.layout)]),
+    ]
+
+
+def module_texts(program: Program, shapes: KernelShapes) -> list[str]:
+    """Return the LLVM IR of all functions, as modules that can be compiled in parallel."""
+    functions = [
+        *_search_functions(program, shapes),
         check_function(program, shapes.layout, shapes.lanes),
         values_function(shapes.layout, shapes.lanes),
     ]
-    if program.symmetry is not None:
-        functions.append(canonical_function(program.symmetry, shapes.layout))
     return spread_modules(program, shapes, functions)
 
 

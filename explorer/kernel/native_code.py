@@ -49,6 +49,14 @@ class KernelCache:
     def list_modules(self, name: str, keys: Sequence[str]) -> None:
         self._lists.put(name, tuple(keys))
 
+    def note_worthwhile(self, name: str) -> None:
+        """Note that the kernel of this name is worth compiling; a list of its modules takes the place of the note."""
+        self._lists.put(name, ())
+
+    def is_worthwhile(self, name: str) -> bool:
+        entry = self._lists.get(name)
+        return entry is not None and not entry.value
+
 
 @dataclass(frozen=True)
 class Native:
@@ -64,17 +72,28 @@ class Native:
     keys: tuple[str, ...]
 
 
-def compile_modules(texts: Sequence[str], signatures: Mapping[str, int], cache: KernelCache | None) -> Native:
+def compile_modules(
+    texts: Sequence[str],
+    signatures: Mapping[str, int],
+    cache: KernelCache | None,
+    processes: int | None = None,
+    compiled: Sequence[bytes] | None = None,
+) -> Native:
     """Compile modules, which may call each other, for this processor.
 
-    signatures: the functions to call from Python, each with the number of its 64-bit arguments.
+    signatures: the functions to call from Python, each with the number of its 64-bit arguments. processes: the most
+    that share the work. compiled: the object code of the modules, if they have been compiled.
     """
     started = time.perf_counter()
     machine = target_machine()
     keys = [_key(text) for text in texts]
     codes = [cache.load(key) if cache is not None else None for key in keys]
     missing = [k for k, code in enumerate(codes) if code is None]
-    for k, code in zip(missing, object_codes([texts[k] for k in missing], machine), strict=True):
+    if compiled is None:
+        fresh = object_codes([texts[k] for k in missing], machine, processes)
+    else:
+        fresh = [compiled[k] for k in missing]
+    for k, code in zip(missing, fresh, strict=True):
         codes[k] = code
         if cache is not None:
             cache.store(keys[k], code)

@@ -9,25 +9,30 @@ Few passes run on the IR: the expression graph is already simplified and free of
 remains is to inline the small functions of the search loop. This compiles a kernel in about half the time
 of -O1, and the kernel is just as fast (measured on the three-broker model).
 
+`answers_of` leaves all of it to helpers, during a search.
+
 A process that runs beside others of its kind, as in a sweep, sets `ALONE` in its environment and compiles
 without helpers.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeAlias
 
 import llvmlite.binding as llvm
 
 from elrcheck.base.runner.processors import processors
 
 ALONE = "ELRCHECK_COMPILE_ALONE"
+Helper: TypeAlias = "subprocess.Popen[bytes]"
 HELP = 600_000
 """Characters of IR that make a helper worthwhile, which takes 0.2 s to start."""
 
@@ -71,8 +76,41 @@ def object_codes(texts: Sequence[str], machine: Any, processes: int | None = Non
     return [compiled[k] if k in compiled else object_code(text, machine) for k, text in enumerate(texts)]
 
 
+def helpers_allowed() -> bool:
+    """Return whether other processes may share the work."""
+    return not os.environ.get(ALONE)
+
+
+def answers_of(texts: Sequence[str], helpers: list[Helper]) -> list[bytes] | None:
+    """Have helpers alone compile each module; None if one of them fails, or is ended before.
+
+    helpers: those that are at work are added to it, for another thread to end them.
+    """
+    compiled: dict[int, bytes] = {}
+    shares = [share for share in _shares(texts, min(len(texts), processors())) if share]
+    for _ in shares:
+        helper = _start()
+        if helper is not None:
+            helpers.append(helper)
+    if len(helpers) < len(shares):
+        return None
+
+    def ask(helper: Helper, share: list[int]) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            compiled.update(zip(share, _ask(helper, [texts[k] for k in share]), strict=False))
+
+    pairs = zip(helpers[1:], shares[1:], strict=True)
+    threads = [threading.Thread(target=ask, args=pair, daemon=True) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    ask(helpers[0], shares[0])
+    for thread in threads:
+        thread.join()
+    return [compiled[k] for k in range(len(texts))] if len(compiled) == len(texts) else None
+
+
 def _processors() -> int:
-    return 1 if os.environ.get(ALONE) else processors()
+    return processors() if helpers_allowed() else 1
 
 
 def _shares(texts: Sequence[str], count: int) -> list[list[int]]:
@@ -105,7 +143,7 @@ def _with_helpers(texts: Sequence[str], shares: list[list[int]], machine: Any) -
     return compiled
 
 
-def _start() -> subprocess.Popen[bytes] | None:
+def _start() -> Helper | None:
     command = [sys.executable, "-P", "-m", "elrcheck.explorer.kernel.object_code"]
     try:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
@@ -113,7 +151,7 @@ def _start() -> subprocess.Popen[bytes] | None:
         return None
 
 
-def _ask(helper: subprocess.Popen[bytes], texts: list[str]) -> list[bytes]:
+def _ask(helper: Helper, texts: list[str]) -> list[bytes]:
     """Send modules to a helper; return the object code it delivered, a prefix of the list if it failed."""
     answer, _ = helper.communicate(json.dumps(texts).encode())
     if helper.returncode != 0:

@@ -1,0 +1,301 @@
+"""A program as instructions for the interpreter (`interpreter_ir.py`): what the quick kernel has in place of code.
+
+The order of guards and the places where values are computed are those of compiled code (`guard_trie.py`), in one tree
+of all instances. A value has a register while the block is open that computes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from elrcheck.explorer.kernel.check_ir import check_nodes, state_checks
+from elrcheck.explorer.kernel.emit import Lanes
+from elrcheck.explorer.kernel.group_ir import EDGE, Counters, changed_planes, outputs
+from elrcheck.explorer.kernel.guard_trie import GuardBlock, build_tree, place
+from elrcheck.explorer.kernel.planes_ir import plane_of
+from elrcheck.explorer.kernel.quick.interpreter_ir import MASKS, PLANES, Op
+from elrcheck.explorer.kernel.word_layout import WordLayout
+from elrcheck.lang.lowering.independence import changes
+from elrcheck.lang.lowering.nodes import DagNode, cone
+from elrcheck.lang.lowering.program import Instance, Program
+
+ALL, NONE, FIRST = 0, 1, 2
+"""Mask registers: the lanes that have a state, no lane, and those that are free."""
+CONSTANTS = 10
+"""Registers of constants: as many as a lane has values, but at most 2 to the power of this."""
+DIRECT = {
+    "add": Op.ADD,
+    "sub": Op.SUB,
+    "div": Op.DIV,
+    "mod": Op.MOD,
+    "min": Op.MIN,
+    "max": Op.MAX,
+    "band": Op.BAND,
+    "bor": Op.BOR,
+    "andnot": Op.ANDNOT,
+    "lt": Op.LT,
+    "eq": Op.EQ,
+    "not": Op.NOT,
+    "ite": Op.ITE,
+    "card": Op.CARD,
+    "shl1": Op.SHL1,
+    "bit": Op.BIT,
+}
+
+
+class NotInterpreted(Exception):
+    """A program has too many values, or too large ones, for the interpreter."""
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """code: the instructions, `FIELDS` numbers each. places: what RECORD refers to. registers: how many there are."""
+
+    code: bytes
+    places: tuple[int, ...]
+    registers: int
+
+
+def expand_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> Instructions:
+    """Return what writes the successors of a block of states. NotInterpreted for a program that is too large."""
+    root = build_tree(program, None, EDGE)
+    place(root, lambda index: outputs(program.instances[index]))
+    assembler = _Assembler(program, layout, lanes)
+    assembler.block(root, ALL, FIRST)
+    return assembler.finished()
+
+
+def check_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> Instructions:
+    """Return what adds the lanes that hit a state check to its word (`check_ir`)."""
+    assembler = _Assembler(program, layout, lanes)
+    for node in cone(check_nodes(program)):
+        if node.op not in ("const", "not"):
+            assembler.compute(node)
+    for word, index in enumerate(state_checks(program)):
+        check = program.checks[index]
+        assert check.node is not None
+        if not (check.node.is_const and check.node.lo != check.hit_value):
+            assembler.do(Op.HIT, d=word, a=assembler.hit(check.node, check.hit_value))
+    return assembler.finished()
+
+
+@dataclass
+class _Assembler:
+    program: Program
+    layout: WordLayout
+    lanes: Lanes
+    lines: list[list[int]] = field(default_factory=list)
+    places: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.lanes.bits > 32:
+            raise NotInterpreted("numbers of more than 32 bits")
+        self.counters = Counters(len(self.program.instances), len(self.program.leaves))
+        self._constants: dict[int, int] = {}
+        self._most = 1 << min(self.lanes.bits, CONSTANTS)
+        self._registers: dict[int, int] = {}
+        self._open: list[int | None] = []
+        self.room = self._most
+
+    # -- registers
+
+    def do(self, op: Op, d: int = 0, a: int = 0, b: int = 0, c: int = 0, e: int = 0) -> int:
+        """Add an instruction; return its number."""
+        self.lines.append([op, d, a, b, c, e])
+        return len(self.lines) - 1
+
+    def let(self, op: Op, a: int = 0, b: int = 0, c: int = 0, e: int = 0, ident: int | None = None) -> int:
+        """Add an instruction with a result; return its register, that of a node if there is an ident."""
+        register = self._most + len(self._open)
+        self._open.append(ident)
+        if ident is not None:
+            self._registers[ident] = register
+        self.room = max(self.room, register + 1)
+        self.do(op, register, a, b, c, e)
+        return register
+
+    def forget(self, mark: int) -> None:
+        """Free the registers that were given since a number of them was in use."""
+        for ident in self._open[mark:]:
+            if ident is not None:
+                del self._registers[ident]
+        del self._open[mark:]
+
+    def constant(self, value: int) -> int:
+        register = self._constants.setdefault(value, len(self._constants))
+        if register >= self._most:
+            raise NotInterpreted("too many constants")
+        return register
+
+    def register(self, node: DagNode) -> int:
+        """Return the register of a node that is computed, constant, or the negation of such a node."""
+        if node.is_const:
+            return self.constant(node.lo)
+        if node.op == "not" and node.id not in self._registers:
+            return self.let(Op.NOT, self.register(node.args[0]), ident=node.id)
+        return self._registers[node.id]
+
+    def hit(self, node: DagNode, value: int) -> int:
+        """Return a register that is 1 where a boolean node has this value."""
+        register = self.register(node)
+        return register if value else self.let(Op.NOT, register)
+
+    def all_of(self, nodes: Sequence[DagNode], op: Op = Op.BAND, ident: int | None = None) -> int:
+        registers = [self.register(node) for node in nodes]
+        return self._joined(registers, op, ident)
+
+    def _joined(self, registers: Sequence[int], op: Op, ident: int | None = None) -> int:
+        result = registers[0]
+        for number, other in enumerate(registers[1:], 2):
+            result = self.let(op, result, other, ident=ident if number == len(registers) else None)
+        return result
+
+    def compute(self, node: DagNode) -> None:
+        """Compute a node whose operands have registers."""
+        if node.id in self._registers:
+            return
+        if node.op == "var":
+            self._leaf(node)
+        elif node.op == "and":
+            self.all_of(node.args, ident=node.id)
+        elif node.op in DIRECT:
+            operands = [self.register(arg) for arg in node.args]
+            a, b, c = (*operands, 0, 0, 0)[:3]
+            self.let(DIRECT[node.op], a, b, c, ident=node.id)
+        else:
+            raise NotInterpreted(f"the operation {node.op!r}")
+
+    def _leaf(self, node: DagNode) -> None:
+        slot, bits = self.layout.slots[node.leaf], self.lanes.bits
+        if not slot.bits:
+            self.let(Op.CONST, slot.lo, ident=node.id)
+            return
+        number, shift = plane_of(slot, self.lanes)
+        if shift + slot.bits <= bits:
+            self.let(Op.FIELD, number, shift, self.signed(slot.mask), slot.lo, ident=node.id)
+            return
+        low = self.let(Op.FIELD, number, shift, -1, 0)
+        whole = self.let(Op.ORSHL, low, self.let(Op.LOAD, number + 1), bits - shift)
+        stored = self.let(Op.ANDI, whole, self.signed(slot.mask))
+        self.let(Op.ADDI, stored, slot.lo, ident=node.id)
+
+    def signed(self, mask: int) -> int:
+        """Return the bits of a lane as a field of an instruction."""
+        mask &= (1 << self.lanes.bits) - 1
+        return mask - (1 << 32) if mask >> 31 else mask
+
+    # -- blocks
+
+    def block(self, block: GuardBlock, mask: int, free: int) -> None:
+        """Add a block for the lanes of a mask register; those from `free` on are not in use."""
+        if free + 2 > MASKS:
+            raise NotInterpreted("too many guards in each other")
+        mark = len(self._open)
+        if block.enters is not None:
+            self.do(Op.ENTER, a=self.counters.enabled(block.enters), b=mask)
+            if not block.children:
+                self.do(Op.CUT, a=self.counters.cut(block.enters), b=mask, c=NONE)
+        for item, child in enumerate(block.children):
+            for node in block.code.get(item, ()):
+                self.compute(node)
+            if not child.conditions:
+                self.block(child, mask, free)
+                continue
+            holds = self.all_of(child.conditions)
+            if block.enters is not None:
+                self.do(Op.GUARD, d=free, a=holds, b=mask, c=len(self.lines) + 1)
+                self.do(Op.CUT, a=self.counters.cut(block.enters), b=mask, c=free)
+            jump = self.do(Op.GUARD, d=free, a=holds, b=mask)
+            self.block(child, free, free + 1)
+            self.lines[jump][4] = len(self.lines)
+        if block.stores is not None:
+            for node in block.code.get(0, ()):
+                self.compute(node)
+            self._store(block.stores, mask, free)
+        self.forget(mark)
+
+    def _store(self, index: int, mask: int, free: int) -> None:
+        instance = self.program.instances[index]
+        updates = changes(instance)
+        stored = {leaf: self._stored(leaf, node) for leaf, node in updates.items()}
+        whole = mask
+        for leaf in self.program.risky(instance):
+            if leaf in updates:
+                if mask == whole:
+                    mask = free
+                    self.do(Op.MOVE, d=mask, a=whole)
+                bounds = self.program.leaves[leaf]
+                most, counter = bounds.hi - bounds.lo, self.counters.overflow(leaf)
+                self.do(Op.BOUND, d=mask, a=stored[leaf], b=whole, c=most, e=counter)
+        planes = changed_planes(instance, self.layout, self.lanes)
+        if len(planes) > PLANES:
+            raise NotInterpreted("too many changes in one step")
+        for position, number in enumerate(planes):
+            self.do(Op.PUT, d=position, a=self._plane(number, updates, stored), b=number)
+        self.do(Op.RECORD, a=index, b=mask, c=len(planes), e=len(self.places))
+        self.places += planes
+        self._flags(instance, mask)
+
+    def _stored(self, leaf: int, node: DagNode) -> int:
+        """Return a leaf's new value relative to the leaf's lower bound, as it is stored."""
+        lo = self.program.leaves[leaf].lo
+        if node.is_const:
+            return self.constant(node.lo - lo)
+        register = self.register(node)
+        return self.let(Op.ADDI, register, -lo) if lo else register
+
+    def _plane(self, number: int, updates: Iterable[int], stored: dict[int, int]) -> int:
+        """Return a register with a plane that has the new values of the leaves in it (`InstanceGroup`)."""
+        bits = self.lanes.bits
+        remainder, parts = (1 << bits) - 1, []
+        for leaf in updates:
+            slot = self.layout.slots[leaf]
+            if not slot.bits:
+                continue
+            first, shift = plane_of(slot, self.lanes)
+            if number == first:
+                remainder &= ~(slot.mask << shift)
+                parts.append((Op.SHLI, stored[leaf], shift))
+            elif number == first + 1 and shift + slot.bits > bits:
+                remainder &= ~(slot.mask >> bits - shift)
+                parts.append((Op.SHRI, stored[leaf], bits - shift))
+        result = self.let(Op.FIELD, number, 0, self.signed(remainder), 0) if remainder else self.constant(0)
+        for op, register, amount in parts:
+            if op is Op.SHLI:
+                result = self.let(Op.ORSHL, result, register, amount)
+            else:
+                result = self.let(Op.BOR, result, self.let(op, register, amount))
+        return result
+
+    def _flags(self, instance: Instance, mask: int) -> None:
+        """Note the step checks that are hit; hardly any is, so all of them share a jump."""
+        hits: list[tuple[int, int]] = [(check, self.constant(1)) for check in self.program.hits_without_node(instance)]
+        sometimes: list[tuple[int, int]] = []
+        for check, node in sorted(instance.step_checks.items()):
+            value = self.program.checks[check].hit_value
+            if not node.is_const:
+                sometimes.append((check, self.hit(node, value)))
+            elif node.lo == value:
+                hits.append((check, self.constant(1)))
+        jump = None
+        if sometimes and not hits:
+            some = self._joined([register for _, register in sometimes], Op.BOR)
+            jump = self.do(Op.SKIP, a=some, b=mask)
+        for check, register in [*hits, *sometimes]:
+            word, bit = divmod(check, 64)
+            self.do(Op.FLAG, d=register, a=word, b=bit, c=mask)
+        if jump is not None:
+            self.lines[jump][4] = len(self.lines)
+
+    def finished(self) -> Instructions:
+        """Return the instructions, behind those that make the constants."""
+        before = len(self._constants)
+        for line in self.lines:
+            if line[0] in (Op.GUARD, Op.SKIP):
+                line[4] += before
+        constants = [[Op.CONST, register, value, 0, 0, 0] for value, register in self._constants.items()]
+        whole = np.array([*constants, *self.lines, [Op.END, 0, 0, 0, 0, 0]], np.int64)
+        return Instructions(whole.astype("<i4").tobytes(), tuple(self.places), self.room)
