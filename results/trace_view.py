@@ -122,7 +122,3 @@ class TraceView(Record, frozen=True):
     """Every property in every state, if the states were available."""
     drawn: Any = field(default=None, name=UNWRITTEN)
     """The `Scenes` of the trace, where its states are at hand."""
-
-    def __reduce__(self) -> Any:
-        """Leave the scenes behind: they hold the model, whose functions do not go to another process."""
-        return TraceView, tuple(None if name == "drawn" else getattr(self, name) for name in self.__struct_fields__)

@@ -48,7 +48,7 @@ def AskForLongestLog(c: Config, s: State, strategy: RecoveryStrategy) -> State:
     aggressive = strategy == RecoveryStrategy.AGGRESSIVE
     election = ElectionType.LONGEST_LOG_AGGRESSIVE if aggressive else ElectionType.LONGEST_LOG_BALANCED
     decided = decide(c, controller_of(s), ElectLeadersEvent(election=election, desired=None))
-    starts = strategy != RecoveryStrategy.DISABLED and decided.error == Error.NONE
+    starts = (aggressive or strategy == RecoveryStrategy.BALANCED) and decided.error == Error.NONE
     require(starts, "a recovery starts")
     return replace(
         s,
