@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import structs, to_builtins
+from msgspec import structs
 
 from elrcheck.base.progress import Silent
 from elrcheck.base.requests import SweepRequest
+from elrcheck.base.roundtrip import to_data
 from elrcheck.checking.batch.job import Job, JobAnswer, Sharing, check_job
 from elrcheck.checking.batch.shared_kernels import Families, next_job, share
 from elrcheck.commands.sweep.grid import job_of, make_grid
@@ -67,7 +68,7 @@ def test_a_process_goes_on_with_its_family(last: str | None, others: list[str], 
 
 def comparable(answer: JobAnswer) -> dict[str, Any]:
     assert answer.report is not None, (answer.error, answer.refused)
-    report = {key: value for key, value in to_builtins(answer.report).items() if key not in ENGINE}
+    report = {key: value for key, value in to_data(answer.report).items() if key not in ENGINE}
     search = {key: value for key, value in report["search"].items() if key not in COST}
     # Whether an action that never fired could have: a family knows only what its numbers alone rule out.
     actions = [{key: value for key, value in one.items() if key != "possible"} for one in report["actions"]]

@@ -46,41 +46,10 @@ def _fast_paxos(s: Any, name: Callable[[int | None], int], replicas: range) -> S
     return name(s.decision), name(s.resolved), sorted((m.ballot, name(m.value)) for m in s.proposals), rows
 
 
-def _multi_paxos(s: Any, name: Callable[[int | None], int], replicas: range) -> SetKey:
-    """The least of the descriptions in which the replicas are in some order."""
-    return min(_multi_paxos_in_order(s, order) for order in itertools.permutations(replicas))
-
-
-def _multi_paxos_in_order(s: Any, order: tuple[int, ...]) -> SetKey:
-    place = {None: -1} | {r: k for k, r in enumerate(order)}
-    rows = [
-        (
-            place[s.leader[r]],
-            s.value[r],
-            s.committed[r],
-            s.prepared[r],
-            s.known[r],
-            [(each.status.value, each.command, each.ballot, each.vote) for each in s.log[r]],
-            r in s.done,
-        )
-        for r in order
-    ]
-    messages = (
-        sorted((place[m.leader], m.ballot) for m in s.prepares),
-        sorted((place[m.replica], m.ballot) for m in s.replies),
-        sorted((place[m.replica], m.ballot, m.slot, m.earlier, m.vote) for m in s.reported),
-        sorted((place[m.leader], m.ballot, m.slot, m.command) for m in s.accepts),
-        sorted((place[m.replica], m.ballot, m.slot) for m in s.accepted),
-        sorted(s.notices),
-    )
-    return rows, messages, s.pending, [(e.answered, e.command, e.value) for e in s.observed]
-
-
 @pytest.mark.parametrize(
     ("protocol", "described", "counts"),
     [
         ("simplified_paxos", _simplified_paxos, (13290, 1207, 22)),
-        pytest.param("multi_paxos", _multi_paxos, (735918, 343796, 28), marks=pytest.mark.slow),
         pytest.param("fast_paxos", _fast_paxos, (320053, 25617, 22), marks=pytest.mark.slow),
     ],
 )

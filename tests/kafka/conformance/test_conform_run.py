@@ -19,7 +19,7 @@ from support.fake_kafka import config_of, open_differing, open_faithful
 TEAM = Team("code_4_1", config_of("code_4_1"), ("1.0.0",))
 
 
-def compared(opener: Opener, comparisons: int = 1500, sources: tuple[str, ...] = ("1.0.0",)) -> ConformReport:
+def compared(opener: Opener, comparisons: int = 3000, sources: tuple[str, ...] = ("1.0.0",)) -> ConformReport:
     request = ConformRequest(kafka=sources, comparisons=comparisons, workers=1)
     return run_conform(request, [Team("code_4_1", TEAM.config, sources)], opener, Silent())
 
