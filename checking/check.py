@@ -213,7 +213,8 @@ def _explore(
         shards = open_run if request.engine == "spark" else None
         return explore_liveness(model, config, chosen, request, progress, shards)
 
-    subject = SearchSubject(model, config, chosen, family, symmetry=request.symmetry)
+    expected = selected.declared.estimated_states(config)
+    subject = SearchSubject(model, config, chosen, family, symmetry=request.symmetry, expected=expected)
     outcome = explore(subject, request, progress, open_run)
     if outcome.resumable is None:
         for folder in opened:

@@ -33,6 +33,8 @@ LEAST_ROOM = 16 * 2**20
 """Minimum memory for states, in bytes; a search does not start with less."""
 OVERHEAD = 80 * 2**20
 """Memory a search needs besides states, in bytes: level file buffers, results of native calls (measured)."""
+LONG_SEARCH = 1_000_000.0
+"""Expected states from which on the good kernel is compiled before the search: the quick one would only delay it."""
 
 
 OpenRun = Callable[["Program"], "tuple[CheckpointFolder, Saved | None]"]
@@ -45,7 +47,7 @@ class SearchSubject:
 
     family: one that the configuration is in, whose kernel the local engine uses. start: for the compiled engines,
     a reachable state to search from instead of the initial one. lowered: the program, once there is one. symmetry: one
-    state stands for all that differ in the names of members of symmetric sorts.
+    state stands for all that differ in the names of members of symmetric sorts. expected: about how many states it has.
     """
 
     model: Model
@@ -55,6 +57,7 @@ class SearchSubject:
     start: object = None
     lowered: Lowered | None = None
     symmetry: bool = False
+    expected: float = 0.0
     started: float = field(default_factory=time.monotonic)
     """When the time budget begins, which pays for the compilation of the model too."""
 
@@ -143,7 +146,9 @@ def run_search(
             cache, native = KernelCache(), None
             if request.engine == "local":
                 words = request.fingerprint // 64
-                native = kept_kernel(lowered, cache, words) if family is None else family.native
+                limited = request.limits.max_depth is not None or request.limits.max_states is not None
+                long = subject.expected >= LONG_SEARCH and not limited
+                native = kept_kernel(lowered, cache, words, quick=not long) if family is None else family.native
             settings = SearchSettings(
                 limits=replace(request.limits, memory=_room_for_states(request.limits.memory)),  # beside the kernel
                 workers=request.workers or processors(),

@@ -19,7 +19,7 @@ from typing import Literal
 from elrcheck.base.kept.named_digests import sources
 from elrcheck.base.kept.store import Store
 from elrcheck.base.roundtrip import Record
-from elrcheck.explorer.kernel.kernel import Kernel, build_quick
+from elrcheck.explorer.kernel.kernel import Kernel, build, build_quick
 from elrcheck.explorer.kernel.native_code import KernelCache, compiler_identity
 from elrcheck.lang.ir import Fn, guard_names
 from elrcheck.lang.load import Model
@@ -100,12 +100,13 @@ def _lowered(
     return lower(model, config, properties, open_numbers)
 
 
-def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0) -> Kernel:
-    """Return the kernel of a lowered program, a quick one at first. fingerprint: see `build`."""
+def kept_kernel(lowered: Lowered, cache: KernelCache | None, fingerprint: int = 0, quick: bool = True) -> Kernel:
+    """Return the kernel of a lowered program, at first a quick one if that is asked for. fingerprint: see `build`."""
+    compiled = build_quick if quick else build
     if not lowered.name or cache is None:
-        return build_quick(lowered.program, cache, fingerprint)
+        return compiled(lowered.program, cache, fingerprint)
     parts = ("kernel", lowered.name, str(fingerprint), sources("explorer/kernel"), *compiler_identity())
-    return build_quick(lowered.program, cache, fingerprint, hashlib.sha256("\0".join(parts).encode()).hexdigest())
+    return compiled(lowered.program, cache, fingerprint, hashlib.sha256("\0".join(parts).encode()).hexdigest())
 
 
 def _name(model: Model, config: ModelConfig, properties: Sequence[Fn], open_numbers: Mapping[str, int]) -> str:

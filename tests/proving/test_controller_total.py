@@ -245,7 +245,7 @@ def test_two_processes_find_what_one_finds() -> None:
     assert [(c.event, c.rule, c.verdict) for c in one.variants[0].cells] == [
         (c.event, c.rule, c.verdict) for c in two.variants[0].cells
     ]
-    assert len(one.variants[0].cells) == 24 * 11
+    assert len(one.variants[0].cells) == 25 * 11
     assert "refuted" in {cell.verdict for cell in one.variants[0].cells}
 
 
