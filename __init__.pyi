@@ -7,15 +7,20 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from elrcheck.api.arguments import Place, Setting, Settings, Words
+from elrcheck.api.model_walk import ModelWalk as ModelWalk
+from elrcheck.api.result_types import AssessResult as AssessResult
 from elrcheck.api.result_types import AuditResult as AuditResult
 from elrcheck.api.result_types import CertificateResult as CertificateResult
 from elrcheck.api.result_types import CheckResult as CheckResult
 from elrcheck.api.result_types import ControllerResult as ControllerResult
+from elrcheck.api.result_types import ExplainResult as ExplainResult
 from elrcheck.api.result_types import ProofResult as ProofResult
 from elrcheck.api.result_types import Result as Result
 from elrcheck.api.result_types import RiskResult as RiskResult
+from elrcheck.api.result_types import ScenarioResult as ScenarioResult
 from elrcheck.api.result_types import SimulationResult as SimulationResult
 from elrcheck.api.result_types import SweepResult as SweepResult
+from elrcheck.api.result_types import TraceResult as TraceResult
 from elrcheck.api.result_types import WhatIfResult as WhatIfResult
 from elrcheck.base.errors import ElrError as ElrError
 from elrcheck.base.errors import EnvironmentFault as EnvironmentFault
@@ -27,6 +32,7 @@ from elrcheck.base.requests import SparkRequest as SparkRequest
 from elrcheck.base.version import __version__ as __version__
 
 __all__ = [
+    "AssessResult",
     "AuditResult",
     "CertificateResult",
     "CheckResult",
@@ -34,27 +40,65 @@ __all__ = [
     "ElrError",
     "EnvironmentFault",
     "ExitCode",
+    "ExplainResult",
     "Interrupted",
+    "ModelWalk",
     "NothingChecked",
     "ProofResult",
     "Result",
     "RiskResult",
+    "ScenarioResult",
     "SimulationResult",
     "SparkRequest",
     "SweepResult",
+    "TraceResult",
     "UsageFault",
     "WhatIfResult",
     "__version__",
+    "assess",
     "audit",
     "check",
     "check_certificate",
     "prove",
     "prove_controller",
+    "replay",
     "risk",
+    "scenario",
     "simulate",
+    "start",
     "sweep",
     "what_if",
 ]
+
+def assess(
+    *,
+    kafka: str | None = None,
+    replication_factor: int = 3,
+    min_insync_replicas: int = 1,
+    elr: bool | None = None,
+    unclean_leader_election_enable: bool = False,
+    topics: Iterable[Place] = (),
+    logs: Iterable[Place] = (),
+    bootstrap: str | None = None,
+    client_config: Place | None = None,
+    fail_on: Literal["flag", "loss", "outage", "never"] = "loss",
+    progress: bool = False,
+) -> AssessResult:
+    """Say what is known to lose data with a release and its settings, as `elrcheck assess` does.
+
+    kafka: Release, such as 4.1.2, or a line, such as 4.1; a live cluster says it itself.
+    replication_factor: Replicas of the topic.
+    min_insync_replicas: min.insync.replicas of the topic.
+    elr: eligible.leader.replicas.version 1 or 0; by default that of new clusters of the release.
+    unclean_leader_election_enable: unclean.leader.election.enable=true on the topic.
+    topics: Definitions of topics: output of kafka-topics.sh `describe`, kafka-configs.sh `describe`, or both;
+        KafkaTopic resources of Strimzi (.yaml), kafka_topic resources of Terraform (.tf), or a folder of them.
+    logs: Metadata log to audit: a folder, segment, snapshot, or dump.
+    bootstrap: Audit a running cluster, which also says its release.
+    client_config: A file of Kafka's client properties, for TLS and SASL.
+    fail_on: Exit with 1 for a flag of the audit only, or also if a loss, or any outage, is known to happen.
+    progress: Show progress on stderr.
+    """
 
 def audit(
     *paths: Place,
@@ -222,6 +266,15 @@ def prove_controller(
     progress: Show progress on stderr.
     """
 
+def replay(file: Place, *, model: Place | None = None, patch: Place | None = None, progress: bool = False) -> ModelWalk:
+    """Return a stored trace as a walk. Raises UsageFault for one that the model does not follow to its end.
+
+    file: The trace, in any notation that `elrcheck replay` reads.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
+    progress: Show progress on stderr.
+    """
+
 def risk(
     kafka: str,
     *,
@@ -264,6 +317,12 @@ def risk(
     progress: Show progress on stderr.
     """
 
+def scenario(name: str) -> ScenarioResult:
+    """Replay a scenario in every variant that it names, as `elrcheck scenario` does.
+
+    name: an id, such as E-6, or a TOML file.
+    """
+
 def simulate(
     variant: str = "kip_full",
     scope: Place = "three-brokers",
@@ -282,7 +341,7 @@ def simulate(
     run_dir: Place | None = None,
     progress: bool = False,
 ) -> SimulationResult:
-    """Walk at random through a scope, as `elrcheck simulate` does.
+    """ModelWalk at random through a scope, as `elrcheck simulate` does.
 
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
@@ -298,6 +357,27 @@ def simulate(
     stop_at_first: Stop after the block of 4096 walks with the first violation.
     guided: Prefer rarely visited states close to a violation; never repeat a walk.
     run_dir: Folder for traces.
+    progress: Show progress on stderr.
+    """
+
+def start(
+    variant: str = "kip_full",
+    scope: Place = "three-brokers",
+    settings: Settings | None = None,
+    *,
+    model: Place | None = None,
+    patch: Place | None = None,
+    initial: int = 0,
+    progress: bool = False,
+) -> ModelWalk:
+    """Begin a walk through a model: `step` takes a step, `explain` says why one is not enabled.
+
+    variant: Version of the protocol; see `elrcheck list variants`.
+    scope: Sizes and budgets: a packaged name or a TOML file.
+    settings: Override one size, budget or knob.
+    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    patch: Unified diff to apply to a copy of the model, which is then used instead.
+    initial: Number of the initial state, for a model with several.
     progress: Show progress on stderr.
     """
 

@@ -45,11 +45,14 @@ def spelling(declared: Declared) -> Spelling:
         case "scope":
             return Spelling("Place", declared.default, os.fspath)
         case "location":
-            return Spelling("Place", (), lambda places: tuple(location(str(place)) for place in places))
+            annotation = "Place" if declared.option.argument else "Iterable[Place]"
+            return Spelling(annotation, (), lambda places: tuple(location(str(place)) for place in places))
     if declared.type is Path:
         return Spelling(
             _or_none("Place", declared.optional), declared.default, lambda place: None if place is None else Path(place)
         )
+    if declared.several and declared.item is Path:
+        return Spelling("Iterable[Place]", declared.default, lambda places: tuple(map(Path, places)))
     if declared.several:
         words = "Words" if declared.item is str else f"Iterable[{text_of(declared.item)}]"
         return Spelling(words, declared.default, words_of)

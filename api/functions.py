@@ -9,26 +9,37 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
 
 from elrcheck.api.from_request import from_request
+from elrcheck.api.model_walk import ModelWalk, walk_from, walk_of
 from elrcheck.api.result_types import (
+    AssessResult,
     AuditResult,
     CertificateResult,
     CheckResult,
     ControllerResult,
     ProofResult,
     RiskResult,
+    ScenarioResult,
     SimulationResult,
     SweepResult,
     WhatIfResult,
     as_result,
 )
+from elrcheck.base.common_options import ModelFile, PatchFile
 from elrcheck.base.errors import UsageFault
-from elrcheck.base.kafka_requests import AuditRequest, Compare, Describe, RiskRequest
+from elrcheck.base.kafka_requests import AssessRequest, AuditRequest, Compare, Describe, RiskRequest
+from elrcheck.base.option import Option
 from elrcheck.base.progress import Progress
 from elrcheck.base.proof_requests import CertificateRequest, ControllerRequest, ProveRequest
 from elrcheck.base.requests import CheckRequest, Selection, SimulateRequest, SweepRequest
+
+Initial: TypeAlias = Annotated[int, Option("Number of the initial state, for a model with several", least=0)]
+TracePath: TypeAlias = Annotated[
+    Path, Option("The trace, in any notation that `elrcheck replay` reads", positional=True)
+]
 
 
 @from_request
@@ -42,7 +53,7 @@ def check(request: CheckRequest, progress: Progress) -> CheckResult:
 
 @from_request
 def simulate(request: SimulateRequest, progress: Progress) -> SimulationResult:
-    """Walk at random through a scope, as `elrcheck simulate` does."""
+    """ModelWalk at random through a scope, as `elrcheck simulate` does."""
     from elrcheck.commands.simulate import run_simulate
 
     return as_result(SimulationResult, run_simulate(request, progress))
@@ -103,6 +114,14 @@ def risk(request: RiskRequest, progress: Progress, describe: Describe = None, co
 
 
 @from_request
+def assess(request: AssessRequest, progress: Progress) -> AssessResult:
+    """Say what is known to lose data with a release and its settings, as `elrcheck assess` does."""
+    from elrcheck.kafka.assess.assess import run_assess
+
+    return as_result(AssessResult, run_assess(request, progress))
+
+
+@from_request
 def audit(request: AuditRequest, progress: Progress) -> AuditResult:
     """Check the partitions of a real cluster by its metadata logs, or by asking it, as `elrcheck audit` does."""
     from elrcheck.kafka.audit.audit import run_audit
@@ -113,6 +132,34 @@ def audit(request: AuditRequest, progress: Progress) -> AuditResult:
     if request.client_config is not None and request.bootstrap is None:
         raise UsageFault("usage-option", "`client_config` needs `bootstrap`", where="client_config")
     return as_result(AuditResult, run_audit(request, progress))
+
+
+@from_request
+def start(selection: Selection, progress: Progress, initial: Initial = 0) -> ModelWalk:
+    """Begin a walk through a model: `step` takes a step, `explain` says why one is not enabled."""
+    return walk_from(selection, initial)
+
+
+@from_request
+def replay(file: TracePath, progress: Progress, model: ModelFile = None, patch: PatchFile = None) -> ModelWalk:
+    """Return a stored trace as a walk. Raises UsageFault for one that the model does not follow to its end."""
+    from elrcheck.stored_traces.followed_trace import subject_of
+    from elrcheck.traces.loaded import NamedSelection
+
+    selection = Selection(model=model, patch=patch)
+    return walk_of(subject_of(file, None, NamedSelection(selection)), selection)
+
+
+def scenario(name: str) -> ScenarioResult:
+    """Replay a scenario in every variant that it names, as `elrcheck scenario` does.
+
+    name: an id, such as E-6, or a TOML file.
+    """
+    from elrcheck.catalogue.lookup import find
+    from elrcheck.kafka.scenarios.show_scenario import run_scenario
+
+    file = name if name.endswith(".toml") else find(name, "scenarios")["source"]
+    return as_result(ScenarioResult, run_scenario(file))
 
 
 def what_if(question: Mapping[str, Any]) -> WhatIfResult:

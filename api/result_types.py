@@ -18,9 +18,12 @@ from elrcheck.results.audit_report import AuditReport
 from elrcheck.results.check_report import CheckReport
 from elrcheck.results.controller_report import ControllerReport, VariantReport
 from elrcheck.results.prove_report import CertificateReport, ProveReport
-from elrcheck.results.risk.risk_report import RiskReport
+from elrcheck.results.risk.assess_report import AssessedGroup, AssessReport
+from elrcheck.results.risk.risk_report import RiskReport, RiskSettings
+from elrcheck.results.scenario_report import ScenarioReport
 from elrcheck.results.simulation_report import SimulationReport
 from elrcheck.results.sweep_report import SweepReport
+from elrcheck.results.trace_reports import ExplainReport, TraceReport
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -137,6 +140,42 @@ class RiskResult(Result, RiskReport, frozen=True):
         rows = [{**structs.asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
         settings = self.settings.__struct_fields__
         return to_frame(rows, [*settings, *tables_of(type(self))[self.TABLE]])
+
+
+class AssessResult(Result, AssessReport, frozen=True):
+    """The report of `assess`. Tables: `findings` (of all groups of settings), `flags`, `invisible`, .."""
+
+    TABLE = "findings"
+
+    def tables(self) -> tuple[str, ...]:
+        return (self.TABLE, *super().tables())
+
+    def to_pandas(self, table: str | None = None) -> DataFrame:
+        """Return a table as every result does; the findings have columns for the settings that allow them."""
+        if table not in (None, self.TABLE):
+            return super().to_pandas(table)
+        rows = [
+            {**structs.asdict(group.settings), **row} for group in self.groups for row in rows_of(group, self.TABLE)
+        ]
+        return to_frame(rows, [*RiskSettings.__struct_fields__, *tables_of(AssessedGroup)[self.TABLE]])
+
+
+class ScenarioResult(Result, ScenarioReport, frozen=True):
+    """The report of `scenario`. Table: `runs`."""
+
+    TABLE = "runs"
+
+
+class TraceResult(Result, TraceReport, frozen=True):
+    """The report of `ModelWalk.show`. Tables: `violated`, `reached`, `evaluations`."""
+
+    TABLE = "violated"
+
+
+class ExplainResult(Result, ExplainReport, frozen=True):
+    """The report of `ModelWalk.explain`. Table: `explained`."""
+
+    TABLE = "explained"
 
 
 class SweepResult(Result, SweepReport, frozen=True):

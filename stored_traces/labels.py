@@ -6,6 +6,7 @@ In TLC, ITF and Quint a label is plain text. A label that names no action of the
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +15,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
-from elrcheck.stored_traces.written_values import Unreadable, read_call
+from elrcheck.stored_traces.written_values import Unreadable, read_call, words_of
 from elrcheck.tla_export.reading.parse import ValueSyntaxError, parse
 from elrcheck.tla_export.reading.values import ValueMismatch, read
 from elrcheck.traces.behaviour import RecordedStep
@@ -43,7 +44,13 @@ def arguments(call: str, actions: Mapping[str, Fn], config: Any) -> tuple[Any, .
     name, _, inside = call.strip().removesuffix(")").partition("(")
     if "=" in inside:
         return read_call(call, actions, config).args
-    types = [ty for _, ty in actions[name.strip()].params]
+    params = actions[name.strip()].params
+    words = words_of(inside)
+    if len(words) == len(params):
+        named = ", ".join(f"{param}={word.strip()}" for (param, _), word in zip(params, words, strict=True))
+        with contextlib.suppress(Unreadable):  # then it may be TLA+
+            return read_call(f"{name}({named})", actions, config).args
+    types = [ty for _, ty in params]
     values = parse(f"<<{inside}>>")
     assert isinstance(values, tuple)
     if len(values) != len(types):

@@ -55,7 +55,7 @@ def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
         raise Unreadable(f"unknown action `{name}`", did_you_mean(name, actions))
     params = dict(actions[name].params)
     arguments: dict[str, Any] = {}
-    for part in re.findall(r"(?:[^,{}]|\{[^{}]*\})+", inside):
+    for part in words_of(inside):
         key, equals, word = (piece.strip() for piece in part.partition("="))
         if not equals:
             raise Unreadable(f"{name}: `{part.strip()}` has no name", f"{name} takes {', '.join(params)}")
@@ -71,6 +71,12 @@ def read_call(text: str, actions: Mapping[str, Fn], config: Any) -> Label:
     if missing:
         raise Unreadable(f"{name} needs {' and '.join(f'`{key}`' for key in missing)}")
     return Label(name, tuple(arguments.get(key, False) for key in params))
+
+
+def words_of(arguments: str) -> list[str]:
+    """Return arguments one by one; a comma within braces separates members of a set."""
+    words: list[str] = re.findall(r"(?:[^,{}]|\{[^{}]*\})+", arguments)
+    return words
 
 
 def _argument(ty: Ty, word: str, config: Any) -> Any:

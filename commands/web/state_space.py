@@ -79,7 +79,7 @@ class FollowedSpace:
             raise UsageFault("web-path", f"{len(words)} steps are too many", help=f"at most {MOST_STEPS}")
         states, labels, indices = [self.starts[self.start]], list[Label](), list[int]()
         for number, word in enumerate(words, start=1):
-            index = self._index(states[-1], word, number)
+            index = self.index_of(states[-1], word, number)
             label, after = self.choices(states[-1])[index]
             states.append(after)
             labels.append(label)
@@ -93,10 +93,10 @@ class FollowedSpace:
     def words(self, path: Path) -> tuple[str, ...]:
         return tuple(map(self.word, path.labels))
 
-    def behaviour(self, path: Path, source: str = "") -> Behaviour[Label]:
-        """Return the path as every trace is stored."""
-        origin = TraceOrigin.of(self.selected, first_violated(self.plain, path.states), source)
-        return Behaviour(origin, path.states, path.labels)
+    def behaviour(self, states: tuple[Any, ...], labels: tuple[Label, ...]) -> Behaviour[Label]:
+        """Return steps as every trace is stored."""
+        origin = TraceOrigin.of(self.selected, first_violated(self.plain, states))
+        return Behaviour(origin, states, labels)
 
     @functools.cached_property
     def _spelled(self) -> dict[str, Label]:
@@ -115,7 +115,11 @@ class FollowedSpace:
             and not self.plain.holds(fn, *((before, state) if fn.is_step else (state,)))
         )
 
-    def _index(self, state: Any, word: str, number: int) -> int:
+    def index_of(self, state: Any, word: str, number: int) -> int:
+        """Return which of the choices of a state a word names; UsageFault if it is not enabled there.
+
+        number: of the step, for the message.
+        """
         choices = self.choices(state)
         if word.isdecimal():
             if len(word) > 6 or int(word) >= len(choices):

@@ -115,7 +115,8 @@ class Explorer(PageAnswers):
     def _write(self, body: Node) -> object:
         body.object(("model", "path"))
         space = self._space(self._selection(body["model"]))
-        behaviour = space.behaviour(space.follow(_words(body["path"])))
+        path = space.follow(_words(body["path"]))
+        behaviour = space.behaviour(path.states, path.labels)
         return trace_document(behaviour, space.model.state_ty)
 
     # ---------------------------------------------------------------------------- searches

@@ -38,6 +38,9 @@ RESULTS = (
     "CertificateResult",
     "RiskResult",
     "AuditResult",
+    "ExplainResult",
+    "ScenarioResult",
+    "TraceResult",
 )
 SWEEP = SweepReport(
     "violated",
@@ -246,6 +249,50 @@ def test_without_pandas_the_message_says_what_to_install(monkeypatch: pytest.Mon
     with pytest.raises(elrcheck.EnvironmentFault) as caught:
         as_result(elrcheck.CheckResult, CHECK).to_pandas()
     assert caught.value.code == "package-missing" and "pip install" in str(caught.value.help)
+
+
+def test_a_walk_goes_forth_and_back_without_changing(tmp_path: Path) -> None:
+    first = elrcheck.start("legacy", "two-brokers")
+    second = first.step("Fence(1)")
+    assert (first.steps, second.steps) == ((), ("Fence(b=1)",))
+    assert "Fence(b=1)" in first.enabled and "Fence(b=1)" not in second.enabled
+    assert second.leaves()["partition.isr"] == "{0}" and second.back().state == first.state
+    second.save(tmp_path / "walk.trace.json")
+    again = elrcheck.replay(tmp_path / "walk.trace.json")
+    assert (again.states, again.steps) == (second.states, second.steps)
+    assert [path.name for path in again.export(tmp_path, "mermaid")] != []
+    assert again.show().steps == 1 and "Fence" in str(again)
+
+
+def test_a_walk_says_why_a_step_is_refused() -> None:
+    walk = elrcheck.start("legacy", "two-brokers").step("Fence(1)")
+    with pytest.raises(elrcheck.UsageFault, match=r"step 2, `Fence\(1\)`: it is not enabled there: b is unfenced"):
+        walk.step("Fence(1)")
+    assert walk.explain("Fence(1)").verdict == "refused"
+    with pytest.raises(elrcheck.UsageFault, match="expected 0 to 1, not 2"):
+        walk.back(2)
+    with pytest.raises(elrcheck.UsageFault, match="there is no initial state 1"):
+        elrcheck.start(initial=1)
+
+
+def test_a_counterexample_is_replayed_as_a_walk(tmp_path: Path) -> None:
+    found = elrcheck.check("legacy", "two-brokers", properties="P-1", run_dir=tmp_path)
+    (file,) = tmp_path.glob("*.trace.json")
+    walk = elrcheck.replay(file)
+    assert len(walk.steps) == found.properties[0].depth
+    assert "P-1" in walk.violated and "P-1" not in walk.back().violated
+    assert walk.explain().verdict == "violated"
+
+
+def test_a_walk_of_a_model_of_the_user() -> None:
+    walk = elrcheck.start(model=ROOT / "protocols" / "agreement" / "two_phase.py").step("Prepare(0)")
+    assert walk.state.prepared == frozenset() and "ReceivePrepared(r=0)" in walk.enabled
+
+
+def test_findings_of_a_release_and_a_scenario() -> None:
+    known = elrcheck.assess(kafka="4.1", min_insync_replicas=2)
+    assert set(known.to_pandas()["kafka"]) == {known.groups[0].settings.kafka}
+    assert elrcheck.scenario("E-6").verdict == "as_expected"
 
 
 def test_the_stub_has_the_signatures_of_the_functions() -> None:
