@@ -48,8 +48,8 @@ def main() -> int:
                     with tempfile.TemporaryDirectory(dir=folder) as cache:
                         for step, more in STEPS.items():
                             done = _run(place, Path(cache), (*shlex.split(command), *more))
-                            known = best.get((name, step))
-                            if number and (known is None or done.cpu_seconds < known.cpu_seconds):
+                            quickest = best.get((name, step))
+                            if number and (quickest is None or done.cpu_seconds < quickest.cpu_seconds):
                                 best[name, step] = done
             for (name, step), done in sorted(
                 best.items(), key=lambda each: (list(STEPS).index(each[0][1]), each[0][0])

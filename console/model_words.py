@@ -1,4 +1,4 @@
-"""The names in a model of the user, for completion. They are read from its text: a Tab must run nobody's Python."""
+"""The names in a model of the user, for completion, read from its text: a Tab runs no Python of the user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 Named: TypeAlias = tuple[str, str, str]
-"""(id, name, first line of the docstring); the id is empty where there is none"""
+"""(id, name, first line of the docstring); the id is empty for an action"""
 
 
 def functions_in(model: Path, roles: tuple[str, ...]) -> Iterator[Named]:

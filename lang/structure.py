@@ -299,7 +299,7 @@ class Structure:
     def with_entry(self, items: list[Any], key: Any, value: Any, ty: Ty) -> list[Any]:
         """Return a vector with one entry replaced; ty: of the vector.
 
-        A key that is none of its type would change nothing. In a map to bounded numbers, such as a bag, the first
+        A key outside its type would change nothing. In a map to bounded numbers, such as a bag, the first
         entry then leaves its limits, so that no message is lost unnoticed.
         """
         keys = ty.keys

@@ -39,5 +39,5 @@ EARLY_CASES: dict[str, tuple[dict[str, Any], tuple[tuple[Any, ...], ...]]] = {
     "following-early-behind": ({**EARLY, "records": 1, "fences": 1}, (("Produce", 0, Acks.ALL), *FETCHES)),
     "following-early-and-registered": ({**EARLY, "records": 0, "fences": 1}, (*FETCHES, ("Register", 1))),
     # Broker 0 still leads by its own view.
-    "following-early-nobody": ({**EARLY, "records": 0, "fences": 2}, (*FETCHES, ("Fence", 0), ("ApplyEarly", 1))),
+    "early-without-a-leader": ({**EARLY, "records": 0, "fences": 2}, (*FETCHES, ("Fence", 0), ("ApplyEarly", 1))),
 }

@@ -35,7 +35,7 @@ class GoodKernel(Protocol):
         ...
 
     def native(self, codes: Sequence[bytes] | None) -> Native:
-        """Return its functions from the object code of its modules, which is compiled here if there is none."""
+        """Return its functions from the object code of its modules, which is compiled here if `codes` is None."""
         ...
 
 
