@@ -15,10 +15,12 @@ A finding is shown at up to three levels: in the **model**, by a shortest counte
 plain Python replays; in Kafka's own released **classes**, driven by the same steps; on **brokers**, a real cluster on
 loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
 
-The page of a finding has its cause, the evidence, steps on a cluster, the smallest patch and a test that fails; `P-1 at
-7` is a shortest counterexample of seven steps. [The table](findings/table.md) says in which release each was shown;
-[causes](findings/causes.md) explains the violations in the suites, and [the hunt](findings/hunt.md) those of operations
-with faults. `elrcheck show F-20` prints a finding.
+`elrcheck show F-20` prints a finding. On its page, `P-1 at 7` is a shortest counterexample of seven steps; `$B` is
+HOST:PORT of a running broker, `$PID_0` the process of broker 0. `elrcheck reproduce F-20 --kafka 4.1.2 --patched` tries
+the smallest patch on brokers, `elrcheck export upstream F-20 --out DIR --run` with Kafka's own tests.
+
+[The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
+violations in the suites, and [the hunt](findings/hunt.md) those of operations with faults.
 
 <!-- Written by `python docs/generate_pages.py` from catalogue/findings/*.toml: edit those. -->
 """
@@ -34,15 +36,25 @@ TABLE = """\
 | B, b | brokers | `elrcheck reproduce`, or the steps of the finding's page, lost records or the leader | not seen |
 
 `?` is a search that breaks with the rule repaired as well, because of another finding, or an inconclusive run. `-` was
-not tried; mostly because the release does not have what the finding needs, and then the finding's page says why.
+not tried, mostly because the release lacks what the finding needs: 3.9.1 has no ELR (MetadataVersion.isElrSupported);
+other reasons are on the finding's page.
 """
-SEVERITY = {"loss": "records are lost", "unavailable": "no leader or broker"}
+SEVERITY = {"loss": "Records are lost", "unavailable": "No leader, or no broker"}
 
 
 def index_page(findings: Sequence[Finding]) -> str:
-    """Return docs/findings.md: a line for each finding, in their order."""
-    rows = ((_link("findings/", each.id), SEVERITY[each.severity], each.title, each.versions) for each in findings)
-    return "\n".join((INDEX, *table(("finding", "severity", "what is wrong", "Kafka"), rows)))
+    """Return docs/findings.md: a line for each finding, in their order, by severity."""
+    return "\n".join((INDEX, *_index(findings)))
+
+
+def _index(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield a section for each severity that occurs."""
+    for severity, title in SEVERITY.items():
+        rows = [
+            (_link("findings/", each.id), each.title, each.versions) for each in findings if each.severity == severity
+        ]
+        if rows:
+            yield from (f"## {title}", "", *table(("finding", "what is wrong", "Kafka"), rows))
 
 
 def version_page(finding_table: FindingTable) -> str:
