@@ -87,7 +87,7 @@ def pytest_configure(config: pytest.Config) -> None:
         whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
         config.option.slow = "all" if config.option.markexpr else "share" if whole else "none"
     if config.option.slow == "share":
-        os.environ[TURN] = str(turn(os.environ, config.rootpath, TABLE))
+        os.environ[TURN] = turn(os.environ, config.rootpath)
 
 
 @pytest.hookimpl(tryfirst=True)

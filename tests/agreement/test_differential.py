@@ -1,7 +1,7 @@
 """Kernel, numpy evaluator, Z3 and TLC agree with plain Python, state by state, under every feature.
 
-Compared are guards, successors and the values of all properties. Each run takes one feature that combines many
-budgets, the `slow` tests take more features and states.
+Compared are guards, successors and the values of all properties. The features are dealt to the shares of the slow
+tests, so that each run of the suite takes about one.
 """
 
 from __future__ import annotations

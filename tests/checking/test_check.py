@@ -194,6 +194,7 @@ def test_tlc_confirms_every_finding_and_rejects_a_damaged_one(tmp_path: Path, fi
     assert (verdict.verdict, verdict.run.exit_code) == ("rejected", 11)
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_command(tmp_path: Path, finding: Path) -> None:
     done = run(tmp_path, "tlc", str(finding / "P-1.trace.json"))

@@ -46,6 +46,7 @@ def check(selection: Selection, **more: Any) -> CheckReport:
     return run_check(CheckRequest(selection, **{"kept": True, "workers": 1, **more}), Silent())
 
 
+@pytest.mark.slow
 def test_a_kept_report_differs_in_saying_so(searched: list[str]) -> None:
     for selection in (HOLDS, BREAKS):
         first, again = check(selection), check(selection)

@@ -111,6 +111,7 @@ def test_a_search_that_a_limit_stops_is_inconclusive(tmp_path: Path) -> None:
     assert suite(tmp_path, "max-states = 10\n" + ONE).runs[0].searched  # an incomplete answer is not kept
 
 
+@pytest.mark.slow
 def test_selecting_configurations() -> None:
     every = selected_cases(SuiteRequest())
     assert selected_cases(SuiteRequest(only=("pairs",)))[0] in every
@@ -157,6 +158,7 @@ def test_a_check_says_that_no_write_was_acknowledged() -> None:
     assert "vacuous: no write was ever acknowledged" in render(structs.replace(report, vacuous=said), "markdown")
 
 
+@pytest.mark.slow
 def test_other_counts_than_recorded_are_unexpected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One configuration recorded, then recorded with one step too many, then not at all."""
     one = ("knobs/gates",)
@@ -206,6 +208,7 @@ def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
         assert render(report, form), form
 
 
+@pytest.mark.slow
 def test_another_digest_than_recorded_is_unexpected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     record = tmp_path / "counts.json"
     counts = packaged_counts()

@@ -57,6 +57,7 @@ def test_it_has_the_lemmas_variants_scopes_and_defaults_of_kafkas_partition(copy
     assert vars(mine.config) == {name: getattr(mine.config, name) for name in vars(kafka.config)}
 
 
+@pytest.mark.slow
 def test_it_has_the_suites_and_their_counts(copy: Path, invoke: Invoke) -> None:
     names = {case.name for family in packaged_suites() for case in family.cases}
     assert {case.name for family in packaged_suites(Selection(model=copy)) for case in family.cases} == names

@@ -248,6 +248,7 @@ def test_the_life_of_a_baseline(invoke: Invoke, tmp_path: Path) -> None:
     assert code == 0 and "SAME  1 entry matches elrcheck-baseline.toml" in out
 
 
+@pytest.mark.slow
 def test_a_limit_that_the_baseline_does_not_expect_is_no_pass(invoke: Invoke, tmp_path: Path) -> None:
     path = tmp_path / "elrcheck-baseline.toml"
     assert invoke("gate", "--add", "quiet", "--scope", "two-brokers-quiet", "-p", "P-1")[0] == 0

@@ -98,12 +98,8 @@ def test_every_patch_of_the_page_applies_and_says_what_it_breaks(copied: Path) -
         assert f"{red.property}" in row and f"`{red.conjunct}`" in row
 
 
-def in_ci(red: Red) -> object:
-    """The first runs at each landing, the others in turn."""
-    return pytest.param(red, id=red.property, marks=() if red is JOINS_TOO_EARLY else pytest.mark.slow)
-
-
-@pytest.mark.parametrize("edit", [in_ci(red) for red in EVERY])
+@pytest.mark.slow
+@pytest.mark.parametrize("edit", EVERY, ids=lambda red: red.property)
 def test_a_broken_rule_turns_the_gate_red(copied: Path, edit: Red) -> None:
     """The output of the first is what docs/ci.md shows, where the entry is called two-brokers."""
     printed = turns_red(copied, edit)

@@ -190,6 +190,7 @@ def test_a_limit_is_inconclusive(invoke: Invoke, tmp_path: Path) -> None:
     assert {each["verdict"] for each in report["traces"]} == {"inconclusive"}
 
 
+@pytest.mark.slow
 def test_kafkas_partition_and_a_diff_of_it(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "change.diff").write_text(WEAKER)
     code, out, _ = invoke("model", "diff", "kafka", "change.diff", "-p", "P-1", "-f", "json")

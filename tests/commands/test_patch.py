@@ -135,6 +135,7 @@ def test_what_a_patch_may_say_wrong(invoke: Invoke, weaker: str, tmp_path: Path)
     assert code == 2 and "not those of a model with --patch" in err
 
 
+@pytest.mark.slow
 def test_other_verbs_take_the_patch(invoke: Invoke, weaker: str) -> None:
     words = ("--scope", "two-brokers", "--patch", weaker)
     assert invoke("simulate", *words, "-p", "P-1", "--walks", "20000", "--seed", "1")[0] in (1, 3)

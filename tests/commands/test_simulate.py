@@ -213,6 +213,7 @@ def test_the_estimate_of_a_scope_that_is_covered(model: Model) -> None:
 # ---------------------------------------------------------------------------- the model
 
 
+@pytest.mark.slow
 def test_every_step_is_one_of_the_plain_model(model: Model) -> None:
     config = resolve(Selection(scope="three-brokers-tiny")).config
     lowered = lower(model, config, ())

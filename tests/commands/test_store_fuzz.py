@@ -216,6 +216,7 @@ def others(filled: Filled, file: Path) -> list[Path]:
     return [*same, *filled.files("searches"), *filled.files("kernels")[:1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ENTRIES)
 def test_no_damaged_entry_is_believed(filled: Filled, kind: str) -> None:
     store: Store[Any] = Store(kind, ENTRIES[kind])

@@ -289,6 +289,7 @@ def test_ctrl_c_while_the_solver_works_and_after_it() -> None:
 SPARK = ("--engine", "spark", "--master", "local[2]", "--handover", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "verdict"),
     [
@@ -296,9 +297,7 @@ SPARK = ("--engine", "spark", "--master", "local[2]", "--handover", "1")
         (("prove", "--controller", "-p", "CT-13", "--brokers", "1", "--workers", "1"), "proved"),
         (("prove", "--controller", "-p", "CT-13", "--brokers", "1", "--workers", "2"), "proved"),
         (("sweep", "--scope", "two-brokers-quiet", "--sweep", "crashes=0,1", "--workers", "2"), "holds"),
-        pytest.param(
-            ("check", "--scope", "two-brokers-quiet", *SPARK), "holds", marks=[pytest.mark.spark, pytest.mark.slow]
-        ),
+        pytest.param(("check", "--scope", "two-brokers-quiet", *SPARK), "holds", marks=pytest.mark.spark),
     ],
     ids=["check", "prove", "prove in processes", "sweep", "spark"],
 )

@@ -46,10 +46,12 @@ def test_traces(tmp_path: Path) -> None:
     follow_inside(found, tmp_path)
 
 
+@pytest.mark.slow
 def test_own_models(tmp_path: Path) -> None:
     follow(blocks_of("own-models"), tmp_path, environment(tmp_path))
 
 
+@pytest.mark.slow
 def test_changing_kafka(tmp_path: Path) -> None:
     follow(blocks_of("changing-kafka"), tmp_path, environment(tmp_path))
 

@@ -36,6 +36,7 @@ def lock(tmp_path: Path) -> Path:
     return write_new("lock", tmp_path)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_counts_the_modules_of_the_page_as_elrcheck_counts_its_model(lock: Path, tmp_path: Path) -> None:
     for tests_again in (False, True):

@@ -55,6 +55,7 @@ def test_the_first_protocol_is_refuted_repaired_proved_and_handed_to_tlc() -> No
     assert [codes for verb, codes in verdicts if verb == "tlc"] == [{0, 4}, {0, 4}]
 
 
+@pytest.mark.slow
 @PAGE
 def test_followed_with_this_environment(page: str, folder: Path) -> None:
     """All but the installation, with nothing compiled before."""

@@ -101,6 +101,7 @@ def test_steps_that_are_left_out_change_nothing_in_whole_scopes(scope: str) -> N
     assert plain(fewer.run(None, "complete")) == plain(every.run(None, "complete"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", ["two-brokers", "min-isr-change"])
 def test_steps_that_may_be_left_out_commute(scope: str) -> None:
     """Where both are enabled inside the bound, each stays so after the other, and the results are equal."""

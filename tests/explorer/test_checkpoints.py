@@ -220,6 +220,7 @@ def wait_for(found: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
 def test_an_interrupt_leaves_a_run_to_go_on_with(go: Go, tmp_path: Path, number: signal.Signals) -> None:
     process = start(tmp_path, "--scope", "three-brokers")

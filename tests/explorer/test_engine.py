@@ -73,6 +73,7 @@ def test_hand_made_programs(make: Callable[[], Program]) -> None:
     assert plain(vector(program)) == plain(one)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
 def test_random_programs(program: Program) -> None:

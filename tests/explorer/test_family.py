@@ -84,6 +84,7 @@ def test_every_budget_of_the_model_can_stay_open(model: Model) -> None:
         compare(model, made, {**NOTHING, **bounds})
 
 
+@pytest.mark.slow
 def test_violations_of_released_code_are_found_at_the_same_depth(model: Model) -> None:
     selection = Selection("code_4_0", "two-brokers-quiet", ("crashes=1", "fences=1", "shrinks=1"))
     widest = resolve(selection).config

@@ -51,6 +51,7 @@ def stepped(program: Program, before: tuple[int, ...], after: tuple[int, ...]) -
     return False
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(programs())
 def test_a_distance_is_zero_exactly_where_the_check_is_hit(program: Program) -> None:
@@ -100,6 +101,7 @@ def test_a_trace_is_one_of_the_program_and_ends_where_the_check_is_hit() -> None
             assert found.states and found.states <= result.states and found.walk <= result.begun
 
 
+@pytest.mark.slow
 def test_a_seed_decides_everything() -> None:
     one = walked(sliding_puzzle(), walks=400, seed=9)
     assert steady(walked(sliding_puzzle(), walks=400, seed=9)) == steady(one)

@@ -31,6 +31,8 @@ OFTEN = ("--checkpoint-every", "0.01s")
 HASHED = ("--fingerprint", "64")
 ROOM = 350_000
 """Bytes for states, too few for all of them and enough for a part of them."""
+DRAWS, FULL = 24, 12
+"""Moments at which a run is killed, and at which its disk is full."""
 VARYING = (
     "seconds",
     "states_per_second",
@@ -182,12 +184,12 @@ def table(seed: int, rows: Counter[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("count", [3, pytest.param(24, marks=pytest.mark.slow)])
-def test_killed_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
+@pytest.mark.slow
+def test_killed_anywhere(runs: Runs, expected: dict[str, Any]) -> None:
     """Every fourth run is killed again while it resumes."""
     seed, rng = seeded()
     rows: Counter[tuple[str, str]] = Counter()
-    for number, (case, at) in enumerate(draws(runs, count, rng)):
+    for number, (case, at) in enumerate(draws(runs, DRAWS, rng)):
         runs.prepare(case)
         facts = runs.check(*case.options, room=case.room, at=at)
         where = f"seed {seed}: {case.name}, moment {at}, {facts}"
@@ -210,14 +212,14 @@ def test_killed_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> No
             raise AssertionError(f"{where}\n{runs.err}\n{fault}") from fault
         rows[facts["phase"], outcome] += 1
     print(f"\n{table(seed, rows)}")
-    assert sum(rows.values()) >= count * 3 // 4
+    assert sum(rows.values()) >= DRAWS * 3 // 4
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(12, marks=pytest.mark.slow)])
-def test_a_disk_that_is_full_anywhere(runs: Runs, expected: dict[str, Any], count: int) -> None:
+@pytest.mark.slow
+def test_a_disk_that_is_full_anywhere(runs: Runs, expected: dict[str, Any]) -> None:
     seed, rng = seeded()
     rows: Counter[tuple[str, str]] = Counter()
-    for case, at in draws(runs, count, rng):
+    for case, at in draws(runs, FULL, rng):
         runs.prepare(case)
         facts = runs.check(*case.options, room=case.room, at=at, full=True)
         phase = runs.moments(case)[at - 1]
@@ -241,4 +243,4 @@ def test_a_disk_that_is_full_anywhere(runs: Runs, expected: dict[str, Any], coun
             raise AssertionError(f"{where}\n{fault}") from fault
         rows[phase, outcome] += 1
     print(f"\n{table(seed, rows)}")
-    assert sum(rows.values()) == count
+    assert sum(rows.values()) == FULL

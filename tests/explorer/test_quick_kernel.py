@@ -67,7 +67,7 @@ def test_counts_in_lanes_of_every_width(name: str, lanes: Lanes, monkeypatch: py
     ("scope", "variant"),
     [
         ("two-brokers", "kip_full"),
-        ("three-brokers-tiny", "kip_full"),
+        pytest.param("three-brokers-tiny", "kip_full", marks=pytest.mark.slow),
         pytest.param("late-fetches", "kip_full", marks=pytest.mark.slow),
         pytest.param("four-brokers-reassign", "kip_full", marks=pytest.mark.slow),
         pytest.param("min-isr-change", "legacy", marks=pytest.mark.slow),

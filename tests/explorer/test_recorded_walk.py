@@ -47,6 +47,7 @@ def test_every_possible_step_of_a_walk_counts(lowered: Lowered) -> None:
     assert walked(lowered.program, seed=1, walks=7, steps=1).distinct <= 1 + len(first.rows)
 
 
+@pytest.mark.slow
 def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: WalkDigest) -> None:
     assert walked(lowered.program, seed=1, walks=100, steps=30).digest == met.digest
     backwards = replace(lowered.program, instances=lowered.program.instances[::-1])
@@ -58,6 +59,7 @@ def test_the_digest_depends_on_the_rules_alone(lowered: Lowered, met: WalkDigest
     assert walked(lowered.program, seed=2, walks=100, steps=30).digest != met.digest
 
 
+@pytest.mark.slow
 def test_a_changed_rule_has_another_digest(lowered: Lowered, met: WalkDigest) -> None:
     """One that allows other steps, and one after which a step leads elsewhere."""
     mutants = partition_mutants(load_whole_model())

@@ -84,6 +84,7 @@ def test_collision_probability() -> None:
     assert collision_probability(10**12, 64) == 1.0
 
 
+@pytest.mark.slow
 def test_any_bits_of_the_hash_are_as_good_as_random(tmp_path: Path) -> None:
     run = Search(of_scope("three-brokers-tiny"))
     result = run.run(None, "complete")
@@ -135,15 +136,8 @@ def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path
     assert 0 < sum(found.levels) == found.distinct < 21105
 
 
-@pytest.mark.parametrize(
-    ("bits", "memory"),
-    [
-        (0, None),
-        pytest.param(64, 500_000, marks=pytest.mark.slow),
-        pytest.param(64, None, marks=pytest.mark.slow),
-        pytest.param(0, 500_000, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("bits", "memory"), [(0, None), (64, 500_000), (64, None), (0, 500_000)])
 def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, memory: int | None
 ) -> None:
@@ -175,6 +169,7 @@ def test_an_interrupted_search_goes_on_as_if_nothing_had_been(
     assert plain(result) == plain(expected)
 
 
+@pytest.mark.slow
 def test_a_run_can_move_between_memory_and_disk(program: Program, expected: SearchResult, tmp_path: Path) -> None:
     keeper = Folder(tmp_path, always=True)
     small = Limits(memory=500_000, max_states=15_000)

@@ -112,6 +112,7 @@ class Computed:
 AT_NIGHT = [pytest.param(variant, marks=pytest.mark.slow) for variant in ("code_4_0", "legacy")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", ["kip_full", *AT_NIGHT])
 def test_z3_computes_what_python_computes(model: Model, variant: str) -> None:
     """On random situations, legal or not: whether the event is possible, its outcome, and every rule."""

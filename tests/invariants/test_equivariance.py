@@ -38,6 +38,7 @@ def chosen(transitions: Transitions) -> set[tuple[str, Any]]:
     return {(one.action, args) for one in transitions.instances for args in one.alike}
 
 
+@pytest.mark.slow
 def test_orbits_are_the_choices_of_all_instances(model: Model, reduced: Transitions) -> None:
     whole = Transitions(model, THREE)
     assert len(reduced.instances) * 2 < len(whole.instances)
@@ -79,6 +80,7 @@ def test_what_looks_at_numbers(model: Model) -> None:
         assert alike.holds(by_name[name])
 
 
+@pytest.mark.slow
 def test_the_set_of_replicas_is_a_constant_with_spare_brokers(model: Model) -> None:
     """Then brokers differ by being replicas, and nothing stands for anything else."""
     spare = Transitions(model, replace(SMALL, broker_count=3, min_isr=1, spare_brokers=1), any_order=True)
@@ -93,6 +95,7 @@ def test_a_lemma_that_looks_at_numbers_ends_it(model: Model, monkeypatch: pytest
     assert Transitions(model, replace(SMALL, broker_count=2), any_order=True).alike is None
 
 
+@pytest.mark.slow
 def test_a_fault_of_one_broker_is_not_hidden(model: Model) -> None:
     """Kill of broker 2 alone leaves a type; the instance of broker 0 must not stand for it."""
     faulty = "s.spent.kills - 1 if b == 2 else s.spent.kills + 1"

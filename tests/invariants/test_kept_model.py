@@ -22,6 +22,7 @@ def compiled(fn: Fn) -> bool:
     return LATER not in vars(fn)
 
 
+@pytest.mark.slow
 def test_the_second_run_compiles_what_it_uses(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[bool] = []
 

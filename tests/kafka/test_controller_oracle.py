@@ -149,6 +149,7 @@ def test_a_question_that_is_not_understood_is_a_fault_of_the_caller(oracle: Cont
     assert "not as many directories as replicas" in str(caught.value.excerpt)
 
 
+@pytest.mark.slow
 def test_taken_back_is_as_good_as_made_anew(oracle: ControllerOracle) -> None:
     walks = [walk for walk in random_walks(1, 60, 12) for _ in range(2)]
     walks += [(walks[0][0], [step]) for walk in walks for step in walk[1][:1]]

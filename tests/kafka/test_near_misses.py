@@ -64,6 +64,7 @@ def test_no_leader_in_between_is_no_other_leader(tmp_path: Path) -> None:
     assert near(log)["leader-returned"] == ()
 
 
+@pytest.mark.slow
 def test_a_return_after_long_is_no_near_miss(tmp_path: Path) -> None:
     quiet = tuple(feature(1) for _ in range(15_001))  # a millisecond each
     assert near(written(tmp_path, START, AWAY, *quiet, BACK))["leader-returned"] == ()

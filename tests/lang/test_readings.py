@@ -487,7 +487,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("tlc", [False, pytest.param(True, marks=pytest.mark.tlc)], ids=["ours", "tlc"])
+@pytest.mark.parametrize(
+    "tlc", [False, pytest.param(True, marks=[pytest.mark.tlc, pytest.mark.slow])], ids=["ours", "tlc"]
+)
 @pytest.mark.parametrize("name", CASES)
 def test_all_readings_agree(name: str, tlc: bool, tmp_path: Path) -> None:
     text, expressions = CASES[name]

@@ -164,6 +164,7 @@ def test_swaps_of_neighbours_go_through_all_orders(size: int) -> None:
     assert met == set(itertools.permutations(range(size))) and len(met) == math.factorial(size)
 
 
+@pytest.mark.slow
 def test_all_engines_count_one_state_of_each_class(tmp_path: Path) -> None:
     """Members in sequences, options, records, keys of maps and sets of more than 62 possible ones are renamed."""
     model, config = loaded(tmp_path)

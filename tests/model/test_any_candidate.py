@@ -88,9 +88,8 @@ SEARCHED = {
 }
 
 
-@pytest.mark.parametrize(
-    "budget", [pytest.param(name, marks=() if name == "crashes=1" else pytest.mark.slow) for name in SEARCHED]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("budget", SEARCHED)
 def test_kip_full_holds_whoever_is_elected(model: Model, budget: str) -> None:
     quiet = () if budget.startswith("crashes") else ("crashes=0", "fences=1")
     chosen = Selection("kip_full", "three-brokers-tiny", (*quiet, budget, "choice=ANY"))

@@ -51,8 +51,6 @@ CASES: dict[str, dict[str, Any]] = {
     "cut-at-watermark": {"truncation": Truncation.HIGH_WATERMARK, "fences": 1},
 }
 
-QUICK = ("lossy", "not-fenced")
-
 
 @pytest.fixture(scope="module")
 def model() -> Model:
@@ -82,9 +80,8 @@ def test_a_hazard_of_a_missing_guard_is_found_all_the_same(model: Model) -> None
     assert same == rest
 
 
-@pytest.mark.parametrize(
-    "case", [case if case in QUICK else pytest.param(case, marks=pytest.mark.slow) for case in CASES]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
 def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
     config = Config(**{**SMALL, **CASES[case]})
     distinct, *rest = found(model, config)
@@ -93,6 +90,7 @@ def test_findings_and_their_depths_stay(model: Model, case: str) -> None:
     assert fewer < distinct or case == "shutting-down"
 
 
+@pytest.mark.slow
 def test_the_plain_search_counts_the_same(model: Model) -> None:
     config = Config(**{**SMALL, **LOG, **BOTH, "crashes": 0, "fences": 1, "response_loss": False})
     assert reference_search(model, config).distinct == found(model, config)[0]

@@ -35,6 +35,7 @@ def test_a_change_that_a_property_catches_is_refuted(bench: ProofBench) -> None:
     assert found.goal
 
 
+@pytest.mark.slow
 def test_a_change_of_what_the_proof_leaves_out_is_outside(bench: ProofBench) -> None:
     """No step of the proof has a shadow of the ISR, so its terms are the same."""
     found = bench.judge(change(bench, "update_shadow_isr", ""))

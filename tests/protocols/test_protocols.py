@@ -86,6 +86,8 @@ LARGE = (
 PROVED = ("alternating_bit", "chang_roberts", "ewd840", "paxos_voting", "peterson", "two_phase")
 QUICK = 30_000
 """How many steps the plain search and the vectors of numpy take in a second or two."""
+LONG_TO_COMPILE = ("paxos", "paxos_servers", "quorum_register", "safe_voting")
+"""Their rules make much machine code."""
 ABORT = "    return replace(s, rm=put(s.rm, r, Status.ABORTED))"
 GUARD = f'    require(s.rm[r] == Status.WORKING, "r is working")\n{ABORT}'
 NO_MODELS = (
@@ -105,7 +107,7 @@ def broken(tmp_path: Path) -> Path:
 
 
 def _case(case: tuple[str, tuple[str, ...]]) -> object:
-    marks = [pytest.mark.slow] if COUNTS[case][0] > QUICK else []
+    marks = [pytest.mark.slow] if COUNTS[case][0] > QUICK or case[0] in LONG_TO_COMPILE else []
     return pytest.param(case, marks=marks, id="-".join((case[0], *case[1])))
 
 

@@ -109,6 +109,7 @@ EDITS: dict[str, tuple[str, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", EDITS)
 def test_a_fault_of_a_protocol_is_not_proved(fault: str, tmp_path: Path) -> None:
     """The bounded proof does not help: only what the questions for every size answer is looked at."""

@@ -260,6 +260,7 @@ def test_a_knob_that_is_set_is_not_arbitrary(model: Model) -> None:
     assert fixed.variants[0].config["unclean_leader_election_enable"] is False
 
 
+@pytest.mark.slow
 def test_running_out_of_time_is_inconclusive() -> None:
     report = controller(brokers=3, workers=1, timeout=0.000001, rules=("CT-13", "CT-17"))
     assert report.verdict == "inconclusive"
@@ -275,6 +276,7 @@ def test_rules_are_chosen_by_id_or_name() -> None:
         controller(brokers=1, rules=("X-*",))
 
 
+@pytest.mark.slow
 def test_the_command_prints_a_table_and_a_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["prove", "--controller", "--brokers", "2", "--workers", "1", "-p", "CT-13"]
     assert run(cli, [*arguments, "--variant", "code_4_0"]) == ExitCode.FINDING

@@ -34,6 +34,7 @@ def model() -> Model:
     return load_proof_model()
 
 
+@pytest.mark.slow
 def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A second run proves nothing again; after one edited rule only the steps with this rule are proved."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
@@ -59,6 +60,7 @@ def test_what_is_proved_is_kept(model: Model, tmp_path: Path, monkeypatch: pytes
         assert run(changed).verdict == "refuted", "a refuted obligation is never kept"
 
 
+@pytest.mark.slow
 def test_a_changed_lemma_is_proved_again(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It concerns its own column, and every proof that needed it; the others stay, and old answers."""
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))

@@ -63,6 +63,7 @@ def printed(report: ProveReport) -> str:
     return text.getvalue()
 
 
+@pytest.mark.slow
 def test_nothing_is_excluded(model: Model) -> None:
     report = asked(model)
     assert report.impossible == ()
@@ -86,6 +87,7 @@ def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
     assert "1 step that must be possible cannot be shown to be" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("action", "guard"), [("Fetch", "f != leader"), ("Kill", "broker.status != Status.OFFLINE")])
 def test_an_action_without_any_choice_left(model: Model, action: str, guard: str) -> None:
     """Its guard is false by itself: the terms leave no choice of arguments, and no setting says so."""

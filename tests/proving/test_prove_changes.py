@@ -195,6 +195,7 @@ def test_acknowledged_records_are_proved_to_be_kept(model: Model) -> None:
         assert {cell.verdict for cell in cells if cell is not None} == {"proved"}, instance.action
 
 
+@pytest.mark.slow
 def test_without_changes_nothing_is_assumed(model: Model) -> None:
     """The assumptions exclude steps of configurations with changes only."""
     assert Transitions(model, TWO).assumed == set()

@@ -59,6 +59,7 @@ def test_faults_of_directories_are_refuted(model: Model) -> None:
             assert not refuted(right, action, goal), action
 
 
+@pytest.mark.slow
 def test_a_clean_file_without_the_directory_is_refuted(model: Model) -> None:
     """The rule of the releases, F-52: a registration vouches for a log that was in a dropped directory."""
     released = replace(SMALL, lost_directory=LostDirectory.IGNORED)

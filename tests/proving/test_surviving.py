@@ -131,6 +131,7 @@ def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_nothing_proved_is_broken_by_a_run_that_the_proof_covers() -> None:
     proofs = packaged_proofs()
     assert contradictions(proofs) == []

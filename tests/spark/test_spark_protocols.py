@@ -30,12 +30,10 @@ HANDOVER = {
     "paxos_commit": 100_000,
 }
 """Protocol -> the size of a level that goes to the executors."""
-QUICK = ("two_phase", "request_store", "nbac_raynal")
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in HANDOVER]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", HANDOVER)
 def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> None:
     program = lowered_protocol(protocol(name))
     found, search = on_spark(program, spark, tmp_path / "levels", 3, HANDOVER[name])
@@ -43,6 +41,7 @@ def test_as_the_local_engine(name: str, spark: SparkSession, tmp_path: Path) -> 
     assert len(search.costs) >= 2, "executors made several levels"
 
 
+@pytest.mark.slow
 def test_up_to_renaming(spark: SparkSession, tmp_path: Path) -> None:
     program = up_to_renaming(lowered_protocol(protocol("paxos_voting")))
     found, search = on_spark(program, spark, tmp_path / "levels", 3, 40)

@@ -205,6 +205,7 @@ def test_sessions_fail_and_start_one_after_the_other_without_noise(tmp_path: Pat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_batches_reach_this_python(spark: SparkSession) -> None:
     here = sys.executable

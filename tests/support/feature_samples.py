@@ -46,23 +46,22 @@ class Size:
     apart: int = 1
 
 
-IN_CI = Size(reachable=10, near=1, every_instance=False, apart=3)
+FEW = Size(reachable=10, near=1, every_instance=False, apart=3)
 ATTEMPTS = 12
 """How often the solver is asked for another state where plain Python cannot read the first one."""
 THOROUGH = Size(reachable=40, near=1, every_instance=True, apart=6)
 
 
 def samples() -> list[Any]:
-    """Parameters of a fixture: one feature and few states each time, more under the marker `slow`.
+    """Parameters of a fixture: slow tests, of which each run of the suite takes about one.
 
     Many states of the features that turn several knobs at once, few of every sixth of the others: one knob,
     or a variant, differs from those in little.
     """
     thorough = (*COMBINED, *ALTERNATIVES)
     return [
-        pytest.param(("metadata log", IN_CI), id="metadata log"),
         *(
-            pytest.param((feature, IN_CI), id=f"{feature}, alone", marks=pytest.mark.slow)
+            pytest.param((feature, FEW), id=f"{feature}, alone", marks=pytest.mark.slow)
             for feature in [feature for feature in FEATURES if feature not in thorough][::6]
         ),
         *(pytest.param((feature, THOROUGH), id=f"{feature}, thorough", marks=pytest.mark.slow) for feature in thorough),

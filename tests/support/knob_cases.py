@@ -189,14 +189,8 @@ CASES: dict[str, dict[str, Any]] = {
         "fences": 1,
         "min_isr": 1,
     },
-    "before-registration": {
-        "before_registration": BeforeRegistration.ACTS,
-        "early_starts": 1,
-        "early_writes": 1,
-        "fences": 1,
-        "min_isr": 1,
-    },
-    "follows-before-registration": {"before_registration": BeforeRegistration.FOLLOWS, "early_starts": 1, "fences": 1},
+    "before-registration": {"before_registration": BeforeRegistration.ACTS, "early_starts": 1, "early_writes": 1},
+    "follows-before-registration": {"before_registration": BeforeRegistration.FOLLOWS, "early_starts": 1, "min_isr": 1},
     "cut-at-watermark": {
         "truncation": Truncation.HIGH_WATERMARK,
         "waits_for_unknown": False,

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-SHARES = 11
-"""Each slow test runs within a dozen landings (ADR 0028); a prime, so that landings of any few commits reach all."""
+SHARES = 23
+"""Each slow test runs within so many landings (ADR 0028); a prime, so that landings of any few commits reach all."""
 SPREAD = 60.0
 """Seconds from which on the cases of one function are dealt to all shares, one after the other."""
 ALL = -1
@@ -27,6 +27,8 @@ TOGETHER = 150.0
 UNKNOWN = 4.0
 """The seconds that a case is taken to last as long as none has been recorded."""
 TURN = "ELRCHECK_TEST_TURN"
+OLDEST = "oldest"
+"""The turn of the share that has not run for longest."""
 NEVER = "never"
 
 
@@ -140,25 +142,19 @@ def by_age(table: Mapping[str, Slow]) -> list[int]:
 
 
 def current_share(table: Mapping[str, Slow], environ: Mapping[str, str]) -> int:
-    """The share whose turn it is; `TURN` says how far the suite has moved on."""
-    shares = by_age(table)
-    return shares[int(environ[TURN]) % len(shares)]
+    """The share whose turn it is, which `TURN` says."""
+    return by_age(table)[0] if environ[TURN] == OLDEST else int(environ[TURN]) % SHARES
 
 
-def turn(environ: Mapping[str, str], root: Path, table: str) -> int:
-    """How often the suite has moved on since the table was written.
+def turn(environ: Mapping[str, str], root: Path) -> str:
+    """What `TURN` is set to, else the number of commits, else (outside git) the day.
 
-    What .ci/run says, else the commits since, else (outside git) the day.
+    Commits are counted from the first one, so that no change of the table puts a share off.
     """
-    said = environ.get(TURN, "")
-    if said:
-        return int(said)
-    if (root / ".git").exists():
-        last = _git(root, "rev-list", "-1", "HEAD", "--", table)
-        count = _git(root, "rev-list", "--count", f"{last}..HEAD") if last else ""
-        if count:
-            return int(count)
-    return datetime.datetime.now(datetime.UTC).date().toordinal()
+    if environ.get(TURN):
+        return environ[TURN]
+    count = _git(root, "rev-list", "--count", "HEAD") if (root / ".git").exists() else ""
+    return count or str(datetime.datetime.now(datetime.UTC).date().toordinal())
 
 
 def _git(root: Path, *words: str) -> str:

@@ -197,6 +197,7 @@ def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) ->
     assert (run.generated, run.distinct, run.depth) == (expected.generated, expected.distinct, expected.diameter)
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_checks_types_and_properties(model: Model, tmp_path: Path) -> None:
     """The whole configuration passes where our own search finds nothing."""

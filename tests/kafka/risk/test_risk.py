@@ -98,6 +98,7 @@ def test_settings_are_those_of_the_model() -> None:
     assert group_of(RiskRequest("4.3", 3, 2)).config.partition_zero_replicas == 3
 
 
+@pytest.mark.slow
 def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
     (answer,) = report.answers
     assert (answer.outcome, dict(answer.events)) == ("unavailable", {"kill": 1, "reassign": 1})
