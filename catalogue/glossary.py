@@ -1,14 +1,16 @@
-"""The words that docs/glossary.md explains, as entries of `list terms` and `show`."""
+"""The words that docs/glossary.md and `report_words.toml` explain, as entries of `list terms` and `show`."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 
 from elrcheck.catalogue.model_entries import Entry
 
 PLACE = ("docs", "glossary.md")
+REPORT_WORDS = ("catalogue", "report_words.toml")
 LEFT_OUT = ("Ids", "Exit codes")
 """Sections whose rows are patterns and numbers, not words."""
 HEADS = frozenset({"Word", "Term"})
@@ -17,9 +19,9 @@ OR = "; or: "
 
 
 def term_entries() -> list[Entry]:
-    """Return the rows of the glossary's tables, in their order: the words of a row are explained together."""
+    """Return what the words of reports and the glossary say, in their order: a row explains its words together."""
     meanings: dict[str, list[str]] = {}
-    for cell, meaning in _rows(files("elrcheck").joinpath(*PLACE).read_text(encoding="utf-8")):
+    for cell, meaning in (*_report_words(_text(REPORT_WORDS)), *_rows(_text(PLACE))):
         meanings.setdefault(cell, []).append(meaning)
     return [
         {"name": cell, "summary": OR.join(texts), "aliases": re.split(r"[,;] ", cell)}
@@ -35,6 +37,10 @@ def term(word: str) -> Entry | None:
     return {"name": word, "summary": OR.join(f"{row['name']}: {row['summary']}" for row in rows)}
 
 
+def _text(place: tuple[str, ...]) -> str:
+    return files("elrcheck").joinpath(*place).read_text(encoding="utf-8")
+
+
 def _rows(text: str) -> Iterator[tuple[str, str]]:
     """Yield the words of each row of the tables, and what it says of them, after the commands in brackets."""
     section = ""
@@ -44,6 +50,12 @@ def _rows(text: str) -> Iterator[tuple[str, str]]:
         cells = [_plain(cell) for cell in line.strip("|").split(" | ")]
         if line.startswith("| ") and section not in LEFT_OUT and cells[0] not in HEADS:
             yield cells[0], f"[{cells[1]}] {cells[2]}" if len(cells) > 2 else cells[1]
+
+
+def _report_words(text: str) -> Iterator[tuple[str, str]]:
+    tables: dict[str, dict[str, str]] = tomllib.loads(text)
+    for table in tables.values():
+        yield from table.items()
 
 
 def _plain(text: str) -> str:

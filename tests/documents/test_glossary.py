@@ -1,4 +1,4 @@
-"""docs/glossary.md explains each id and word that elrcheck prints, collected from the code that prints it."""
+"""The glossary explains each id and word that elrcheck prints, collected from the code that prints it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import importlib
 import pkgutil
 import re
+import tomllib
 import typing
 from collections.abc import Iterator
 
@@ -21,6 +22,7 @@ from elrcheck.model.state import GHOSTS
 from support.places import ROOT
 
 GLOSSARY = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+VERDICTS, LABELS = tomllib.loads((ROOT / "catalogue" / "report_words.toml").read_text(encoding="utf-8")).values()
 
 
 def normal(word: str) -> str:
@@ -28,8 +30,8 @@ def normal(word: str) -> str:
 
 
 def explained() -> set[str]:
-    """The words in the first cells of all tables, which commas or semicolons separate."""
-    cells = re.findall(r"^\| ([^|]+) \|", GLOSSARY, re.M)
+    """The words in the first cells of all tables, and those of reports; commas or semicolons separate them."""
+    cells = [*re.findall(r"^\| ([^|]+) \|", GLOSSARY, re.M), *VERDICTS, *LABELS]
     return {normal(word) for cell in cells for word in (cell, *re.split(r"[,;] ", cell))}
 
 
