@@ -9,7 +9,6 @@ from elrcheck.laboratory.evidence.page_lines import paragraphs, table
 
 WIDTH = 8
 """Variants in one table."""
-BREACHES = ("finding", "breaks", "sizes and operations beyond the proof", "variants")
 COUNTED = ("variant", "proved", "refuted", "open", "lemmas left", "actions", "made")
 HEAD = """\
 # What is proved of each variant
@@ -30,8 +29,8 @@ ELR members staler. The [command](#commands) of a variant says what it covers, a
 | open | neither: a lemma that its proof needs is not preserved, and no such run is known |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
-A property that says nothing in any variant has no row. [The last section](#findings) has the findings whose searches
-break the properties. A row made before that of `kip_full` has the lemmas and actions of its day.
+A property that says nothing in any variant has no row. [Findings](findings.md) break more of them, at other sizes and
+with operations beyond the proof. A row made before that of `kip_full` has the lemmas and actions of its day.
 `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
 """
 
@@ -49,8 +48,7 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
         lines += table(("property", *(proof.variant for proof in part)), (row for row in rows if any(row[1:])))
     for proof in proofs:
         lines += _void(proof)
-    lines += ("## Commands", "", "```sh", *(proof.command for proof in proofs), "```", "")
-    lines += ("## Findings", "", *table(BREACHES, _findings(breaches_of)))
+    lines += ("## Commands", "", *_commands(proofs))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -81,12 +79,12 @@ def _void(proof: ProvedVariant) -> Iterator[str]:
         yield from paragraphs(f"Nothing is proved of {proof.variant}: without the dropped lemmas {step} is open.")
 
 
-def _findings(breaches_of: Mapping[str, Sequence[Breach]]) -> Iterator[Sequence[str]]:
-    """Yield a row for each search of a finding, with the variants that it breaks."""
-    variants: dict[tuple[str, str, str], list[str]] = {}
-    for variant, each in breaches_of.items():
-        for one in each:
-            outside = ", ".join(one.outside) or "none"
-            variants.setdefault((one.finding, ", ".join(one.properties), outside), []).append(variant)
-    for (finding, properties, outside), broken in sorted(variants.items(), key=lambda row: int(row[0][0][2:])):
-        yield f"[{finding}](findings/{finding}.md)", properties, outside, ", ".join(broken)
+def _commands(proofs: Sequence[ProvedVariant]) -> Iterator[str]:
+    """Yield the commands of the variants, those together that differ in the variant alone."""
+    variants: dict[str, list[str]] = {}
+    for proof in proofs:
+        variants.setdefault(proof.command.replace(proof.variant, "VARIANT"), []).append(proof.variant)
+    yield "```sh"
+    for command, names in variants.items():
+        yield f"{command.replace('VARIANT', names[0])}   # {', '.join(names)}"
+    yield from ("```", "")
