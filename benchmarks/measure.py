@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from elrcheck.lang.load import Model
@@ -36,7 +37,8 @@ class Child:
     """A finished child process.
 
     seconds: wall time. cpu_seconds: of all its threads and children. peak_bytes: peak resident memory, the
-    largest among it and its children. exit_code: None if it was stopped.
+    largest among it and its children. exit_code: None if it was stopped. mark: seconds until it printed the line
+    that `run_child` was to look for; None if it did not.
     """
 
     seconds: float
@@ -45,6 +47,7 @@ class Child:
     exit_code: int | None
     output: str
     errors: str
+    mark: float | None = None
 
 
 def add_selection(parser: argparse.ArgumentParser, scope: str) -> None:
@@ -129,11 +132,14 @@ def run_child(
     cwd: Path | None = None,
     timeout: float | None = None,
     environ: Mapping[str, str] | None = None,
+    mark: re.Pattern[str] | None = None,
 ) -> Child:
     """Run a command in its own process group, which is ended after `timeout` seconds.
 
-    The group is interrupted first, so that Spin's verifiers release their shared memory.
+    The group is interrupted first, so that Spin's verifiers release their shared memory. Python may write byte code:
+    a package that pip has installed has it. mark: a line of the output whose time is wanted.
     """
+    environ = {name: value for name, value in (environ or os.environ).items() if name != "PYTHONDONTWRITEBYTECODE"}
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
         process = subprocess.Popen(
@@ -141,10 +147,12 @@ def run_child(
             cwd=cwd,
             env=environ,
             stdin=subprocess.DEVNULL,
-            stdout=output,
+            stdout=output if mark is None else subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
+            text=True,
         )
+        reader = _LineTimes(process, output, mark, started)
         late = threading.Event()
 
         def stop(number: signal.Signals) -> None:
@@ -172,6 +180,7 @@ def run_child(
                 timer.cancel()
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - started
+        reader.join()
         output.seek(0)
         errors.seek(0)
         return Child(
@@ -181,7 +190,24 @@ def run_child(
             exit_code=None if late.is_set() else process.returncode,
             output=output.read(),
             errors=errors.read(),
+            mark=reader.mark,
         )
+
+
+class _LineTimes(threading.Thread):
+    """Copies what a child prints into a file, and notes when the first line came that matches a pattern."""
+
+    def __init__(self, child: subprocess.Popen[str], file: IO[str], pattern: re.Pattern[str] | None, start: float):
+        super().__init__(daemon=True)
+        self.child, self.file, self.pattern, self.begun = child, file, pattern, start
+        self.mark: float | None = None
+        self.start()
+
+    def run(self) -> None:
+        for line in self.child.stdout or ():
+            if self.mark is None and self.pattern is not None and self.pattern.search(line):
+                self.mark = time.perf_counter() - self.begun
+            self.file.write(line)
 
 
 def end_children_on_sigterm() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
-from elrcheck.explorer.search.judgement import Judgement
+from elrcheck.explorer.search.judgement import Judgement, ordered_values
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
 from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Judge, Pause
 from elrcheck.spark.exchange import Cancelled, LevelExchange
@@ -170,7 +170,7 @@ class Distributed:
 
 
 def _judgement(report: ShardReport) -> Judgement:
-    wide = {leaf: set(values) for leaf, values in report.wide.items()}
+    wide = {leaf: ordered_values(values) for leaf, values in report.wide.items()}
     return Judgement(set(report.hits), np.array(report.narrow, np.int64), wide)
 
 

@@ -247,7 +247,7 @@ class LevelTasks:
         report.credit = shard.close(new).tolist()
         judgement = new.judgement
         report.hits, report.narrow = sorted(judgement.hits), judgement.narrow.tolist()
-        report.wide = {leaf: sorted(values) for leaf, values in judgement.wide.items()}
+        report.wide = {leaf: values.tolist() for leaf, values in judgement.wide.items()}
         report.level = new.saved
         WORKER.put(report.partition, shard)
         report.used, report.peak, report.pid = shard.states.used_bytes, peak_bytes(), os.getpid()

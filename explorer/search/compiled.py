@@ -11,7 +11,6 @@ the counts are rolled back to the start of the level.
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -259,10 +258,10 @@ class Search:
 
     def _snapshot(self) -> Tally:
         self.tally.counters, self.tally.seconds = self.crew.counters(), self.seconds
-        return copy.deepcopy(self.tally)
+        return self.tally.copy()
 
     def _set_back(self, begun: Tally) -> None:
-        self.tally = copy.deepcopy(begun)
+        self.tally = begun.copy()
         self.crew.restore(begun.counters)
 
     def _save(self, depth: int, begun: Tally) -> None:

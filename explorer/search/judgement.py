@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,24 +19,28 @@ class Judgement:
     """The checks that new states have hit, and the values of their leaves.
 
     hits: indices of the state checks that were hit. narrow: for each leaf, the set of its values as a bit
-    mask. wide: the values of leaves too wide for a mask.
+    mask. wide: the values of leaves too wide for a mask, each once and in order; there may be as many as states, so
+    these arrays are never changed in place, and copies share them.
     """
 
     hits: set[int]
     narrow: npt.NDArray[np.int64]
-    wide: dict[int, set[int]]
+    wide: dict[int, npt.NDArray[np.int64]]
 
     @classmethod
     def empty(cls, shapes: KernelShapes) -> Judgement:
         narrow = np.zeros(shapes.counters.leaves, np.int64)
-        return cls(set(), narrow, {leaf: set() for leaf in wide_leaves(shapes)})
+        return cls(set(), narrow, dict.fromkeys(wide_leaves(shapes), np.empty(0, np.int64)))
+
+    def copy(self) -> Judgement:
+        return Judgement(set(self.hits), self.narrow.copy(), dict(self.wide))
 
     def add(self, other: Judgement) -> None:
         """Add the judgement of other states."""
         self.hits |= other.hits
         self.narrow |= other.narrow
         for leaf, values in other.wide.items():
-            self.wide[leaf] |= values
+            self.wide[leaf] = _union(self.wide[leaf], values)
 
 
 def wide_leaves(shapes: KernelShapes) -> list[int]:
@@ -60,13 +65,24 @@ def judge_rows(kernel: Kernel, crew: SearchCrew, address: int, first: int, last:
     return Judgement(
         hits={index for place, index in enumerate(checks) if any(own[place] for own in hits)},
         narrow=np.bitwise_or.reduce(values_of),
-        wide={leaf: set(_distinct(kernel.layout.column(rows, leaf)).tolist()) for leaf in wide_leaves(kernel)},
+        wide={leaf: _distinct(np.sort(kernel.layout.column(rows, leaf))) for leaf in wide_leaves(kernel)},
     )
 
 
-def _distinct(column: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def ordered_values(values: Sequence[int]) -> npt.NDArray[np.int64]:
+    """Return the values of a leaf as `Judgement.wide` has them."""
+    return _distinct(np.sort(np.array(values, np.int64)))
+
+
+def _union(some: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the values of both, which are in order; a stable sort merges what is in order already."""
+    if not some.size or not others.size:
+        return others if others.size else some
+    return _distinct(np.sort(np.concatenate([some, others]), kind="stable"))
+
+
+def _distinct(ordered: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """Return each value once, like `np.unique`, which imports masked arrays to do so."""
-    ordered = np.sort(column)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 

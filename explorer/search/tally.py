@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts
-from elrcheck.explorer.search.judgement import Judgement
+from elrcheck.explorer.search.judgement import Judgement, ordered_values
 
 
 class SavedTally(Record, frozen=True):
@@ -44,6 +44,15 @@ class Tally:
         new_states = np.zeros(max(1, kernel.instances), np.int64)
         return cls(np.zeros(kernel.counters.size, np.int64), new_states, Judgement.empty(kernel))
 
+    def copy(self) -> Tally:
+        return replace(
+            self,
+            counters=self.counters.copy(),
+            new_states=self.new_states.copy(),
+            judgement=self.judgement.copy(),
+            first=dict(self.first),
+        )
+
     def note(self, judgement: Judgement, depth: int) -> None:
         """Add the judgement of new states at a depth."""
         for check in sorted(judgement.hits):
@@ -65,7 +74,7 @@ class Tally:
             counters=tuple(self.counters.tolist()),
             new_states=tuple(self.new_states.tolist()),
             narrow=tuple(self.judgement.narrow.tolist()),
-            wide={leaf: tuple(sorted(values)) for leaf, values in self.judgement.wide.items()},
+            wide={leaf: tuple(values.tolist()) for leaf, values in self.judgement.wide.items()},
             first=dict(self.first),
             first_deadlock=self.first_deadlock,
             seconds=self.seconds,
@@ -74,7 +83,7 @@ class Tally:
     @classmethod
     def restored(cls, saved: SavedTally) -> Tally:
         """Raise OverflowError for a number that no counter holds."""
-        wide = {leaf: set(values) for leaf, values in saved.wide.items()}
+        wide = {leaf: ordered_values(values) for leaf, values in saved.wide.items()}
         return cls(
             np.array(saved.counters, np.int64),
             np.array(saved.new_states, np.int64),
