@@ -80,12 +80,14 @@ def test_a_limit_that_a_search_would_reach_is_reached(searched: list[str]) -> No
     assert check(HOLDS, limits=Limits(max_states=states + 1, time_budget=100.0)).kept
 
 
+@pytest.mark.slow
 def test_other_engines_and_resumed_runs_ask_nothing(searched: list[str]) -> None:
     check(HOLDS)
     assert not check(HOLDS, engine="numpy").kept
     assert not check(HOLDS, fingerprint=64).kept
 
 
+@pytest.mark.slow
 def test_fewer_properties_are_answered_and_more_are_not(searched: list[str]) -> None:
     one = check(BREAKS, properties=("P-1",))
     whole = check(BREAKS)
@@ -94,6 +96,7 @@ def test_fewer_properties_are_answered_and_more_are_not(searched: list[str]) -> 
     assert again.kept and again.properties == one.properties
 
 
+@pytest.mark.slow
 def test_stopping_at_the_first_violation_is_another_search(searched: list[str]) -> None:
     check(BREAKS)
     first, again = (check(BREAKS, stop_at_first=True) for _ in range(2))
@@ -113,6 +116,7 @@ def test_a_run_folder_gets_the_traces_of_witnesses_too(searched: list[str], tmp_
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_trace_that_the_plain_model_refuses_is_searched_again(
     searched: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

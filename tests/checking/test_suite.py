@@ -78,6 +78,7 @@ def test_after_an_edited_rule_a_program_that_is_the_same_is_not_searched_again(
     assert fresh.searched
 
 
+@pytest.mark.slow
 def test_violations_need_reasons_and_reasons_violations(tmp_path: Path) -> None:
     report = suite(tmp_path, BROKEN)
     (run,) = report.runs

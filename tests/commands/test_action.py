@@ -58,6 +58,7 @@ def test_a_wrong_mode_is_refused(tmp_path: Path) -> None:
     assert code == 2 and "::error title=elrcheck::mode: expected assess, audit or gate, not aduit" in out
 
 
+@pytest.mark.slow
 def test_assess_annotates_the_line_of_a_topic(tmp_path: Path) -> None:
     (tmp_path / "my topics").mkdir()
     (tmp_path / "my topics" / "main.tf").write_text(f"# topics\n{TERRAFORM}")
@@ -81,6 +82,7 @@ def test_audit(log: Path, code: int, tmp_path: Path) -> None:
     assert (tmp_path / "elrcheck.sarif").is_file()
 
 
+@pytest.mark.slow
 def test_gate(tmp_path: Path) -> None:
     assert shell("elrcheck gate --add quiet --scope two-brokers-quiet -p P-1", tmp_path).returncode == 0
     code, out = act(tmp_path)

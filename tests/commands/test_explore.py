@@ -187,6 +187,7 @@ def test_dot_has_a_line_for_each_node_and_edge(report: ExploreReport, tmp_path: 
     assert "peripheries=2" in start and start.startswith('  s0 [label="0 depth 0\\l"')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ident", BROKEN)
 def test_violations_are_marked(model: Model, tmp_path: Path, ident: str) -> None:
     selection = Selection("code_4_1", "two-brokers-quiet", BROKEN[ident])

@@ -100,6 +100,7 @@ def test_unknown_variant_writes_nothing(tmp_path: Path) -> None:
 # ---------------------------------------------------------------------------- traces
 
 
+@pytest.mark.slow
 def test_trace_in_every_notation(
     model: Model, folder: Path, traces: dict[str, Behaviour[Label]], tmp_path: Path
 ) -> None:
@@ -187,6 +188,7 @@ def test_tlc_confirms_every_trace_of_a_run(folder: Path) -> None:
     assert "IneligibleReplicaAnswered_Never is violated" in report.output_tail[2]
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path) -> None:
     path = tmp_path / "wrong.json"
@@ -211,6 +213,7 @@ def test_tlc_finds_no_violation_in_a_behaviour(
     assert report.exit_code == ExitCode.FINDING
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_counts_beside_ours() -> None:
     selection = Selection("legacy", "two-brokers", ("fences=0",))

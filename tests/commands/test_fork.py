@@ -76,6 +76,7 @@ def test_nothing_in_it_is_of_the_installed_model(copy: Path) -> None:
     assert copy.resolve() in {folder.resolve() for folder in folders_of_models()}
 
 
+@pytest.mark.slow
 def test_a_changed_rule_is_found_and_its_trace_replayed(invoke: Invoke, tmp_path: Path) -> None:
     code, out, err = invoke("model", "fork", "mine")
     assert code == 0 and "mine: " in out and "--model mine" in err

@@ -89,6 +89,7 @@ def test_a_named_model_without_an_entry_is_an_error(gated: Path, invoke: Invoke)
     assert code == 2 and "--controller is about Kafka's controller" in err
 
 
+@pytest.mark.slow
 def test_an_entry_has_a_scope_guards_and_a_proof(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
     words = ("--add", "proved", "--model", "two_phase.py", "--proof", "--teeth", "--set", "rms=2")
     assert invoke("gate", *words)[0] == 0
@@ -141,6 +142,7 @@ def test_a_diff_of_the_model_is_compared_with_the_baseline(gated: Path, invoke: 
     assert code == 0 and "SAME  two: 288 states (with comment.diff)" in out
 
 
+@pytest.mark.slow
 def test_a_suite_is_of_the_model_that_the_user_names(gated: Path, invoke: Invoke, tmp_path: Path) -> None:
     text = 'description = "one"\nscope = "default"\n[[configuration]]\nname = "one"\nset = { rms = 1 }\n'
     (tmp_path / "sizes.toml").write_text(text)

@@ -170,6 +170,7 @@ def test_what_the_suite_does_not_explain_differs_from_any_baseline() -> None:
 # --------------------------------------------------------------------------------- the gate
 
 
+@pytest.mark.slow
 def test_a_suite_is_gated(tmp_path: Path) -> None:
     baseline, family = tmp_path / "b.toml", tmp_path / "ours.toml"
     baseline.write_text(BASELINE)

@@ -169,6 +169,7 @@ def test_a_clone_counts_if_nothing_is_changed(tmp_path: Path) -> None:
 # ------------------------------------------------------------------- of a model of the user
 
 
+@pytest.mark.slow
 def test_a_model_of_the_user_has_a_baseline_that_passes(invoke: Invoke, tmp_path: Path) -> None:
     file = tmp_path / "two_phase.py"
     file.write_text(protocol("two_phase").read_text())

@@ -35,6 +35,7 @@ def test_the_patched_model_is_checked_and_named(invoke: Invoke, weaker: str, tmp
     assert invoke(*CHECK)[0] == 0
 
 
+@pytest.mark.slow
 def test_its_trace_is_replayed_with_the_same_patch(invoke: Invoke, weaker: str, tmp_path: Path) -> None:
     assert invoke(*CHECK, "--patch", weaker, "--run-dir", "run")[0] == 1
     trace = "run/P-1.trace.json"

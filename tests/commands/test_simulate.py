@@ -112,6 +112,7 @@ def test_any_number_of_workers_gives_the_same(program: Program) -> None:
     assert steady(other) != steady(one) and other.steps == one.steps
 
 
+@pytest.mark.slow
 def test_the_choice_of_checks_does_not_change_the_walks(model: Model) -> None:
     config = resolve(QUIET).config
     one, other = (Walks(lower(model, config, fns).program, 6, 30) for fns in ((), model.always))

@@ -48,6 +48,12 @@ OPTIONS = {
     ]
     for path, command in commands(cli)
 }
+OF_A_KIND = {
+    (option.name, option.type.name, option.is_flag, option.multiple): (path, option)
+    for path in OPTIONS
+    for option in OPTIONS[path]
+}
+"""One of the options of a name and type, which many commands may have."""
 every_command = pytest.mark.parametrize("path", OPTIONS, ids=lambda path: " ".join(path) or "elrcheck")
 
 
@@ -77,10 +83,27 @@ def test_there_are_many_options() -> None:
     assert sum(map(len, OPTIONS.values())) > 200
 
 
+@pytest.mark.parametrize(
+    ("path", "option"),
+    OF_A_KIND.values(),
+    ids=[f"{' '.join(path)} {name}" for (name, *_), (path, _) in OF_A_KIND.items()],
+)
+def test_a_value_of_another_type_is_refused_with_its_line(
+    tmp_path: Path, path: tuple[str, ...], option: click.Option
+) -> None:
+    assert_values(tmp_path, path, option)
+
+
 @every_command
-def test_a_value_of_another_type_is_refused_with_its_line(tmp_path: Path, path: tuple[str, ...]) -> None:
+def test_every_command_has_its_table(tmp_path: Path, path: tuple[str, ...]) -> None:
+    """It has all its options, and no option takes a table."""
+    file = tmp_path / "elrcheck.toml"
+    head = f"[{'.'.join(path)}]\n" if path else ""
     for option in OPTIONS[path]:
-        assert_values(tmp_path, path, option)
+        file.write_text(f"{head}{key_of(option)} = {{}}\n", encoding="utf-8")
+        with pytest.raises(UsageFault) as caught:
+            load_settings(None, tmp_path, cli)
+        assert f"`{key_of(option)}`" in caught.value.message and "expected " in caught.value.message
 
 
 def assert_values(tmp_path: Path, path: tuple[str, ...], option: click.Option) -> None:

@@ -40,6 +40,7 @@ def follow(marked: set[str], names: dict[str, Any]) -> int:
     return followed
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("there")
 def test_the_page_is_followed() -> None:
     """`__name__` is that of an imported module here: what starts processes is for the slow test."""

@@ -53,6 +53,7 @@ def test_tlc_counts_the_modules_of_the_page_as_elrcheck_counts_its_model(lock: P
         assert (translated.generated, translated.distinct, translated.depth) == counts
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_finds_what_the_page_says_and_its_trace_is_accepted(lock: Path, tmp_path: Path, invoke: Invoke) -> None:
     broken = tlc(tmp_path, BLOCKS["tla"], False, "INVARIANT MutualExclusion")

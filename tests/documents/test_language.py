@@ -222,6 +222,7 @@ def test_the_evaluator_and_the_solver_agree_with_python(page: Page, row: Row, so
     assert constant or len(values) > 1, "the row says something about a state"
 
 
+@pytest.mark.slow
 def test_all_searches_find_the_same_rows_changed_by_a_step(page: Page) -> None:
     results = [elrcheck.check(model=page.file, engine=engine) for engine in ("reference", "numpy", "local")]
     found = [{one.id: (one.verdict, one.depth) for one in result.properties} for result in results]
@@ -235,6 +236,7 @@ def test_all_searches_find_the_same_rows_changed_by_a_step(page: Page) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_reads_every_row_and_counts_the_same(page: Page, invoke: Any) -> None:
     code, out, err = invoke("tlc", "--count", "--model", str(page.file))

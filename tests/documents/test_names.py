@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+import pytest
+
 from support.places import sources
 
 VAGUE = {"found", "made", "said", "known", "kept", "told", "shown", "given", "asked", "wanted"}
@@ -41,14 +43,27 @@ def bindings(node: ast.AST, scope: str = "") -> Iterator[str]:
                 yield from bindings(child, scope)
 
 
-def test_a_binding_is_named_for_what_it_holds() -> None:
-    bound = {name for path in sources() for name in bindings(ast.parse(path.read_text(encoding="utf-8")))}
+@pytest.fixture(scope="module")
+def trees() -> list[ast.Module]:
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in sources()]
+
+
+def classes(node: ast.AST) -> Iterator[str]:
+    """Yield the names of the classes below a node, wherever statements stand."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef):
+            yield child.name
+        if not isinstance(child, ast.expr):
+            yield from classes(child)
+
+
+def test_a_binding_is_named_for_what_it_holds(trees: list[ast.Module]) -> None:
+    bound = {name for tree in trees for name in bindings(tree)}
     vague = {name for name in bound if name.rpartition(".")[2].lower().strip("_") in VAGUE}
     assert vague == {name for names in CONTRACTS.values() for name in names.split()}
 
 
-def test_class_names_are_unique() -> None:
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sources()]
-    classes = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
-    assert len(classes) > 500
-    assert [name for name, count in classes.items() if count > 1] == []
+def test_class_names_are_unique(trees: list[ast.Module]) -> None:
+    counts = Counter(name for tree in trees for name in classes(tree))
+    assert len(counts) > 500
+    assert [name for name, count in counts.items() if count > 1] == []

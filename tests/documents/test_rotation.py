@@ -121,6 +121,7 @@ def test_the_recorded_shares_fit_their_time() -> None:
         assert (ROOT / row.test.partition("::")[0]).is_file(), row.test
 
 
+@pytest.mark.slow
 def test_a_run_takes_its_share_and_says_so() -> None:
     """Pytest itself is asked what it would run: all, none of a chosen file, and a share of the whole."""
 

@@ -170,6 +170,7 @@ def as_controllers_can_be_asked(walks: list[Walk]) -> list[Walk]:
     return [(setup, [step for step in steps if not isinstance(step, Register)]) for setup, steps in walks]
 
 
+@pytest.mark.slow
 def test_a_whole_controller_with_its_event_queue_answers_the_same(oracle: ControllerOracle) -> None:
     walks = as_controllers_can_be_asked(random_walks(2, 40, 10))
     with open_oracle(jars_or_skip(), "live") as live:
@@ -188,6 +189,7 @@ def test_a_fault_makes_a_whole_controller_resign() -> None:
     assert (after.error, after.brokers[0].fenced) == ("NONE", True)
 
 
+@pytest.mark.slow
 def test_the_walks_of_that_test_ask_everything() -> None:
     asked = {type(step) for _, steps in random_walks(1, 60, 12) for step in steps}
     assert asked == set(get_args(Step))

@@ -36,6 +36,7 @@ def test_no_source_of_the_driver_is_long() -> None:
     assert {name for name, found in lines.items() if any(len(line) > 120 for line in found)} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.kafka
 def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     jdk_or_skip()

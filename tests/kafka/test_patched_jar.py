@@ -66,6 +66,7 @@ def runs(tmp_path: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
 
+@pytest.mark.slow
 def test_the_edited_source_is_compiled(kafka: ClassPath, environ: dict[str, str], tmp_path: Path) -> None:
     edit = Edit("Limit", insert='+ "edited".length()', after="Unit.ONE")
     jar = patched_jar("F-20", [edit], kafka, environ)

@@ -252,6 +252,7 @@ def test_show_as_json_follows_its_schema(tmp_path: Path) -> None:
         jsonschema.Draft202012Validator(schema).validate({**report, "verdict": "green"})
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     """As expected 0, not as expected 1, pending 3, unreadable 2."""
     text = FILES["E-14"].read_text(encoding="utf-8")

@@ -199,6 +199,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("action", "goal"), CELLS)
 def test_a_cell_of_the_partition_is_proved_without_a_hint(system: Unbounded, action: str, goal: str) -> None:
     fn = next(fn for fn in system.model.actions if fn.name == action)

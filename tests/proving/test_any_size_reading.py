@@ -127,7 +127,11 @@ def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", ["two_phase", "ewd840", "paxos_voting", "chang_roberts", "transaction_commit", "snapshot_store", "crdt"]
+    "name",
+    [
+        *("two_phase", "ewd840", "chang_roberts", "transaction_commit", "snapshot_store", "crdt"),
+        pytest.param("paxos_voting", marks=pytest.mark.slow),
+    ],
 )
 def test_the_reading_agrees_with_plain_python(name: str) -> None:
     """Of each state, Z3 refutes that a lemma or property has another value, and not that it has its own."""

@@ -25,6 +25,8 @@ from elrcheck.proving.prove import run_prove
 from elrcheck.results.prove_report import CertificateReport
 from support.forgeries import FORGERIES, Forgery, edit, rewrite, script_of
 
+# Of each, a proof is made first.
+pytestmark = pytest.mark.slow
 SMALL = Selection("kip_full", "two-brokers", ("log_slots=1", "broker_count=1", "min_isr=1"))
 needs_cvc5 = pytest.mark.skipif(importlib.util.find_spec("cvc5") is None, reason="needs the package cvc5")
 
@@ -61,7 +63,6 @@ def test_a_solver_discharges_it(folder: Path, solver: str) -> None:
     assert all(script.discharged == script.questions > 0 for script in report.scripts)
 
 
-@pytest.mark.slow
 @needs_cvc5
 def test_cvc5_discharges_a_proof_of_two_brokers() -> None:
     selection = Selection("kip_full", "two-brokers", ("log_slots=1",))
@@ -116,7 +117,6 @@ def test_an_edited_rule_changes_the_steps_that_use_it(folder: Path) -> None:
 # ------------------------------------------------------------------------- forgeries
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("forgery", FORGERIES, ids=lambda forgery: forgery.name)
 def test_a_forgery_is_refused(folder: Path, forgery: Forgery) -> None:
     """Each has a manifest with the digest of today's source and of its own texts; none fits."""

@@ -268,6 +268,7 @@ def test_running_out_of_time_is_inconclusive() -> None:
     assert any(cell.verdict == "unknown" and cell.reason for cell in report.variants[0].cells)
 
 
+@pytest.mark.slow
 def test_rules_are_chosen_by_id_or_name() -> None:
     assert [r.name for r in controller(brokers=1, workers=1, rules=("leaderalive",)).rules] == ["LeaderAlive"]
     with pytest.raises(UsageFault, match="unknown rule `CT-99`"):

@@ -71,6 +71,7 @@ def test_nothing_is_excluded(model: Model) -> None:
     assert report.replayed > report.asked, "each step, and its renamings"
 
 
+@pytest.mark.slow
 def test_a_step_that_never_fires_is_not_proved(model: Model) -> None:
     """Its guard contradicts the lemmas, so that all obligations about it hold."""
     changed, original, plain = planted_rule(
@@ -168,6 +169,7 @@ def test_what_excludes_too_much_is_noticed(model: Model, fault: str) -> None:
     assert all(one.verdict == "never" and one.source for one in report.impossible)
 
 
+@pytest.mark.slow
 def test_each_assumption_names_steps_that_it_allows(model: Model) -> None:
     transitions = Transitions(model, TINY, assumed=("complete-winners",))
     named = [(fn, assumption) for fn, assumption in must_be_possible(model, transitions.assumptions)]
@@ -212,6 +214,7 @@ def test_terms_that_are_not_the_rules(model: Model, fault: Callable[[Transitions
         what_is_possible(Prover(transitions, lemmas_of(model), 60.0), Silent())
 
 
+@pytest.mark.slow
 def test_a_rule_that_names_a_broker_is_no_renaming(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
     """G6: everything counts as equivariant. The proof finds out; a certificate asks about each broker."""
     faulty = "s.spent.kills - 1 if b == 1 else s.spent.kills + 1"

@@ -110,6 +110,7 @@ def test_kip_full_is_proved(scope: str, brokers: int) -> None:
     assert "logs of up to 1 record" in said and "INCONCLUSIVE" not in said
 
 
+@pytest.mark.slow
 def test_no_cell_is_vacuous(model: Model) -> None:
     """Every action instance is possible from some state with all lemmas."""
     prover = Prover(Transitions(model, SMALL), model.lemmas, None)
@@ -117,6 +118,7 @@ def test_no_cell_is_vacuous(model: Model) -> None:
     assert impossible == []
 
 
+@pytest.mark.slow
 def test_the_history_of_losses_is_needed(model: Model) -> None:
     """P-8 is false without its condition, and one more loss than min ISR allows breaks P-30."""
     prover = Prover(Transitions(model, TINY), lemmas_of(model), None)
@@ -130,6 +132,7 @@ def test_the_history_of_losses_is_needed(model: Model) -> None:
     assert without.implication(properties["P-30"]).verdict == "refuted"
 
 
+@pytest.mark.slow
 def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None:
     """Two brokers of which either may lose its log: every state with every history that leads to it."""
     config = Config(
@@ -215,6 +218,7 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", OUTSIDE)
 def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None:
     """All obligations assume the types before a step, so `Types` must prove them after it."""
@@ -229,6 +233,7 @@ def test_a_fault_that_leaves_a_type_is_refuted(model: Model, fault: str) -> None
     assert failure.replayed and failure.conjunct is not None and path in failure.conjunct
 
 
+@pytest.mark.slow
 def test_what_no_configuration_enables_is_said(model: Model) -> None:
     """A fault in a step that the configuration excludes is not refuted: the claim must exclude the step."""
     usual = "appended(c, s.settings, leader_broker, leader, entry)"

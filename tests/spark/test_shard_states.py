@@ -92,6 +92,7 @@ def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Ker
     return shard
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [64, 128])
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_parts: bool) -> None:

@@ -94,6 +94,7 @@ def test_a_request_names_no_model(client: Client, tmp_path: Path) -> None:
     assert read["path"] == ["Prepare(r=1)"]
 
 
+@pytest.mark.slow
 def test_a_search_from_a_state_finds_what_check_finds() -> None:
     with serving(explorer(PROTOCOLS / "agreement" / "two_phase.py")) as client:
         news = client.post("/api/search", {"model": BEGIN, "path": ["Prepare(r=1)"], "seconds": 60})

@@ -54,6 +54,7 @@ def plain(paths: Sequence[Path]) -> AuditReport:
     return replace(audited(*paths), seconds=0.0, timelines=())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_shares_together_are_the_whole(tmp_path: Path, count: int) -> None:
     folders = [tmp_path / str(seed) for seed in range(4)]

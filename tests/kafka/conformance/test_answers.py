@@ -56,6 +56,7 @@ def test_options_that_do_not_go_together(invoke: Invoke, options: tuple[str, ...
     assert code in (2, 4) and problem in err and out == ""
 
 
+@pytest.mark.slow
 def test_a_change_of_a_rule_is_another_answer() -> None:
     """Every change of one rule of the controller, by the packaged answers alone."""
     mutants = partition_mutants(load_whole_model())

@@ -169,6 +169,7 @@ def test_only_kept_log_ends_are_as_in_kafka(partition: BrokerOracle) -> None:
         assert bool(found) == (reelection != Reelection.KEPT), reelection
 
 
+@pytest.mark.slow
 @pytest.mark.kafka
 def test_every_known_difference_occurs(partition: BrokerOracle) -> None:
     walks = [random_walk(CODE, 1, number) for number in range(150)]

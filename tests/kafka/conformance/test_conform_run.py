@@ -38,6 +38,7 @@ def test_a_faithful_kafka_agrees_in_everything() -> None:
     assert min(version.builder, version.controller, version.isr_order) > 0
 
 
+@pytest.mark.slow
 def test_two_releases_are_asked_the_same(differing: ConformReport) -> None:
     report = compared(open_differing, sources=("1.0.0", "1.0.1"))
     first, second = report.versions

@@ -114,6 +114,7 @@ def test_f_20_leaves_a_partition_without_a_leader(report: RiskReport) -> None:
     assert json.loads(Path(answer.trace).read_text("utf-8"))["variant"] == "code_4_1_1"
 
 
+@pytest.mark.slow
 def test_the_stored_trace_is_one_of_the_model(report: RiskReport, own_folders: Path, invoke: Invoke) -> None:
     (answer,) = report.answers
     code, out, err = invoke("replay", str(own_folders / str(answer.trace)), "--format", "json")
@@ -122,6 +123,7 @@ def test_the_stored_trace_is_one_of_the_model(report: RiskReport, own_folders: P
     assert said["accepted"] == said["states"] > 4
 
 
+@pytest.mark.slow
 def test_the_command_of_an_answer_repeats_it(report: RiskReport, invoke: Invoke) -> None:
     (answer,) = report.answers
     code, out, _ = invoke(*answer.command.removesuffix(" --fresh").split()[1:], "--format", "json")
@@ -134,6 +136,7 @@ def test_the_command_of_an_answer_repeats_it(report: RiskReport, invoke: Invoke)
     )
 
 
+@pytest.mark.slow
 def test_the_second_run_searches_nothing_and_says_the_same(report: RiskReport, monkeypatch: pytest.MonkeyPatch) -> None:
 
     def never(*_: object) -> Any:
@@ -169,6 +172,7 @@ def test_a_limit_leaves_sets_open_and_exits_with_3() -> None:
     )
 
 
+@pytest.mark.slow
 def test_f_2_loses_records_of_3_9_after_a_crash() -> None:
     report = answered(RiskRequest("3.9", 3, 2, events=("crash",), most=1, seconds=300))
     (answer,) = report.answers
@@ -194,6 +198,7 @@ def test_two_lost_logs_are_more_than_min_insync_replicas_2_tolerates() -> None:
     assert "tolerates 1 lost log, and 2 logs are lost" in answer.causes[0].text
 
 
+@pytest.mark.slow
 def test_every_format_has_the_answer(report: RiskReport) -> None:
     text = render(report, "text")
     assert "NO LEADER    the partition can stay without a leader after a kill and a reassignment" in text
