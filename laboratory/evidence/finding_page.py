@@ -60,8 +60,8 @@ class FindingPage:
 
     def _evidence(self) -> Iterator[str]:
         yield from ("## Evidence", "")
-        shown = ((part.level, self._span(part.versions), " ".join(part.text.split())) for part in self.finding.evidence)
-        for level, versions, text in chain(shown, self._junit_results()):
+        parts = ((part.level, self._span(part.versions), " ".join(part.text.split())) for part in self.finding.evidence)
+        for level, versions, text in chain(parts, self._junit_results()):
             yield from wrapped(f"**{level}{', ' if versions else ''}{versions}:** {text}", bullet="* ")
         yield ""
         levels = {part.level for part in self.finding.evidence}
