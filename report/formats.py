@@ -25,14 +25,14 @@ EVERY = (*PLAIN, *LISTS, *LOCATED, *MEASURED)
 FORMATS: Mapping[str, str] = {
     "text": "Plain text for people; every command with a report.",
     "json": "One document (.json), schema in docs/schemas of the package; every command with a report.",
-    "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report.",
-    "junit": "JUnit XML, a case a judgement (.xml); check, suite, gate, replay, prove, conform, assess, audit,"
+    "jsonl": "JSON Lines: head, one line per element, verdict (.jsonl); every command with a report, except sweep.",
+    "junit": "JUnit XML, a suite per configuration, a case per judgement (.xml); check, suite, gate, replay,"
+    " model diff, prove, conform, assess, audit, reproduce, mutate.",
+    "github": "GitHub annotations, step summary; check, suite, gate, replay, model diff, prove, conform, assess, audit,"
     " reproduce, mutate.",
-    "github": "GitHub annotations, step summary; check, suite, gate, replay, prove, conform, assess, audit,"
-    " reproduce, mutate.",
-    "markdown": "Tables, traces (.md); check, sweep, suite, gate, replay, prove, conform, assess, audit,"
-    " reproduce, mutate.",
-    "html": "One page (.html); risk, check, simulate, explore, sweep (a matrix), suite, gate, replay,"
+    "markdown": "Tables, traces, sequence diagrams (.md); check, sweep, suite, gate, replay, model diff,"
+    " prove, conform, assess, audit, reproduce, mutate.",
+    "html": "One page (.html); risk, check, simulate, explore, sweep, suite, gate, replay,"
     " explain, prove, conform, assess, audit, mutate.",
     "sarif": "SARIF 2.1.0, findings with their places (.sarif); check, prove, gate, assess, audit.",
     "prometheus": "Gauges for the text file collector of Prometheus (.prom); assess, audit.",

@@ -171,7 +171,7 @@ def test_the_module_of_the_page_is_what_is_exported(page: Page) -> None:
     exported = spec_text(page.model, page.config, "Page").tla
     (quoted,) = re.findall(r"```tla\n(.*?)```", PAGE, re.S)
     parts = quoted.rstrip().split("\n\n")
-    assert [part for part in parts if part not in exported] == [] and len(parts) == 4
+    assert [part for part in parts if part not in exported] == [] and len(parts) == 2
 
 
 # ------------------------------------------------------------------------------ what it means
