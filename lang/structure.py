@@ -6,13 +6,26 @@ packed or symbolic state uses.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from elrcheck.lang.algebra import PACKED, Algebra
 from elrcheck.lang.domains import domain, key_text
 from elrcheck.lang.runtime import Map, ModelConfig
 from elrcheck.lang.types import BOOL, Ty
+
+
+class Entries(list[Any]):
+    """The entries of a map, and the condition on which an entry was put outside its keys."""
+
+    def __init__(self, entries: Iterable[Any], outside: Any) -> None:
+        super().__init__(entries)
+        self.outside = outside
+
+
+def put_outside(entries: list[Any]) -> Any:
+    """Return the condition on which an entry was put outside the keys of a map."""
+    return entries.outside if isinstance(entries, Entries) else False
 
 
 class Structure:
@@ -246,7 +259,8 @@ class Structure:
             case "opt" if ty.flagged:
                 return (self.alg.ite(c, a[0], b[0]), self.ite(c, a[1], b[1], ty.elem))
             case "vec":
-                return [self.ite(c, x, y, ty.elem) for x, y in zip(a, b, strict=True)]
+                entries = [self.ite(c, x, y, ty.elem) for x, y in zip(a, b, strict=True)]
+                return self._entries(entries, self.alg.ite(c, put_outside(a), put_outside(b)))
             case "record" | "state":
                 return {f: self.ite(c, a[f], b[f], t) for f, t in ty.fields.items()}
             case _:
@@ -299,21 +313,52 @@ class Structure:
     def with_entry(self, items: list[Any], key: Any, value: Any, ty: Ty) -> list[Any]:
         """Return a vector with one entry replaced; ty: of the vector.
 
-        A key outside its type would change nothing. In a map to bounded numbers, such as a bag, the first
-        entry then leaves its limits, so that no message is lost unnoticed.
+        A key outside its type changes nothing; a map then says so (`put_outside`).
         """
         keys = ty.keys
         at = key if keys.kind == "member" else self.position(key, keys)
-        if isinstance(at, int):
-            return [*items[:at], value, *items[at + 1 :]] if 0 <= at < len(items) else items
+        if isinstance(at, int) and 0 <= at < len(items):
+            return self._entries([*items[:at], value, *items[at + 1 :]], put_outside(items))
+        outside = self.alg.not_(self.inside(key, keys)) if ty.is_map else False
+        if isinstance(at, int) or self._constant(key, keys):
+            return self._entries(items, self.alg.or_([put_outside(items), outside]))
         if keys.kind == "member":
             chosen = [self.alg.cmp("eq", key, k) for k in range(len(items))]
         else:
             chosen = [self.eq(key, member, keys) for member in self.members(keys)]
         changed = [self.ite(c, value, old, ty.elem) for c, old in zip(chosen, items, strict=True)]
-        if ty.is_map and ty.elem.kind == "nat" and ty.elem.hi is not None:
-            changed[0] = self.alg.ite(self.alg.or_(chosen), changed[0], self.limit(ty.elem.hi) + 1)
-        return changed
+        return self._entries(changed, self.alg.or_([put_outside(items), outside]))
+
+    def _entries(self, entries: list[Any], outside: Any) -> list[Any]:
+        return entries if outside is False else Entries(entries, outside)
+
+    def inside(self, value: Any, ty: Ty) -> Any:
+        """Return whether a value of a finite type, which may be a term, is one of those of its type."""
+        alg = self.alg
+        match ty.kind:
+            case "member" | "nat":
+                most = self.count(ty) - 1 if ty.kind == "member" else self.limit(ty.hi)
+                return alg.and_([alg.cmp("le", ty.lo, value), alg.cmp("le", value, most)])
+            case "opt":
+                return alg.or_([self.is_none(value, ty), self.inside(self.held(value, ty), ty.elem)])
+            case "record":
+                return alg.and_([self.inside(value[name], part) for name, part in ty.fields.items()])
+            case _:
+                return True
+
+    def outside_keys(self, value: Any, ty: Ty) -> Any:
+        """Return the condition on which a value has a map in which an entry was put outside the keys."""
+        if not ty.has_map:
+            return False
+        match ty.kind:
+            case "vec":
+                return self.alg.or_([put_outside(value), *(self.outside_keys(x, ty.elem) for x in value)])
+            case "seq":
+                return self.alg.or_([self.outside_keys(x, ty.elem) for x in value[1]])
+            case "record":
+                return self.alg.or_([self.outside_keys(value[f], t) for f, t in ty.fields.items()])
+            case _:
+                return False
 
     def select(self, items: list[Any], index: Any, ty: Ty) -> Any:
         """Return items[index]; blank outside the range, which only unneeded branches can ask for."""

@@ -109,6 +109,13 @@ class Ty:
         """Whether it is a vector with keys of any finite type, which plain Python holds as a `Map`."""
         return self.cls is Map
 
+    @cached_property
+    def has_map(self) -> bool:
+        """Whether its values have maps that `put` may change."""
+        if self.kind in ("record", "state"):
+            return any(part.has_map for part in self.fields.values())
+        return self.is_map or (self.kind in ("vec", "seq") and self.elem.has_map)
+
     @property
     def is_pair(self) -> bool:
         """Whether it is a tuple of a fixed length, whose fields are numbered."""

@@ -60,7 +60,7 @@ class Prover:
         self.timeout = milliseconds(timeout)
         self.now = {fn.name: transitions.holds(fn) for fn in self.lemmas}
         self.literals = {name: z3.Bool(f"lemma!{name}") for name in self.now}
-        self.typed = tuple(transitions.type_parts(transitions.next_scalars, transitions.next))
+        self.typed = tuple(transitions.next_typed())
         self.goals = {fn.name: fn for fn in (*self.lemmas, *transitions.model.always)}
         self._next: dict[str, Any] = {}
 

@@ -100,6 +100,8 @@ class Transitions:
         self.now: Mapping[str, Any] = self.structure.rebuild(iter(self.scalars), model.state_ty)
         self.next_scalars = [self._scalar(slot, "'") for slot in self.slots]
         self.next: Mapping[str, Any] = self.structure.rebuild(iter(self.next_scalars), model.state_ty)
+        self.maps = {name: ty for name, ty in model.state_ty.fields.items() if ty.has_map}
+        self.outside = {name: z3.Bool(f"{name}.outside'") for name in self.maps}
         self.type_invariant = z3.And(*(part for _, part in self.type_parts(self.scalars, self.now)), *self._orders())
         self.seen_ty = type_of(_Nothing if self.history is None else self.history.record)
         self.seen = arbitrary(self.structure, self.seen_ty, "seen")
@@ -117,6 +119,7 @@ class Transitions:
                     yield from scalar if isinstance(scalar, list) else [scalar]
         for seen in (self.seen, self.next_seen):
             yield from (term for scalar in seen.scalars for term in scalar.term)
+        yield from self.outside.values()
 
     # ------------------------------------------------------------------------- brokers alike
 
@@ -185,6 +188,11 @@ class Transitions:
                     yield slot.path, formula(part)
         yield from blank_parts(self.structure, state, self.model.state_ty)
 
+    def next_typed(self) -> Iterator[tuple[str, Any]]:
+        """The same of the next state, and that no entry was put outside the keys of a map on the way to it."""
+        yield from self.type_parts(self.next_scalars, self.next)
+        yield from ((name, z3.Not(outside)) for name, outside in self.outside.items())
+
     def _add(self, fn: Fn) -> None:
         """Add the steps of an action, one for all choices of its arguments that it treats alike."""
         covered: set[tuple[Any, ...]] = set()
@@ -239,6 +247,8 @@ class Transitions:
             pairs = zip(primed, new, strict=True) if isinstance(primed, list) else ((primed, new),)
             for name, term in pairs:
                 yield name, formula(term) if z3.is_bool(name) else self.alg.term(term)
+        for field, outside in self.outside.items():
+            yield outside, formula(self.structure.outside_keys(after[field], self.maps[field]))
 
     def _history(self, becomes: Sequence[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
         """The same for the history, whose next value is a term over the variables of both states."""

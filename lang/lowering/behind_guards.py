@@ -14,6 +14,7 @@ from elrcheck.lang.comprehensions import MEMO, Env
 from elrcheck.lang.lowering.dag import Dag
 from elrcheck.lang.lowering.nodes import DagNode
 from elrcheck.lang.lowering.remember import RememberingEvaluator
+from elrcheck.lang.structure import Entries, put_outside
 from elrcheck.lang.types import Ty
 
 FACTS = "$facts"
@@ -49,7 +50,8 @@ class GuardedEvaluator(RememberingEvaluator):
                 fields = {name: self._settled(value[name], part, facts) for name, part in ty.fields.items()}
                 return fields if any(fields[name] is not value[name] for name in fields) else value
             case "vec":
-                return self._each(value, ty.elem, facts)
+                entries = self._each(value, ty.elem, facts)
+                return Entries(entries, put_outside(value)) if put_outside(value) is not False else entries
             case "seq":
                 length, slots = self._scalar(value[0], False, facts), self._each(value[1], ty.elem, facts)
                 return value if length is value[0] and slots is value[1] else (length, slots)

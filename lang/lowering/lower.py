@@ -36,6 +36,7 @@ from elrcheck.lang.lowering.open_numbers import OpenEvaluator
 from elrcheck.lang.lowering.parameters import Parameter, parameters
 from elrcheck.lang.lowering.program import Check, Instance, Leaf, Program
 from elrcheck.lang.runtime import ModelConfig
+from elrcheck.lang.structure import put_outside
 from elrcheck.lang.types import BOOL, Ty
 
 
@@ -188,6 +189,9 @@ class Attempt:
         """(slot, new scalar) of all scalars that differ; `at` is the first slot of the value."""
         if new is old:
             return
+        if ty.kind == "vec" and put_outside(new) is not False:
+            yield from self._leaves_bounds(new, dict(self._changed([*new], old, ty, at)), ty, at)
+            return
         parts: Iterable[tuple[Any, Any, Ty]]
         match ty.kind:
             case "seq":
@@ -209,6 +213,13 @@ class Attempt:
         for x, y, part in parts:
             yield from self._changed(x, y, part, at)
             at += self._size(part)
+
+    def _leaves_bounds(self, new: list[Any], changed: dict[int, Term], ty: Ty, at: int) -> Iterator[tuple[int, Term]]:
+        """Changes of a map of which a scalar leaves its bounds where an entry is put outside the keys."""
+        slot = min(changed, default=at)
+        inside = [scalar for _, _, scalar in self.structure.leaves(new, ty)][slot - at]
+        beyond = self.dag.ite(self._node(put_outside(new)), self.slots[slot].hi + 1, self._node(inside))
+        yield from {**changed, slot: beyond}.items()
 
     def _size(self, ty: Ty) -> int:
         """Return the number of scalars that a value of the type has."""

@@ -163,7 +163,8 @@ def _verdict(report: CheckReport, detail: int) -> Iterator[Block]:
     yield Labelled("unreached", ", ".join(unreached))
     for overflow in search.overflows:
         steps = f"{overflow.leaf} exceeded its bit width in {grouped(overflow.count)} steps"
-        yield Labelled("overflow", f"{steps}: it needs a guard, or its type more room")
+        keys = ", or a key was outside the map" if "[" in overflow.leaf else ""
+        yield Labelled("overflow", f"{steps}{keys}: it needs a guard, or its type more room")
     if report.extent is not None:
         yield from _extent(report.extent)
     if detail >= 0:

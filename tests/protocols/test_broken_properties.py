@@ -97,6 +97,8 @@ EDITS = {
     ("ewd998_bags", "P-3"): ("add(taken[m], new)", "taken[m]"),
     ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
     ("quorum_register", "P-1"): ("last - last % c.servers + c.servers + n if", "0 if"),
+    ("sailfish", "P-1"): ("is_quorum(c, delivered - without_vote(c, s, r - 1, delivered))", "delivered != EMPTY"),
+    ("sailfish", "P-2"): ("log=put(s.log, n, committed)", "log=s.log"),
     ("simple_regular", "P-1"): ("register=put(s.register, p, Register.ONE)", "register=s.register"),
     ("snapshot_store", "P-1"): ("s.missed[o] | s.written[t] if", "s.missed[o] if"),
 }
