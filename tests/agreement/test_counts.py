@@ -146,6 +146,7 @@ def tlc_counts(model: Model, config: Config, folder: Path, timeout: float) -> tu
     return run.generated, run.distinct, run.depth
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize(("variant", "shrinks"), SAMPLED)
 def test_tlc_counts_the_same(model: Model, variant: str, shrinks: int, tmp_path: Path) -> None:

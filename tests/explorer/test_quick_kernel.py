@@ -138,6 +138,7 @@ def test_helpers_end_with_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     assert [helper.wait(10) for helper in helpers] == [-9]
 
 
+@pytest.mark.slow
 def test_each_tier_has_its_own_place_in_the_cache(own_store: Path) -> None:
     model, cache = load_whole_model(), KernelCache()
     lowered = kept_lowering(model, resolve(Selection(scope="two-brokers")).config, ())

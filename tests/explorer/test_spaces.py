@@ -129,6 +129,7 @@ def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> Non
     assert sum(files.part_rows(deepest)) == deepest.rows
 
 
+@pytest.mark.slow
 def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path: Path) -> None:
     limits = Limits(memory=150_000)
     found = search(program, limits=limits, keeper=Folder(tmp_path))

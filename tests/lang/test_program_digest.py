@@ -89,6 +89,7 @@ def test_an_instance_that_open_numbers_switch_off_does_not_count() -> None:
     assert system(1, 0) == system(2, 0) and system(1, 1) != system(2, 1)
 
 
+@pytest.mark.slow
 def test_a_changed_rule_changes_the_digest_where_it_changes_the_program() -> None:
     """Each change, lowered by itself, against what comparing nodes in one graph says."""
     mutants = partition_mutants(load_whole_model())

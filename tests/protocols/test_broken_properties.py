@@ -103,11 +103,19 @@ EDITS = {
     ("snapshot_store", "P-1"): ("s.missed[o] | s.written[t] if", "s.missed[o] if"),
 }
 """A property -> an edit of the file that breaks it."""
+LONG = (
+    *("btree", "fast_paxos", "multi_paxos", "paxos_servers", "paxos_voting"),
+    *("quorum_register", "raft", "simplified_paxos"),
+)
+"""Protocols of which a search takes seconds."""
 SEARCHED = 1_000_000
 """A search for a broken property stops after so many states."""
 
 
-@pytest.mark.parametrize(("name", "property"), [*SETTINGS, *GUARDS, *EDITS])
+@pytest.mark.parametrize(
+    ("name", "property"),
+    [pytest.param(*each, marks=pytest.mark.slow if each[0] in LONG else ()) for each in (*SETTINGS, *GUARDS, *EDITS)],
+)
 def test_every_property_can_break(name: str, property: str, tmp_path: Path) -> None:
     """By a setting, without a guard, or by another edit."""
     file, key = protocol(name), (name, property)

@@ -157,9 +157,9 @@ FAULTS: dict[Config, dict[str, tuple[str, str, str]]] = {
     },
 }
 BY_NAME = pytest.mark.parametrize("config", [CODE, KIP], ids=["code", "kip"])
-AT_NIGHT = pytest.mark.parametrize("config", [CODE, pytest.param(KIP, marks=pytest.mark.slow)], ids=["code", "kip"])
 
 
+@pytest.mark.slow
 @BY_NAME
 def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> None:
     without = Prover(Transitions(model, config), lemmas_of(model), None)
@@ -168,7 +168,8 @@ def test_without_the_assumption_it_is_refuted(model: Model, config: Config) -> N
         assert refuted(without, action, *CONTENDERS) == set(CONTENDERS), action
 
 
-@AT_NIGHT
+@pytest.mark.slow
+@BY_NAME
 def test_faults_are_refuted_under_the_assumption(model: Model, config: Config) -> None:
     """Whoever wins is complete, and still each fault shows; without it the same step keeps the same goal."""
     prover = Prover(Transitions(model, config, assumed=NAMES), lemmas_of(model), None)

@@ -206,6 +206,7 @@ def test_without_changes_nothing_is_assumed(model: Model) -> None:
     }
 
 
+@pytest.mark.slow
 def test_no_step_of_a_change_is_vacuous(sound: Prover) -> None:
     assert sound.ts.assumed == {fn.__name__ for fn in ASSUMPTIONS}
     impossible = [(i.action, i.args) for i in sound.ts.instances if not sound.possible(i)]
