@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 from elrcheck.base.common_options import ModelSource, PatchedModel
 from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
@@ -78,11 +78,11 @@ def select_properties(model: Model, words: Sequence[str], liveness: bool = False
 
     Liveness properties need a search of their own, so they cannot be mixed with others: select them by
     `liveness`, or by words that match no other property. Raise UsageFault for an unknown word or for a
-    mixture, NothingChecked for a glob without a match.
+    mixture, NothingChecked for a glob without a match, or if the model has no such property.
     """
     safety = () if liveness else model.checks
     if not words:
-        return safety or model.leads_to
+        return safety or model.leads_to or _reject_nothing(model, liveness)
     for word in words:
         if liveness and not any(_matches(word, fn) for fn in model.leads_to):
             _reject_safety(model, word)
@@ -93,6 +93,14 @@ def select_properties(model: Model, words: Sequence[str], liveness: bool = False
     if len({fn.kind == "leads_to" for fn in chosen}) > 1:
         raise UsageFault("mixed-properties", "liveness properties (V-*) need a run of their own")
     return tuple(chosen)
+
+
+def _reject_nothing(model: Model, liveness: bool) -> NoReturn:
+    if liveness and model.checks:
+        help = "leave out --liveness, or declare a property with `@leads_to`"
+        raise NothingChecked("no-property", "the model has no liveness property", help=help)
+    help = "declare one with `@always` or `@leads_to`; `elrcheck explore` counts the states of a model without any"
+    raise NothingChecked("no-property", "the model has no property, so there is nothing to check", help=help)
 
 
 def _reject_safety(model: Model, word: str) -> None:

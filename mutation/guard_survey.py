@@ -15,7 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from elrcheck.base.errors import UsageFault, did_you_mean
+from elrcheck.base.errors import NothingChecked, UsageFault, did_you_mean
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.engines import no_collection
@@ -43,6 +43,10 @@ def survey(model: Model, request: MutateRequest, searches: Searches) -> tuple[Su
     actions = select_actions(model, request.actions)
     searches.progress.stage(f"{selected.variant}, {selected.scope} with all guards")
     always = [fn for fn in select_properties(model, request.properties) if fn.kind == "always"]
+    if not always:
+        raise NothingChecked(
+            "no-property", "only an `always` property can notice a missing guard, and none is selected"
+        )
     with no_collection():
         lowered = lower(model, selected.config, always)
     base = outcome_of(model, selected.config, always, searches, "complete", lowered)

@@ -277,6 +277,22 @@ def test_wrong_selections(arguments: tuple[str, ...], says: str, invoke: Invoke)
     assert code == 2 and says in err
 
 
+def test_a_search_for_nothing_has_no_verdict(invoke: Invoke, tmp_path: Path) -> None:
+    """HOLDS would mislead: ewd998 has no liveness property, and the copy of `peterson` no property at all."""
+    code, out, err = invoke("check", "--model", str(protocol("ewd998")), "--liveness")
+    assert code == 5 and "no liveness property" in err and not out
+    bare = tmp_path / "bare.py"
+    text = protocol("peterson").read_text()
+    bare.write_text(re.sub(r"@(always|sometimes|leads_to)\(.*?\n\n\n", "", text, flags=re.S))
+    for verb in ("check", "simulate", "mutate"):
+        code, out, err = invoke(verb, "--model", str(bare), *(("--guards",) if verb == "mutate" else ()))
+        assert code == 5 and "the model has no property" in err and not out, verb
+    code, _, err = invoke("mutate", "--guards", "--model", str(protocol("peterson")), "-p", "W-1")
+    assert code == 5 and "none is selected" in err
+    code, out, _ = invoke("explore", "--model", str(bare))
+    assert code == 0 and "42 distinct" in out
+
+
 def test_a_folder_is_a_model(broken: Path, invoke: Invoke, tmp_path: Path) -> None:
     """Its modules import each other as those of any package do."""
     folder = tmp_path / "commit"
