@@ -21,7 +21,7 @@ from elrcheck.console.verb import EXIT_CODES
 from elrcheck.console.verbs.config_verbs import config
 from elrcheck.console.verbs.export_verbs import export, tlc
 from elrcheck.console.verbs.gate_verbs import gate, init, new
-from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce
+from elrcheck.console.verbs.kafka_verbs import audit, conform, reproduce, site
 from elrcheck.console.verbs.model_verbs import models
 from elrcheck.console.verbs.proof_verbs import mutate, prove
 from elrcheck.console.verbs.reference_verbs import completion, doctor, list_, scenario, show, what_if
@@ -75,6 +75,7 @@ for command in (
     scenario,
     list_,
     show,
+    site,
     doctor,
     completion,
 ):

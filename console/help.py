@@ -151,6 +151,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = {
     "list": ("elrcheck list variants", "elrcheck list errors --format json"),
     "scenario": ("elrcheck scenario", "elrcheck scenario E-6", "elrcheck scenario E-6 --run-dir run -f json"),
     "show": ("elrcheck show P-1", "elrcheck show legacy --format json", "elrcheck show config check"),
+    "site": ("elrcheck site --out site",),
     "doctor": ("elrcheck doctor",),
     "completion": ('eval "$(elrcheck completion bash)"', "elrcheck completion fish | source"),
 }

@@ -1,8 +1,4 @@
-"""A hook of mkdocs: a gallery of the scenarios, each a page on which its runs are stepped through without a server.
-
-The plain model replays the runs while the site is built. A page is one file, and `gallery/E-6.html#step=5` opens it
-at a step of its first run.
-"""
+"""A hook of mkdocs: the gallery of findings and scenarios (`kafka/site/gallery.py`), and links to it from findings."""
 
 from __future__ import annotations
 
@@ -10,68 +6,33 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
-
-from elrcheck.catalogue.scenario_file import Scenario, packaged_scenarios
-from elrcheck.invariants.modules import load_checked_model
-from elrcheck.kafka.scenarios.scenario import Played
-from elrcheck.kafka.scenarios.scenario import replay as play
-from elrcheck.lang.load import Model
-from elrcheck.report.html.html_part import HtmlPage, PagePart
-from elrcheck.report.html.html_trace import trace_block
-from elrcheck.report.html.page_template import whole_page
-from elrcheck.results.scenario_report import RunReport
-from elrcheck.traces.describe import trace_view
-from elrcheck.traces.scenes import FollowedScenes
-from elrcheck.traces.truth import truths
+from elrcheck.kafka.site.gallery import FOLDER, Gallery, gallery
 
 PAGE = "gallery.md"
-HEAD = """# Scenarios to step through
+HEAD = """# To step through
 
 Each page is one file that works without a server: pass on a link that ends in `#step=5`, and it opens at that step.
-
 """
+FINDING = re.compile(r"findings/(F-\d+)\.md")
 
 
-def scenario_page(scenario: Scenario, model: Model) -> str:
-    """Return the page of a scenario: the first run with each outcome, those after the first one folded."""
-    report, played = play(scenario, model)
-    first = {run.actual: run for run in reversed(report.runs) if run.label in played}
-    runs = [(run, played[run.label]) for run in report.runs if first.get(run.actual) is run]
-    parts = tuple(_part(f"r{number}", model, run, went) for number, (run, went) in enumerate(runs, 1))
-    title = f"{scenario.id} {scenario.title}"
-    summary = " ".join(scenario.about.split()).rstrip(".")
-    tone = "passed" if report.verdict == "as_expected" else "undecided"
-    page = HtmlPage("scenario", title, tone, summary, (), parts)
-    return whole_page("report.html.j2", page=page)
+def index_page(whole: Gallery) -> str:
+    """Return the page that lists findings and scenarios."""
+    return HEAD + "".join(f"\n## {words}\n\n{_list(cards)}" for words, cards in whole.groups)
 
 
-def _part(key: str, model: Model, run: RunReport, went: Played) -> PagePart:
-    view = trace_view(model, went.states, went.labels, "")
-    scenes = FollowedScenes(model, went.config, went.states, went.labels)
-    whole = replace(view, truths=truths(model, went.config, went.states), drawn=scenes)
-    message = f"Expected: {run.expected}. Found: {run.actual}."
-    brokers = went.config.broker_count
-    block = trace_block(f"{key}-t", run.label, message, whole, brokers, word="Run", shows_violation=False)
-    return PagePart(key, run.label, traces=(block,), folded=key != "r1")
-
-
-def index_page(scenarios: tuple[Scenario, ...]) -> str:
-    """Return the page that lists the scenarios."""
-    lines = (f"* [{one.id}: {one.title}](gallery/{one.id}.html): {_first(one.about)}" for one in scenarios)
-    return HEAD + "\n".join(lines) + "\n"
-
-
-def _first(about: str) -> str:
-    return re.split(r"(?<=\.)\s", " ".join(about.split()), maxsplit=1)[0]
+def _list(cards: Any) -> str:
+    return "".join(
+        f"* [{card.id}: {card.title}]({FOLDER}/{card.file}): {' '.join(card.about.split())}\n" for card in cards
+    )
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """Yield the address of each page of the gallery with its text."""
-    model, scenarios = load_checked_model(), packaged_scenarios()
-    yield PAGE, index_page(scenarios)
-    for scenario in scenarios:
-        yield f"gallery/{scenario.id}.html", scenario_page(scenario, model)
+    whole = gallery(documents=True)
+    yield PAGE, index_page(whole)
+    for file, text in whole.pages.items():
+        yield f"{FOLDER}/{file}", text
 
 
 def on_config(config: Any) -> Any:
@@ -87,3 +48,10 @@ def on_files(files: Any, config: Any) -> Any:
     for address, text in pages():
         files.append(File.generated(config, address, content=text))
     return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Begin the page of a finding with a link to where it is stepped through."""
+    match = FINDING.fullmatch(page.file.src_uri)
+    title, _, rest = markdown.partition("\n")
+    return markdown if match is None else f"{title}\n\n[Step through it](../{FOLDER}/{match[1]}.html)\n{rest}"

@@ -1,11 +1,13 @@
-"""Verbs about Kafka itself: conform, audit, reproduce."""
+"""Verbs about Kafka itself: conform, audit, reproduce, site."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from elrcheck.base.errors import ExitCode, UsageFault
+from elrcheck.base.option import Option
 from elrcheck.console.output import CASES, MEASURED_CASES, VERDICT, Output
 from elrcheck.console.shell import Shell
 from elrcheck.console.verb import on_command_line, reject_given, verb
@@ -112,3 +114,26 @@ def reproduce(shell: Shell, request: ReproduceRequest, output: Output) -> ExitCo
     from elrcheck.kafka.reproduce.reproduce import run_reproduce
 
     return shell.run(lambda progress: run_reproduce(request, progress), output)
+
+
+@verb(of_kafka=True)
+def site(
+    shell: Shell, out: Annotated[Path, Option("Output folder; created if it does not exist.", kind="folder")]
+) -> ExitCode:
+    """Write findings, scenarios and documents as a site that needs no server.
+
+    Each finding and scenario is a page to step through; a link that ends in #step=5 opens it there. The documents,
+    with a search, need mkdocs-material (`pip install mkdocs-material`), and are left out without it. Exits with 3
+    when the model no longer follows a recorded counterexample, which is then left out.
+    """
+    from elrcheck.kafka.site.site import write_site
+    from elrcheck.report.plain_words import several
+
+    with shell.open_progress() as progress:
+        written = write_site(out, progress)
+    counts = (several(written.findings, "finding"), several(written.scenarios, "scenario"))
+    traces = several(written.traces, "counterexample")
+    shell.write_line(f"wrote    {written.home}: {', '.join(counts)}, {traces}{', the documents' * written.documents}")
+    for text in (*written.left_out, *written.outdated):
+        shell.write_line(f"left out {text}")
+    return ExitCode.INCONCLUSIVE if written.outdated else ExitCode.HOLDS

@@ -123,6 +123,8 @@ class HtmlPage(Record, frozen=True):
     notes: tuple[str, ...]
     parts: tuple[PagePart, ...]
     card: Card = field(default_factory=Card)
+    links: tuple[tuple[str, str], ...] = ()
+    """Addresses of neighbouring pages and their words."""
 
 
 def labelled(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:

@@ -14,9 +14,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from elrcheck.catalogue.scenario_file import packaged_scenarios
-from elrcheck.invariants.modules import load_checked_model
-from support.html_pages import Page
+from elrcheck.kafka.site.gallery import Gallery, GalleryEntry
 from support.places import ROOT
 from support.scripts import script
 
@@ -94,14 +92,20 @@ def test_a_finding_has_the_colour_of_its_strongest_level() -> None:
     )
 
 
-def test_a_scenario_is_a_page_to_step_through() -> None:
-    gallery = loaded("site_gallery")
-    scenarios = {one.id: one for one in packaged_scenarios()}
-    listed = gallery.index_page(tuple(scenarios.values()))
-    assert all(f"(gallery/{ident}.html)" in listed for ident in scenarios)
-    page = Page(gallery.scenario_page(scenarios["E-22"], load_checked_model()))
-    assert "Run: " in page.text() and "data-go" in str(page.tags) and "E-22" in page.text("h1")
-    assert {href.partition("/")[0][1:] for href in page.all("href") if "/" in href} <= set(page.all("id"))
+def test_the_gallery_is_listed_and_findings_link_to_it() -> None:
+    site = loaded("site_gallery")
+    cards = (GalleryEntry("E-22", "A story", "What  happens."),)
+    listed = site.index_page(Gallery({}, (("Scenarios", cards),), (), 0))
+    assert "## Scenarios\n\n* [E-22: A story](gallery/E-22.html): What happens.\n" in listed
+
+    class Told:
+        class file:
+            src_uri = "findings/F-20.md"
+
+    linked = site.on_page_markdown("# F-20\n\nText\n", page=Told)
+    assert linked == "# F-20\n\n[Step through it](../gallery/F-20.html)\n\nText\n"
+    Told.file.src_uri = "risk.md"
+    assert site.on_page_markdown("# Risk\n", page=Told) == "# Risk\n"
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
@@ -116,7 +120,7 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path, hook: ModuleType) -
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     built = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.html")}
-    assert "gallery/E-6.html" in built
+    assert {"gallery/E-6.html", "gallery/F-51.html"} <= built
     wanted = {page.removesuffix(".md") + ".html" for page in pages(hook.completed(SITE["nav"]))}
     assert wanted <= built and len(wanted) > 80
     for name in wanted:

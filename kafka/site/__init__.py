@@ -1,0 +1,1 @@
+"""`elrcheck site`: findings, scenarios and documents as a static site."""
