@@ -319,7 +319,7 @@ class Structure:
         at = key if keys.kind == "member" else self.position(key, keys)
         if isinstance(at, int) and 0 <= at < len(items):
             return self._entries([*items[:at], value, *items[at + 1 :]], put_outside(items))
-        outside = self.alg.not_(self.inside(key, keys)) if ty.is_map else False
+        outside = self.alg.not_(self.is_value(key, keys)) if ty.is_map else False
         if isinstance(at, int) or self._constant(key, keys):
             return self._entries(items, self.alg.or_([put_outside(items), outside]))
         if keys.kind == "member":
@@ -332,7 +332,7 @@ class Structure:
     def _entries(self, entries: list[Any], outside: Any) -> list[Any]:
         return entries if outside is False else Entries(entries, outside)
 
-    def inside(self, value: Any, ty: Ty) -> Any:
+    def is_value(self, value: Any, ty: Ty) -> Any:
         """Return whether a value of a finite type, which may be a term, is one of those of its type."""
         alg = self.alg
         match ty.kind:
@@ -340,9 +340,9 @@ class Structure:
                 most = self.count(ty) - 1 if ty.kind == "member" else self.limit(ty.hi)
                 return alg.and_([alg.cmp("le", ty.lo, value), alg.cmp("le", value, most)])
             case "opt":
-                return alg.or_([self.is_none(value, ty), self.inside(self.held(value, ty), ty.elem)])
+                return alg.or_([self.is_none(value, ty), self.is_value(self.held(value, ty), ty.elem)])
             case "record":
-                return alg.and_([self.inside(value[name], part) for name, part in ty.fields.items()])
+                return alg.and_([self.is_value(value[name], part) for name, part in ty.fields.items()])
             case _:
                 return True
 

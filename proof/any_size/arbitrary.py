@@ -17,7 +17,7 @@ from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.unsized_structure import AnySizeStructure
 from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members, Sequence
 
-_INDEX = re.compile(r"\[\d+\]")
+_INDEX = re.compile(r"\[[^\[\]]*\]")
 _MEMBER = re.compile(r"\{\d+\}$")
 
 
@@ -56,7 +56,11 @@ class Arbitrary:
         term = self.structure.alg.term
         match ty.kind:
             case "vec":
-                return ComputedOnce(lambda x: self.value(ty.elem, f"{path}[]", (*indices, term(x)), _at(initial, x)))
+                return ComputedOnce(
+                    lambda x: self.value(
+                        ty.elem, f"{path}[]", (*indices, *self.structure.terms(x, ty.keys)), _at(initial, x)
+                    )
+                )
             case "seq":
                 length = self._length(path, indices, initial)
                 entry = None if initial is None else initial.at

@@ -1,6 +1,6 @@
 """The IR over values without a size: a quantifier stays one, and what counts or chooses is a definition.
 
-What cannot be read is refused with its place: sums, and sets or optionals inside the elements of sets.
+What cannot be read is refused with its place: sums, and sets inside the elements of sets and the keys of maps.
 """
 
 from __future__ import annotations
@@ -22,7 +22,14 @@ from elrcheck.lang.tree import Collecting, SetNode, TruthNode
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.sizes import Sizes
 from elrcheck.proof.any_size.unsized_structure import AnySizeAlgebra, AnySizeStructure
-from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members, Sequence, no_members
+from elrcheck.proof.any_size.unsized_values import (
+    ComputedOnce,
+    Members,
+    Sequence,
+    UnsizedEntries,
+    no_members,
+    put_outside,
+)
 from elrcheck.proof.z3_algebra import formula
 
 BOUNDED = "prove it for sizes that --set gives, without --any-size"
@@ -82,8 +89,6 @@ class AnySizeEvaluator(Evaluator):
                 return structure.blank(e.ty) if e.ty.kind == "opt" else (False, None)
             case expr.SortList():
                 return structure.listing(e.ty.elem)
-            case expr.VectorOf() | expr.VectorPut() if e.ty.is_map:
-                raise self.refuse(e, f"a {e.ty}")
             case expr.VectorOf():
                 return ComputedOnce(lambda index: self.ev(e.body, self.bind(env, e.variable.name, index)))
             case expr.Length():
@@ -151,10 +156,12 @@ class AnySizeEvaluator(Evaluator):
             return self.scope.size(own, condition, whole if structure.within_always(elem) else None)
 
     def vector_entry(self, e: expr.VectorGet, env: Env) -> Any:
-        return self.ev(e.vector, env)(self._index(e.index, e.vector.ty.keys, env))
+        return self.ev(e.vector, env)(self._key(e.index, e.vector.ty.keys, env)[1])
 
-    def _index(self, e: Expression, keys: Ty, env: Env) -> Any:
-        return self.structure.as_member(self._present(e, env)[1], keys)
+    def _key(self, e: Expression, keys: Ty, env: Env) -> tuple[Any, Any]:
+        """Return whether there is a key, and the key."""
+        present, key = (True, self.ev(e, env)) if keys.kind == "opt" else self._present(e, env)
+        return present, self.structure.as_member(key, keys)
 
     def _present(self, e: Expression, env: Env) -> tuple[Any, Any]:
         """Return an optional as a truth and the value beside it, where a value is expected."""
@@ -166,8 +173,12 @@ class AnySizeEvaluator(Evaluator):
 
     def _put(self, e: expr.VectorPut, env: Env) -> Any:
         vector, value, keys, structure = self.ev(e.vector, env), self.ev(e.value, env), e.ty.keys, self.structure
-        changed = self._index(e.index, keys, env)
-        return ComputedOnce(lambda at: structure.ite(structure.eq(at, changed, keys), value, vector(at), e.ty.elem))
+        present, changed = self._key(e.index, keys, env)
+        inside = self.alg.and_([present, structure.within(changed, keys)]) if e.ty.is_map else True
+        outside = self.alg.or_([put_outside(vector), self.alg.not_(inside)])
+        return UnsizedEntries(
+            lambda at: structure.ite(structure.eq(at, changed, keys), value, vector(at), e.ty.elem), outside
+        )
 
     def _sequence(self, e: expr.Prefix | expr.Suffix | expr.AppendExpr | expr.Concatenation, env: Env) -> Any:
         if isinstance(e, expr.Concatenation):

@@ -17,7 +17,14 @@ from elrcheck.lang.structure import Structure
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.definitions import NamedTerms
 from elrcheck.proof.any_size.sizes import Sizes
-from elrcheck.proof.any_size.unsized_values import ComputedOnce, Members, identity, no_members
+from elrcheck.proof.any_size.unsized_values import (
+    ComputedOnce,
+    Members,
+    UnsizedEntries,
+    identity,
+    no_members,
+    put_outside,
+)
 from elrcheck.proof.any_size.unsized_values import Sequence as Elements
 from elrcheck.proof.z3_algebra import Z3Algebra, formula
 
@@ -73,7 +80,7 @@ class AnySizeStructure(Structure):
         """Return every member of a sort in its order."""
         return Elements(self.sizes.count(ty), lambda index: self.member_at(ty, index), True)
 
-    # ------------------------------------------------------------------------- elements of sets
+    # ------------------------------------------------------------------------- elements of sets, keys of maps
 
     def scalars(self, ty: Ty) -> list[Any]:
         """Return the sorts of the scalars that a value is made of."""
@@ -84,7 +91,9 @@ class AnySizeStructure(Structure):
                 return [sort for part in ty.fields.values() for sort in self.scalars(part)]
             case "bool" | "member" | "nat" | "enum":
                 return [self.sort_of(ty)]
-        raise ModelError(f"a set of {ty} cannot be read for any size", help="prove it for sizes that --set gives")
+        raise ModelError(
+            f"a set of {ty}, or a map from it, cannot be read for any size", help="prove it for sizes that --set gives"
+        )
 
     def made_of(self, terms: Iterator[Any], ty: Ty) -> Any:
         """Return a value of its scalars."""
@@ -131,7 +140,8 @@ class AnySizeStructure(Structure):
                 inside = alg.and_([alg.cmp("le", 0, value.length), most is None or alg.cmp("le", value.length, most)])
                 return alg.and_([inside, value.listing or self._all_within(value, ty.elem)])
             case "vec":
-                return self.for_all(ty.keys, lambda index: self.within(value(index), ty.elem))
+                inside = self.for_all(ty.keys, lambda index: self.within(value(index), ty.elem))
+                return alg.and_([alg.not_(put_outside(value)), inside])
             case "set":
                 if value.extent != "some" or self.within_always(ty.elem):
                     return True
@@ -263,7 +273,8 @@ class AnySizeStructure(Structure):
             case "opt":
                 return (alg.ite(c, a[0], b[0]), self.ite(c, a[1], b[1], ty.elem))
             case "vec":
-                return ComputedOnce(lambda index: self.ite(c, a(index), b(index), ty.elem))
+                outside = alg.ite(c, put_outside(a), put_outside(b))
+                return UnsizedEntries(lambda index: self.ite(c, a(index), b(index), ty.elem), outside)
             case "record" | "state":
                 return {name: self.ite(c, a[name], b[name], part) for name, part in ty.fields.items()}
             case _:

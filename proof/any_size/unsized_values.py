@@ -1,4 +1,4 @@
-"""Values without a size: a vector is a function, a set a predicate, a sequence a length and a function.
+"""Values without a size: a vector or a map is a function, a set a predicate, a sequence a length and a function.
 
 Scalars are Python constants or Z3 terms. An optional is a pair (present, value), a record a dictionary, as in the
 structural evaluator. What a function gives for an argument is computed once.
@@ -34,6 +34,19 @@ class ComputedOnce:
         if key not in self._computed:  # the index is kept with the value: Z3 gives its number to another term else
             self._computed[key] = (index, self._at(index))
         return self._computed[key][1]
+
+
+class UnsizedEntries(ComputedOnce):
+    """The entries of a map. outside: the condition on which one was put outside the keys, where none can be read."""
+
+    def __init__(self, at: Callable[[Any], Any], outside: Any) -> None:
+        super().__init__(at)
+        self.outside = outside
+
+
+def put_outside(entries: ComputedOnce) -> Any:
+    """Return the condition on which an entry was put outside the keys of a map."""
+    return entries.outside if isinstance(entries, UnsizedEntries) else False
 
 
 class Members(ComputedOnce):

@@ -25,11 +25,78 @@ from elrcheck.proof.z3_algebra import formula
 from elrcheck.proving.prove import run_prove
 from elrcheck.report.documents.proof_document import prove_blocks
 from elrcheck.results.prove_report import ProveReport
+from support.edits import replaced
 from support.places import protocol
 from support.planted_knobs import FAULTS
 
 CONFIG = Config(unclean_recovery_strategy=RecoveryStrategy.DISABLED, kills=1)
 SECONDS = 4.0
+
+
+VOTES = '''
+from dataclasses import replace
+from typing import Annotated
+
+from elrcheck.lang.domains import every
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.lang.runtime import Map, action, always, config, init, lemma, put, require, sometimes, state
+from elrcheck.lang.types import nat, sort
+
+Node = Annotated[int, sort("Node", "nodes")]
+Round = Annotated[int, nat("Round", hi="rounds")]
+Ballot = tuple[Node, Round]
+
+
+@config
+class Config:
+    nodes: int = 2
+    rounds: int = 2
+
+
+@state
+class State:
+    voted: Map[Ballot, bool]
+    at: Round
+
+
+@init
+def Init(c: Config) -> State:
+    return State(voted=Map({k: False for k in every(c, Ballot)}), at=0)
+
+
+@action
+def Vote(c: Config, s: State, n: Node) -> State:
+    """A node votes in a round."""
+    return replace(s, voted=put(s.voted, (n, s.at), True))
+
+
+@action
+def Next(c: Config, s: State) -> State:
+    """The next round begins."""
+    require(s.at < c.rounds, "there is a round left")
+    return replace(s, at=s.at + 1)
+
+
+@lemma
+def NothingIsAhead(c: Config, s: State) -> bool:
+    """Nobody has voted in a later round."""
+    return all(k <= s.at + 1 or not s.voted[(n, k)] for n, k in every(c, Ballot))
+
+
+@always("P-1")
+def NothingIsFarAhead(c: Config, s: State) -> bool:
+    """Nobody has voted two rounds ahead."""
+    return all(k <= s.at + 1 or not s.voted[(n, k)] for n, k in every(c, Ballot))
+
+
+@sometimes("W-1")
+def Voted(c: Config, s: State) -> bool:
+    """Somebody has voted."""
+    return any(s.voted[k] for k in every(c, Ballot))
+
+
+MODEL = ProtocolModel(State, Config)
+'''
 
 
 def proved(file: Path, seconds: float = SECONDS) -> ProveReport:
@@ -52,6 +119,18 @@ def test_a_protocol_is_proved_for_every_size(name: str) -> None:
     assert all(cell.verdict == "proved" for cell in report.cells)
     assert report.coverage is not None
     assert report.coverage.sizes[0].startswith("any ")
+
+
+def test_a_map_is_proved_for_every_size_and_a_key_outside_it_is_open(tmp_path: Path) -> None:
+    file = tmp_path / "votes.py"
+    file.write_text(VOTES)
+    report = proved(file)
+    assert report.verdict == "proved" and report.coverage is not None
+    assert report.coverage.sizes[:2] == ("any nodes from 1", "any rounds from 0")
+    file.write_text(replaced(VOTES, "(n, s.at), True", "(n, min(s.at + 1, 2)), True", 1))
+    report = proved(file, 1.0)
+    verdicts = {(cell.action, cell.lemma): cell.verdict for cell in report.cells}
+    assert verdicts["Vote", "Types"] == "unknown", "the key is one of the map for two rounds, and not for one"
 
 
 def test_the_claim_of_a_report_has_no_size_and_its_configuration_neither() -> None:

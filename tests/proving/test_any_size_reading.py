@@ -12,7 +12,7 @@ import z3
 
 from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
-from elrcheck.lang.domains import size_of
+from elrcheck.lang.domains import domain
 from elrcheck.lang.plain import PlainModel
 from elrcheck.lang.types import Ty
 from elrcheck.proof.any_size.cardinality import OF_TWO, Counted, of_one, of_two
@@ -93,8 +93,9 @@ class Given:
                 inside = [self.value(one, ty.elem) for one in plain]
                 return Members(lambda x: structure.alg.or_([structure.eq(x, one, ty.elem) for one in inside]))
             case "vec":
-                entries = [self.value(one, ty.elem) for one in plain]
-                places = [structure.member_at(ty.keys, k) for k in range(size_of(ty.keys, self.config))]
+                keys = domain(ty.keys, self.config)
+                entries = [self.value(one, ty.elem) for one in ([plain[k] for k in keys] if ty.is_map else plain)]
+                places = [self.value(key, ty.keys) for key in keys]
                 return ComputedOnce(lambda x: self._chosen(x, places, entries, ty.keys, ty.elem))
             case "seq":
                 entries = [self.value(one, ty.elem) for one in plain]
@@ -129,7 +130,7 @@ def reached(plain: PlainModel, seed: int, steps: int) -> Iterator[Any]:
 @pytest.mark.parametrize(
     "name",
     [
-        *("two_phase", "ewd840", "chang_roberts", "transaction_commit", "snapshot_store", "crdt"),
+        *("two_phase", "ewd840", "chang_roberts", "transaction_commit", "snapshot_store", "crdt", "sailfish"),
         pytest.param("paxos_voting", marks=pytest.mark.slow),
     ],
 )
