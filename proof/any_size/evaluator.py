@@ -267,7 +267,7 @@ class Domain:
 
     def holds(self, x: Any) -> tuple[Any, Env]:
         """Return whether a member or number is in the domain with its condition, and the environment inside."""
-        inside = self.members(x) if self.of_members else self.structure.inside(self.begin, x, self.length)
+        inside = self.members(x) if self.of_members else self.structure.between(self.begin, x, self.length)
         return self._conditioned(inside, x)
 
     def _conditioned(self, inside: Any, x: Any) -> tuple[Any, Env]:

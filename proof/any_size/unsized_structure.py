@@ -194,7 +194,7 @@ class AnySizeStructure(Structure):
     def exists(self, ty: Ty, holds: Callable[[Any], Any]) -> Any:
         return self.every_scalar(ty, holds, some=True)
 
-    def inside(self, begin: Any, index: Any, end: Any) -> Any:
+    def between(self, begin: Any, index: Any, end: Any) -> Any:
         return self.alg.and_([self.alg.cmp("le", begin, index), self.alg.cmp("lt", index, end)])
 
     def for_all_below(self, end: Any, holds: Callable[[Any], Any], begin: Any = 0, *, some: bool = False) -> Any:
@@ -204,7 +204,7 @@ class AnySizeStructure(Structure):
             parts = [holds(index) for index in range(begin, end)]
             return alg.or_(parts) if some else alg.and_(parts)
         with self.scope.variables([z3.IntSort()]) as (index,):
-            inside = self.inside(begin, index, end)
+            inside = self.between(begin, index, end)
             inner = alg.and_([inside, holds(index)]) if some else alg.or_([alg.not_(inside), holds(index)])
         if isinstance(inner, bool):
             return inner
