@@ -186,6 +186,23 @@ class CreateTopic(Tagged, frozen=True):
     replicas: Ids
 
 
+class CreatePartition(Tagged, frozen=True):
+    """createPartitions: the topic's next one, with these replicas."""
+
+    replicas: Ids
+
+
+class DeleteTopic(Tagged, frozen=True):
+    """deleteTopics."""
+
+
+class About(Tagged, frozen=True):
+    """No event: the steps that follow are about this partition, which need not exist."""
+
+    topic: str
+    partition: int
+
+
 Step: TypeAlias = (
     Fence
     | Expire
@@ -203,6 +220,9 @@ Step: TypeAlias = (
     | SwitchElr
     | AssignDirectory
     | CreateTopic
+    | CreatePartition
+    | DeleteTopic
+    | About
 )
 
 
@@ -225,3 +245,30 @@ class StepAnswer:
     sibling: KafkaPartition | None = None
     failure: str | None = None
     reply: tuple[Reply, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexEntry:
+    """An entry of an index of ReplicationControlManager or ClusterControlManager.
+
+    index: its name there, or `partition` for what a partition is; of: a broker, a directory as broker/number, or a
+    topic. held: how often the index has the entry; due: how often partitions and registrations say that it should.
+    """
+
+    index: str
+    of: str
+    partition: str
+    held: int
+    due: int
+
+
+@dataclass(frozen=True, slots=True)
+class IndexAnswer:
+    """What the indexes hold: of the running controller, and of one that loads a snapshot of everything committed.
+
+    failure: the text of an exception of writing or loading that snapshot.
+    """
+
+    running: tuple[IndexEntry, ...]
+    loaded: tuple[IndexEntry, ...]
+    failure: str | None = None

@@ -23,13 +23,13 @@ from typing import Literal, TypeAlias
 
 from elrcheck.kafka import wire
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
-from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.jars import ClassPath
 from elrcheck.kafka.java_process import LineProcess
 from elrcheck.kafka.java_program import compiled, find_jdk, sources_of
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion
 
-PROTOCOL = "2"
+PROTOCOL = "3"
 CONTROLLER = ("kafka/java/controller", "org.apache.kafka.controller.OracleMain")
 BROKER = ("kafka/java/broker", "org.elrcheck.broker.BrokerMain")
 IN_MEMORY = "/dev/shm"
@@ -74,6 +74,21 @@ class ControllerOracle(LineOracle):
             if loaded != READY:
                 raise ValueError(f"{loaded.decode('ascii')}: {setup}")
             answers.append([wire.STEP_ANSWERS.read(next(lines)) for _ in steps])
+        return answers
+
+    def index_walks(self, walks: Sequence[Walk]) -> list[list[tuple[StepAnswer, IndexAnswer]]]:
+        """Ask for walks, and what the controller's indexes hold after each step."""
+        questions: list[wire.ControllerLine] = []
+        for setup, steps in walks:
+            questions.append(wire.Load(setup))
+            for step in steps:
+                questions += (step, wire.AskIndexes())
+        lines = iter(self.ask(questions))
+        answers = []
+        for setup, steps in walks:
+            if (loaded := next(lines)) != READY:
+                raise ValueError(f"{loaded.decode('ascii')}: {setup}")
+            answers.append([(wire.STEP_ANSWERS.read(next(lines)), wire.INDEX_ANSWERS.read(next(lines))) for _ in steps])
         return answers
 
     def steps(self, steps: Sequence[tuple[Setup, Step]]) -> list[StepAnswer]:

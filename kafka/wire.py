@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import msgspec
 
 from elrcheck.kafka.broker_steps import BrokerAnswer, BrokerEvent
-from elrcheck.kafka.controller_steps import Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import IndexAnswer, Setup, Step, StepAnswer
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, Tagged
 
 T = TypeVar("T")
@@ -36,7 +36,13 @@ class Load(Tagged, frozen=True, tag="Setup"):
     setup: Setup
 
 
-ControllerLine: TypeAlias = AskBuilder | Load | Step
+class AskIndexes(Tagged, frozen=True, tag="Indexes"):
+    """What the indexes of the controller hold now."""
+
+
+ModelLine: TypeAlias = AskBuilder | Load | Step
+"""A question that the model answers too."""
+ControllerLine: TypeAlias = ModelLine | AskIndexes
 write = msgspec.json.Encoder().encode
 """Write a question as one line."""
 
@@ -62,8 +68,9 @@ class Lines(Generic[T]):
         return record
 
 
-QUESTIONS: Lines[ControllerLine] = Lines(ControllerLine)
+QUESTIONS: Lines[ModelLine] = Lines(ModelLine)
 EVENTS: Lines[BrokerEvent] = Lines(BrokerEvent)
 BUILDER_ANSWERS: Lines[BuilderAnswer] = Lines(BuilderAnswer)
+INDEX_ANSWERS: Lines[IndexAnswer] = Lines(IndexAnswer)
 STEP_ANSWERS: Lines[StepAnswer] = Lines(StepAnswer)
 BROKER_ANSWERS: Lines[BrokerAnswer] = Lines(BrokerAnswer)

@@ -83,6 +83,8 @@ class VersionReport(Record, frozen=True):
     explained: int
     unexplained: int
     spaces: tuple[ComparedSpace, ...]
+    indexes: int = 0
+    """Events after which the controller's indexes were compared with its partitions."""
 
 
 class ProjectionReport(Record, frozen=True):

@@ -57,6 +57,7 @@ class Compared(Record, frozen=True):
     knobs: dict[str, Plain]
     side: Side = "controller"
     level: Level | None = None
+    indexes: int = 0
 
     @property
     def place(self) -> tuple[int, tuple[int, ...], str]:

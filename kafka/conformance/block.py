@@ -18,6 +18,8 @@ from elrcheck.kafka.conformance.builder_part import BUILDER
 from elrcheck.kafka.conformance.builder_space import builder_spaces
 from elrcheck.kafka.conformance.controller_part import CONTROLLER, Walk
 from elrcheck.kafka.conformance.event_space import event_spaces
+from elrcheck.kafka.conformance.indexes.index_part import INDEXES
+from elrcheck.kafka.conformance.indexes.index_walks import random_index_walk
 from elrcheck.kafka.conformance.isr_order import ORDER, permuted
 from elrcheck.kafka.conformance.kafka_part import Agreement, Disagreement, KafkaPart, Oracle, Outcome, key_of
 from elrcheck.kafka.conformance.question_space import Space, shuffled
@@ -27,7 +29,14 @@ from elrcheck.kafka.partition_questions import BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
 
 Kind: TypeAlias = Literal[
-    "builder space", "event space", "random builder", "random events", "walks", "ISR order", "broker walks"
+    "builder space",
+    "event space",
+    "random builder",
+    "random events",
+    "walks",
+    "ISR order",
+    "index walks",
+    "broker walks",
 ]
 PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "builder space": BUILDER,
@@ -36,6 +45,7 @@ PARTS: dict[Kind, KafkaPart[Any, Any]] = {
     "random events": CONTROLLER,
     "walks": CONTROLLER,
     "ISR order": ORDER,
+    "index walks": INDEXES,
     "broker walks": BROKER,
 }
 
@@ -140,6 +150,8 @@ def _questions(config: Config, seed: int, block: Block) -> Iterator[Any]:
     choices = (random.Random(f"{seed}/{kind}/{number}") for number in range(block.start, block.stop))
     if kind == "walks":
         return (random_walk(config, choice) for choice in choices)
+    if kind == "index walks":
+        return (random_index_walk(config, choice) for choice in choices)
     if kind == "random builder":
         builder = (random_builder_question(choice) for choice in choices)
         return (question for question in builder if askable(config.elr_enabled, question))

@@ -10,6 +10,7 @@ import msgspec
 from elrcheck.kafka import controller_steps as steps
 from elrcheck.kafka.broker_steps import Beginning, BrokerAnswer, BrokerEvent
 from elrcheck.kafka.conformance.broker.broker_part import BrokerDisagreement
+from elrcheck.kafka.conformance.indexes.index_part import IndexDisagreement
 from elrcheck.kafka.conformance.kafka_part import Disagreement
 from elrcheck.kafka.conformance.known_classes import BuilderDisagreement, StepDisagreement
 from elrcheck.kafka.conformance.projections import text_of
@@ -32,6 +33,8 @@ def example_of(disagreement: Disagreement, command: str, variant: str) -> Exampl
         )
     if isinstance(disagreement, BrokerDisagreement):
         return _broker_example(disagreement, command)
+    if isinstance(disagreement, IndexDisagreement):
+        return _index_example(disagreement, command)
     assert isinstance(disagreement, StepDisagreement)
     return ExampleReport(
         setup=setup_lines(disagreement.setup),
@@ -53,6 +56,24 @@ def _broker_example(d: BrokerDisagreement, command: str) -> ExampleReport:
         before=broker_text(d.before),
         fields=tuple(FieldPair(name, str(getattr(d.kafka, name)), str(getattr(d.model, name))) for name in d.differs),
         from_new_topic=False,
+        command=command,
+        what_if=None,
+    )
+
+
+def _index_example(d: IndexDisagreement, command: str) -> ExampleReport:
+    fields = [
+        FieldPair(" ".join(filter(None, (e.index, e.of, e.partition))), f"held {e.held}", f"due {e.due}")
+        for e in d.entries
+    ]
+    if d.failure is not None:
+        fields.append(FieldPair("exception", d.failure, "none"))
+    return ExampleReport(
+        setup=setup_lines(d.setup),
+        events=tuple(step_text(step) for step in d.steps),
+        before="no entry of these differed",
+        fields=tuple(fields),
+        from_new_topic=True,
         command=command,
         what_if=None,
     )
@@ -108,6 +129,8 @@ def step_text(step: steps.Step) -> str:
         return _alter_text(step)
     if isinstance(step, steps.Reassign):
         return "cancel the reassignment" if step.replicas is None else f"Reassign {text_of(step.replicas)}"
+    if isinstance(step, steps.About):
+        return f"the next events are about {step.topic}-{step.partition}"
     broker = getattr(step, "broker", None)
     words = [type(step).__name__, *([] if broker is None else [f"broker {broker}"])]
     for field in msgspec.structs.fields(step):

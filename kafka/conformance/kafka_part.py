@@ -1,7 +1,8 @@
 """A part of Kafka that is compared with the model, and what a comparison finds.
 
-There are four: `builder_part`, `controller_part`, `isr_order` and `broker.broker_part`. Each says how Kafka is
-asked, what the model expects, how an answer is compared with that, and which questions are a little smaller.
+There are five: `builder_part`, `controller_part`, `isr_order`, `indexes.index_part` and `broker.broker_part`. Each
+says how Kafka is asked, what the model expects, how an answer is compared with that, and which questions are a little
+smaller.
 """
 
 from __future__ import annotations
@@ -78,10 +79,15 @@ def key_of(disagreement: Disagreement) -> str:
 
 
 class KafkaPart(ABC, Generic[Q, A]):
-    """A part of Kafka. name: under which its answers are counted; kafka: how a report calls it."""
+    """A part of Kafka. name: under which its answers are counted; kafka, other: how a report calls both sides.
+
+    itself: both sides are Kafka's.
+    """
 
     name: ClassVar[str]
     kafka: ClassVar[str] = "Kafka's classes"
+    other: ClassVar[str] = "the model"
+    itself: ClassVar[bool] = False
 
     def expect(self, config: Config, question: Q) -> Any:
         """Return what the model can answer without knowing Kafka's answers; it is the same for all versions."""

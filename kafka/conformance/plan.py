@@ -20,9 +20,10 @@ SHARES: dict[Kind, float] = {
     "random events": 0.1,
     "walks": 0.17,
     "ISR order": 0.03,
+    "index walks": 0.04,
 }
 """The share of each kind in the comparisons of a run."""
-STEPS_OF_A_WALK = 22
+STEPS_OF_A_WALK: dict[Kind, int] = {"walks": 22, "index walks": 40}
 """About how many events a random walk has."""
 COMPARISONS = {"builder space": 4000, "random builder": 3000}
 _RANDOM: tuple[Kind, ...] = ("random builder", "random events", "walks")
@@ -59,9 +60,8 @@ def plan(comparisons: int, level: ConformLevel | None, elr: bool = True) -> list
         for other in rest:
             numbers[other] += max(0.0, spare) / len(rest)
     for kind, number in numbers.items():
-        questions = number / STEPS_OF_A_WALK if kind == "walks" else number
-        size = _size(kind) / STEPS_OF_A_WALK if kind == "walks" else _size(kind)
-        blocks += _pieces(kind, 0, max(1, round(questions)), max(1, round(size)))
+        events = STEPS_OF_A_WALK.get(kind, 1)
+        blocks += _pieces(kind, 0, max(1, round(number / events)), max(1, round(_size(kind) / events)))
     return _spread(blocks)
 
 

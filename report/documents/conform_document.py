@@ -87,11 +87,13 @@ def disagreement_blocks(group: DisagreementReport) -> Iterator[Block]:
 
 
 def _versions(report: ConformReport) -> Iterator[Block]:
+    asked = ("builder", "controller", "ISR order", "indexes")
     yield Table(
-        ("Kafka", "variant", "compared", "builder", "controller", "ISR order", "not held", "explained", "unexplained"),
+        ("Kafka", "variant", "compared", *asked, "not held", "explained", "unexplained"),
         [
-            (v.kafka, v.variant, v.compared, v.builder, v.controller, v.isr_order, v.unheld, v.explained, v.unexplained)
+            (v.kafka, v.variant, v.compared, *counts, v.unheld, v.explained, v.unexplained)
             for v in report.versions
+            for counts in [(v.builder, v.controller, v.isr_order, v.indexes)]
         ],
     )
 
@@ -132,6 +134,7 @@ def _suite(version: VersionReport, report: ConformReport) -> Suite:
         ("builder", str(version.builder)),
         ("controller", str(version.controller)),
         ("ISR order", str(version.isr_order)),
+        ("indexes", str(version.indexes)),
         ("not held by the model", str(version.unheld)),
     )
     return Suite(f"Kafka {version.kafka}, {version.variant}", (same, *groups), facts=facts)

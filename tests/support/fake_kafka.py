@@ -22,7 +22,7 @@ from elrcheck.kafka.conformance.model_side import (
     situation_of,
 )
 from elrcheck.kafka.conformance.projections import min_isr_in_effect
-from elrcheck.kafka.controller_steps import CreateTopic, KafkaBroker, Register, Setup, Step, StepAnswer
+from elrcheck.kafka.controller_steps import CreateTopic, IndexAnswer, KafkaBroker, Register, Setup, Step, StepAnswer
 from elrcheck.kafka.kafka_oracle import Walk
 from elrcheck.kafka.partition_questions import BuilderAnswer, BuilderQuestion, KafkaPartition
 from elrcheck.model.config import Config
@@ -75,6 +75,13 @@ class FakeKafka:
             return BuilderAnswer(None)
         before = replace(question.partition, directories=after.directories)
         return BuilderAnswer(None if replace(after, isr=before.isr) == before else after)
+
+    def index_walks(self, walks: Sequence[Walk]) -> list[list[tuple[StepAnswer, IndexAnswer]]]:
+        """A controller without indexes has none that differs."""
+        return [
+            [(StepAnswer("NONE", None, setup.brokers, 0, setup.elr), IndexAnswer((), ()))] * len(steps)
+            for setup, steps in walks
+        ]
 
     def walks(self, walks: Sequence[Walk]) -> list[list[StepAnswer]]:
         return [self._walk(setup, tuple(steps)) for setup, steps in walks]

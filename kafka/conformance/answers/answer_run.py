@@ -40,7 +40,7 @@ def _ask(request: ConformRequest, team: Team, source: str, pairs: Pairs) -> str:
     opener = open_broker if request.level == "broker" else open_kafka
     with opener(source, pairs) as oracle:
         for block in plan(request.comparisons, request.level, team.config.elr_enabled):
-            if block.kind != "ISR order":
+            if not block.part.itself:
                 ask_block(team.config, request.seed, block, [oracle])
             if request.level == "broker" and len(pairs) >= request.comparisons:
                 break

@@ -65,6 +65,7 @@ def record_comparison(report: ConformReport, request: ConformRequest, rules: Rul
             builder=version.builder,
             controller=version.controller,
             isr_order=version.isr_order,
+            indexes=version.indexes,
             not_held=version.unheld,
             unexplained=version.unexplained,
             explained=tuple(

@@ -23,7 +23,7 @@ import org.apache.kafka.common.protocol.Errors;
  * that cannot be understood ends the process.
  */
 public final class BrokerMain {
-    private static final int PROTOCOL = 2;
+    private static final int PROTOCOL = 3;
     private static final JsonMapper MAPPER = JsonMapper.builder()
         .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE)
         .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.FAIL_ON_TRAILING_TOKENS,

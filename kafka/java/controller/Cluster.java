@@ -16,9 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The managers of a controller, loaded with a cluster of one topic, and the last registration of every broker. */
+/**
+ * The managers of a controller, loaded with a cluster of one topic, and the last registration of every broker.
+ *
+ * Steps are about one partition: the one that was loaded, or the one that About names.
+ */
 final class Cluster {
-    static final String TOPIC = "t";
+    private static final String TOPIC = "t";
     private static final Uuid TOPIC_ID = new Uuid(7, 7);
 
     /** A broker's last registration; the controller forgets it when the broker unregisters. */
@@ -35,6 +39,8 @@ final class Cluster {
     private final Map<Integer, LastRegistration> loaded = new TreeMap<>();
     private final Map<Integer, LastRegistration> registrations = new TreeMap<>();
     private boolean sibling;
+    private String name;
+    private int number;
 
     Cluster(Managers managers) {
         this.managers = managers;
@@ -106,6 +112,7 @@ final class Cluster {
     private void start() {
         registrations.clear();
         registrations.putAll(loaded);
+        about(TOPIC, sibling ? 1 : 0);
         managers.activate();
         for (BrokerRegistration broker : managers.cluster.brokerRegistrations().values())
             if (!broker.fenced()) Sessions.renew(managers, broker);
@@ -115,18 +122,32 @@ final class Cluster {
         return new Uuid(0x200000L + broker, number);
     }
 
+    void about(String topic, int partition) {
+        name = topic;
+        number = partition;
+    }
+
+    String name() {
+        return name;
+    }
+
     int number() {
-        return sibling ? 1 : 0;
+        return number;
+    }
+
+    int partitions() {
+        var topic = managers.replication.getTopic(topic());
+        return topic == null ? 0 : topic.numPartitions(Long.MAX_VALUE);
     }
 
     /** The topic's id, also after it was created by a step; ZERO_UUID if there is none. */
     Uuid topic() {
-        Uuid id = managers.topic(TOPIC);
+        Uuid id = managers.topic(name);
         return id == null ? Uuid.ZERO_UUID : id;
     }
 
     PartitionRegistration partition(int number) {
-        Uuid id = managers.topic(TOPIC);
+        Uuid id = managers.topic(name);
         return id == null ? null : managers.replication.getPartition(id, number);
     }
 
@@ -161,9 +182,9 @@ final class Cluster {
             List<String> reply = managers.failOver() ? List.of("RESIGNED") : List.of();
             outcome = new Events.Outcome(Errors.UNKNOWN_SERVER_ERROR.name(), reply);
         }
-        int minIsr = managers.topic(TOPIC) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(TOPIC);
+        int minIsr = managers.topic(name) == null ? 0 : managers.replication.getTopicEffectiveMinIsr(name);
         return new StepAnswer(
-            outcome.error(), Partition.of(partition(number())), brokers(), minIsr, managers.elr(),
+            outcome.error(), Partition.of(partition(number)), brokers(), minIsr, managers.elr(),
             sibling ? Partition.of(partition(0)) : null, failure == null ? null : Wire.text(failure), outcome.reply());
     }
 

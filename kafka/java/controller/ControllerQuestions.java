@@ -21,6 +21,7 @@ final class ControllerQuestions {
 
     private final Mode mode;
     private final Map<Family, Cluster> families = new HashMap<>();
+    private final IndexQuestions indexes = new IndexQuestions();
     private Cluster cluster;
     private String last = "";
     private int repeated;
@@ -58,6 +59,11 @@ final class ControllerQuestions {
     Cluster.StepAnswer step(Step step) {
         if (cluster == null) throw new Wire.Misunderstood("a step without a setup");
         return cluster.take(step);
+    }
+
+    IndexQuestions.Answer indexes() {
+        if (cluster == null) throw new Wire.Misunderstood("a question about indexes without a setup");
+        return indexes.answer(cluster.managers());
     }
 
     void close() {

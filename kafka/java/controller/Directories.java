@@ -27,6 +27,11 @@ final class Directories {
         };
     }
 
+    /** The broker that has a directory. */
+    static int broker(Uuid directory) {
+        return (int) (directory.getMostSignificantBits() - FIRST);
+    }
+
     /** In ascending order of their numbers. */
     static List<Uuid> ids(int broker, List<Integer> numbers) {
         return numbers.stream().sorted().map(number -> id(broker, number)).toList();

@@ -64,6 +64,11 @@ final class Events {
         return cluster.registration(broker);
     }
 
+    Outcome about(Step.About partition) {
+        cluster.about(partition.topic(), partition.partition());
+        return Outcome.NOTHING;
+    }
+
     Outcome fence(int broker) {
         if (checked(broker).fenced()) return Outcome.NOTHING;
         return run(records -> managers.replication.handleBrokerFenced(broker, records));

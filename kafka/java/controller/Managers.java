@@ -19,6 +19,7 @@ import org.apache.kafka.server.config.ConfigSynonym;
 import org.apache.kafka.timeline.SnapshotRegistry;
 
 import java.lang.reflect.Field;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -63,12 +64,17 @@ class Managers {
     final ClusterControlManager cluster;
     final ConfigurationControlManager configuration;
     final ReplicationControlManager replication;
+    final MetadataVersion version;
     private final AnyVersion.Replays replays;
+    private final List<ApiMessage> committed = new ArrayList<>();
+    private int committedWhenEmpty;
+    private int committedWhenLoaded;
     private long offset = REPLAYED_BEFORE;
     private long loadedOffset = REPLAYED_BEFORE;
 
     Managers(boolean elr, MetadataVersion version) {
         clock = new Clock();
+        this.version = version;
         Object log = LOG_CONTEXT.call(null);
         registry = (SnapshotRegistry) REGISTRY.call(null, log);
         features = features();
@@ -82,6 +88,7 @@ class Managers {
     /** The managers of a controller, which commits and replays records itself. */
     Managers(QuorumController controller, Clock clock) {
         this.clock = clock;
+        version = null;
         registry = (SnapshotRegistry) field(controller, "snapshotRegistry");
         features = (FeatureControlManager) field(controller, "featureControl");
         cluster = (ClusterControlManager) field(controller, "clusterControl");
@@ -198,8 +205,15 @@ class Managers {
         return offset;
     }
 
+    /** Everything that was replayed since the controller was empty, features included. */
+    List<ApiMessage> committed() {
+        if (version == null) throw new Wire.Misunderstood("the records of a live controller are not kept");
+        return committed;
+    }
+
     void replay(ApiMessage record) {
         replays.replay(record, ++offset);
+        committed.add(record);
     }
 
     /** Runs an operation, commits its records and returns its response. */
@@ -247,13 +261,19 @@ class Managers {
     /** Marks a state to go back to: EMPTY first, then LOADED. */
     void mark(long state) {
         SNAPSHOT.call(registry, state);
-        if (state == LOADED) loadedOffset = offset;
+        if (state == LOADED) {
+            loadedOffset = offset;
+            committedWhenLoaded = committed.size();
+        } else {
+            committedWhenEmpty = committed.size();
+        }
     }
 
     /** Back to EMPTY. Its snapshot is made anew, since the old one keeps a note of everything that ever changed. */
     void empty() {
         registry.revertToSnapshot(EMPTY);
         registry.deleteSnapshot(EMPTY);
+        forget(committedWhenEmpty);
         mark(EMPTY);
         clock.restart();
         offset = REPLAYED_BEFORE;
@@ -262,8 +282,13 @@ class Managers {
     /** Back to LOADED. The snapshot keeps notes, so a caller goes back to EMPTY every now and then. */
     void loaded() {
         registry.revertToSnapshot(LOADED);
+        forget(committedWhenLoaded);
         clock.restart();
         offset = loadedOffset;
+    }
+
+    private void forget(int kept) {
+        committed.subList(kept, committed.size()).clear();
     }
 
     void close() { }

@@ -2,6 +2,7 @@ package org.apache.kafka.controller;
 
 import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
 import org.apache.kafka.common.ElectionType;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData;
 import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData.ReassignablePartition;
@@ -9,6 +10,9 @@ import org.apache.kafka.common.message.AlterPartitionReassignmentsRequestData.Re
 import org.apache.kafka.common.message.AlterPartitionReassignmentsResponseData;
 import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
 import org.apache.kafka.common.message.AssignReplicasToDirsResponseData;
+import org.apache.kafka.common.message.CreatePartitionsRequestData.CreatePartitionsAssignment;
+import org.apache.kafka.common.message.CreatePartitionsRequestData.CreatePartitionsTopic;
+import org.apache.kafka.common.message.CreatePartitionsResponseData.CreatePartitionsTopicResult;
 import org.apache.kafka.common.message.CreateTopicsRequestData;
 import org.apache.kafka.common.message.CreateTopicsResponseData;
 import org.apache.kafka.common.message.ElectLeadersRequestData;
@@ -26,6 +30,10 @@ import java.util.Set;
 final class Operations {
     private static final AnyVersion CREATE =
         AnyVersion.method(ReplicationControlManager.class, "createTopics", 3);
+    private static final AnyVersion CREATE_PARTITIONS =
+        AnyVersion.method(ReplicationControlManager.class, "createPartitions", 2);
+    private static final AnyVersion DELETE =
+        AnyVersion.method(ReplicationControlManager.class, "deleteTopics", 2);
     private static final AnyVersion CONFIGURE =
         AnyVersion.method(ConfigurationControlManager.class, "incrementalAlterConfigs", 2);
     private static final AnyVersion CONFIGURE_LEGACY =
@@ -45,7 +53,7 @@ final class Operations {
     Errors elect(ElectionType type) {
         ElectLeadersRequestData request = new ElectLeadersRequestData().setElectionType(type.value);
         request.topicPartitions().add(new ElectLeadersRequestData.TopicPartitions()
-            .setTopic(Cluster.TOPIC).setPartitions(List.of(cluster.number())));
+            .setTopic(cluster.name()).setPartitions(List.of(cluster.number())));
         var response = managers.run(() -> managers.replication.electLeaders(request));
         return Errors.forCode(
             response.replicaElectionResults().get(0).partitionResult().get(0).errorCode());
@@ -54,7 +62,7 @@ final class Operations {
     Errors reassign(List<Integer> replicas, boolean mayChangeFactor) {
         AlterPartitionReassignmentsRequestData request = new AlterPartitionReassignmentsRequestData();
         if (ALLOW_FACTOR != null) ALLOW_FACTOR.call(request, mayChangeFactor);
-        request.topics().add(new ReassignableTopic().setName(Cluster.TOPIC).setPartitions(List.of(
+        request.topics().add(new ReassignableTopic().setName(cluster.name()).setPartitions(List.of(
             new ReassignablePartition().setPartitionIndex(cluster.number()).setReplicas(replicas))));
         AlterPartitionReassignmentsResponseData response =
             managers.run(() -> managers.replication.alterPartitionReassignments(request));
@@ -70,7 +78,7 @@ final class Operations {
         String key = step.key();
         String value = step.value();
         ConfigResource resource = switch (step.level()) {
-            case "topic" -> new ConfigResource(ConfigResource.Type.TOPIC, Cluster.TOPIC);
+            case "topic" -> new ConfigResource(ConfigResource.Type.TOPIC, cluster.name());
             case "cluster" -> new ConfigResource(ConfigResource.Type.BROKER, "");
             case "broker" -> new ConfigResource(ConfigResource.Type.BROKER, step.broker().toString());
             default -> throw new Wire.Misunderstood("no such level: " + step.level());
@@ -113,14 +121,34 @@ final class Operations {
     @SuppressWarnings("unchecked")
     Errors create(List<Integer> replicas) {
         CreateTopicsRequestData.CreatableTopic topic = new CreateTopicsRequestData.CreatableTopic()
-            .setName(Cluster.TOPIC).setNumPartitions(-1).setReplicationFactor((short) -1);
+            .setName(cluster.name()).setNumPartitions(-1).setReplicationFactor((short) -1);
         topic.assignments().add(new CreateTopicsRequestData.CreatableReplicaAssignment()
             .setPartitionIndex(0).setBrokerIds(replicas));
         CreateTopicsRequestData request = new CreateTopicsRequestData();
         request.topics().add(topic);
         CreateTopicsResponseData response = managers.run(() -> (ControllerResult<CreateTopicsResponseData>)
             CREATE.call(managers.replication, Requests.context(ApiKeys.CREATE_TOPICS), request,
-                Set.of(Cluster.TOPIC)));
-        return Errors.forCode(response.topics().find(Cluster.TOPIC).errorCode());
+                Set.of(cluster.name())));
+        return Errors.forCode(response.topics().find(cluster.name()).errorCode());
+    }
+
+    @SuppressWarnings("unchecked")
+    Errors createPartition(List<Integer> replicas) {
+        CreatePartitionsTopic topic = new CreatePartitionsTopic()
+            .setName(cluster.name())
+            .setCount(cluster.partitions() + 1)
+            .setAssignments(List.of(new CreatePartitionsAssignment().setBrokerIds(replicas)));
+        List<CreatePartitionsTopicResult> results =
+            managers.run(() -> (ControllerResult<List<CreatePartitionsTopicResult>>) CREATE_PARTITIONS.call(
+                managers.replication, Requests.context(ApiKeys.CREATE_PARTITIONS), List.of(topic)));
+        return Errors.forCode(results.get(0).errorCode());
+    }
+
+    @SuppressWarnings("unchecked")
+    Errors delete() {
+        Uuid topic = cluster.topic();
+        Map<Uuid, ApiError> results = managers.run(() -> (ControllerResult<Map<Uuid, ApiError>>)
+            DELETE.call(managers.replication, Requests.context(ApiKeys.DELETE_TOPICS), List.of(topic)));
+        return results.get(topic).error();
     }
 }

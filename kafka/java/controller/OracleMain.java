@@ -18,7 +18,7 @@ import java.util.Properties;
  * reason on stderr.
  */
 public final class OracleMain {
-    private static final int PROTOCOL = 2;
+    private static final int PROTOCOL = 3;
     private static final int BUFFER = 1 << 16;
 
     private OracleMain() { }
@@ -72,6 +72,8 @@ public final class OracleMain {
             answer = builders.change(builder.question());
         } else if (question instanceof Question.Loading loading) {
             controllers.setup(line, loading.setup());
+        } else if (question instanceof Question.Indexes) {
+            answer = controllers.indexes();
         } else {
             answer = controllers.step((Step) question);
         }

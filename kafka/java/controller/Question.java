@@ -27,6 +27,10 @@ import java.util.List;
     @Type(name = "SwitchElr", value = Step.SwitchElr.class),
     @Type(name = "AssignDirectory", value = Step.AssignDirectory.class),
     @Type(name = "CreateTopic", value = Step.CreateTopic.class),
+    @Type(name = "CreatePartition", value = Step.CreatePartition.class),
+    @Type(name = "DeleteTopic", value = Step.DeleteTopic.class),
+    @Type(name = "About", value = Step.About.class),
+    @Type(name = "Indexes", value = Question.Indexes.class),
 })
 interface Question {
     record Builder(Change question) implements Question { }
@@ -39,6 +43,9 @@ interface Question {
     ) { }
 
     record Loading(Setup setup) implements Question { }
+
+    /** What the controller's indexes hold now. */
+    record Indexes() implements Question { }
 
     /** A cluster with one topic; configuration that is null is not set at that level. */
     record Setup(

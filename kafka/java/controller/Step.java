@@ -111,4 +111,24 @@ interface Step extends Question {
             return Events.Outcome.of(events.operations().create(replicas));
         }
     }
+
+    /** The topic's next partition. */
+    record CreatePartition(List<Integer> replicas) implements Step {
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().createPartition(replicas));
+        }
+    }
+
+    record DeleteTopic() implements Step {
+        public Events.Outcome on(Events events) {
+            return Events.Outcome.of(events.operations().delete());
+        }
+    }
+
+    /** No event: the steps that follow are about this partition. */
+    record About(String topic, int partition) implements Step {
+        public Events.Outcome on(Events events) {
+            return events.about(this);
+        }
+    }
 }

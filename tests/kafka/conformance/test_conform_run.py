@@ -34,8 +34,8 @@ def test_a_faithful_kafka_agrees_in_everything() -> None:
     assert report.verdict == "holds" and report.exit_code == ExitCode.HOLDS
     (version,) = report.versions
     assert version.unexplained == 0 and version.compared > 1000
-    assert version.compared == version.builder + version.controller + version.isr_order
-    assert min(version.builder, version.controller, version.isr_order) > 0
+    assert version.compared == version.builder + version.controller + version.isr_order + version.indexes
+    assert min(version.builder, version.controller, version.isr_order, version.indexes) > 0
 
 
 @pytest.mark.slow

@@ -1,0 +1,1 @@
+"""The controller's indexes, compared with what its partitions and registrations say."""

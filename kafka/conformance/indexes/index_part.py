@@ -1,0 +1,139 @@
+"""The indexes of a controller, compared after every event with what its partitions and registrations say.
+
+Kafka's classes are compared with themselves: those of the running controller, and those of a controller that loads a
+snapshot of everything committed. A difference is reported at the event after which it is there first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from elrcheck.kafka.conformance.indexes.stale_entries import (
+    Change,
+    class_of_entries,
+    class_of_failure,
+    class_of_loaded,
+    class_of_unloaded,
+)
+from elrcheck.kafka.conformance.kafka_part import Agreement, KafkaPart, KnownClass, Outcome
+from elrcheck.kafka.controller_steps import (
+    CreatePartition,
+    CreateTopic,
+    IndexAnswer,
+    IndexEntry,
+    Setup,
+    Step,
+    StepAnswer,
+)
+from elrcheck.kafka.kafka_oracle import ControllerOracle
+from elrcheck.model.config import Config
+
+Walk: TypeAlias = tuple[Setup, tuple[Step, ...]]
+IndexAnswers: TypeAlias = Sequence[tuple[StepAnswer, IndexAnswer]]
+NOTHING = IndexAnswer((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDisagreement:
+    """After the last of `steps` an index is not what it should be, or that event failed with an exception.
+
+    where: the running controller, or one that loads a snapshot; before, now: what the indexes held before the event
+    and after it; elr: the feature is on; entries: of one index, those that differ; failure: the exception's text.
+    """
+
+    setup: Setup
+    steps: tuple[Step, ...]
+    where: str
+    before: IndexAnswer
+    now: IndexAnswer
+    elr: bool
+    entries: tuple[IndexEntry, ...] = ()
+    failure: str | None = None
+
+    @property
+    def step(self) -> Step:
+        return self.steps[-1]
+
+    @property
+    def known_class(self) -> KnownClass | None:
+        if self.where != "running":
+            if self.failure is not None:
+                return class_of_unloaded(self.steps, self.failure)
+            return class_of_loaded(self.entries, self.elr)
+        if self.failure is not None:
+            return class_of_failure(self.step, self.before.running, self.failure)
+        return class_of_entries(Change(self.step, self.before.running, self.now.running, self.entries))
+
+    @property
+    def signature(self) -> str:
+        what = self.entries[0].index if self.entries else "an exception"
+        after = type(self.step).__name__
+        return f"{after}: {what}" if self.where == "running" else f"a snapshot after {after}: {what}"
+
+    @property
+    def rank(self) -> tuple[int, ...]:
+        return (0, len(self.steps), len(self.setup.brokers))
+
+
+class IndexPart(KafkaPart[Walk, IndexAnswers]):
+    """Walks over several topics."""
+
+    name = "indexes"
+    kafka = "an index of the controller"
+    other = "its partitions"
+    itself = True
+
+    def ask(self, oracle: ControllerOracle, questions: Sequence[Walk]) -> Sequence[IndexAnswers]:
+        return oracle.index_walks(questions)
+
+    def compare(self, config: Config, question: Walk, answer: IndexAnswers, expected: None) -> Iterator[Outcome]:
+        """Yield the differences of each event that were not there before it; they count as one comparison."""
+        setup, steps = question
+        before = NOTHING
+        for number, (kafka, now) in enumerate(answer, 1):
+            here = IndexDisagreement(setup, steps[:number], "running", before, now, kafka.elr)
+            found = [*_differing(here), *_differing(replace(here, where="loaded"))]
+            if kafka.failure is not None:
+                found.append(replace(here, failure=kafka.failure))
+            if now.failure is not None and now.failure != before.failure:
+                found.append(replace(here, where="loaded", failure=now.failure))
+            yield from found
+            if not found:
+                yield Agreement.SAME
+            before = now
+
+    def smaller(self, disagreement: IndexDisagreement) -> Iterator[Walk]:
+        """Yield walks of fewer steps, large pieces first; then fewer replicas and plainer setups."""
+        setup, steps = disagreement.setup, disagreement.steps
+        before, last = steps[:-1], steps[-1]
+        size = len(before)
+        while size >= 1:
+            for at in range(0, len(before), size):
+                yield setup, (*before[:at], *before[at + size :], last)
+            size //= 2
+        for at, step in enumerate(steps):
+            if isinstance(step, CreateTopic | CreatePartition) and len(step.replicas) > 1:
+                for b in step.replicas:
+                    fewer = type(step)(tuple(r for r in step.replicas if r != b))
+                    yield setup, (*steps[:at], fewer, *steps[at + 1 :])
+        if len(setup.brokers) > 1:
+            yield replace(setup, brokers=setup.brokers[:-1]), steps
+        if setup.cluster_unclean:
+            yield replace(setup, cluster_unclean=False), steps
+        for least in range(1, setup.cluster_min_isr or 1):
+            yield replace(setup, cluster_min_isr=least), steps
+
+
+INDEXES = IndexPart()
+
+
+def _differing(here: IndexDisagreement) -> Iterator[IndexDisagreement]:
+    """Yield a difference for each index with entries that differ now and did not before."""
+    loaded = here.where == "loaded"
+    old = set(here.before.loaded if loaded else here.before.running)
+    entries = here.now.loaded if loaded else here.now.running
+    new = [entry for entry in entries if entry.held != entry.due and entry not in old]
+    for index in dict.fromkeys(entry.index for entry in new):
+        yield replace(here, entries=tuple(entry for entry in new if entry.index == index))

@@ -1,0 +1,156 @@
+"""The findings that explain a difference of an index: each works out what Kafka must have left in it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from elrcheck.kafka.conformance.kafka_part import KnownClass
+from elrcheck.kafka.controller_steps import (
+    Configure,
+    DeleteTopic,
+    Heartbeat,
+    IndexEntry,
+    Register,
+    Step,
+    SwitchElr,
+    Unregister,
+)
+
+ELRS, DIRECTORIES, ISRS, PARTITION = "brokersToElrs", "directoriesToPartitions", "brokersToIsrs", "partition"
+GONE = "existed in isrMembers, but not in the topics map"
+NO_IMAGE = 'NullPointerException: Cannot invoke "org.apache.kafka.image.TopicImage'
+NOBODY = "-1 as leader"
+"""Under which brokersToIsrs has the partitions without a leader."""
+F_64 = KnownClass(
+    "F-64",
+    "the index of ELR members keeps an entry, or an event fails on the entry of a deleted topic",
+    "a ClearElrRecord empties the ELR and leaves the index; what comes of the entry is worked out",
+    "ReplicationControlManager.removeTopicElrs, BrokersToElrs.update",
+)
+F_67 = KnownClass(
+    "F-67",
+    "the index of directories keeps an entry, or a heartbeat fails on the entry of a deleted topic",
+    "the deletion of a topic takes the directories of a partition only if its ISR has a member",
+    "ReplicationControlManager.replay(RemoveTopicRecord)",
+)
+F_28 = KnownClass(
+    "F-28",
+    "a controller that loads a snapshot has no ELR, which the running one keeps",
+    "a snapshot that is written while ELR is off leaves the ELR and the last known leader out",
+    "PartitionRegistration.toRecord",
+)
+KAFKA_19497 = KnownClass(
+    "KAFKA-19497",
+    "a snapshot of one delta cannot be made: a topic was created and deleted, and then every ELR cleared",
+    "the delta looks for the deleted topic, which it still has among those created; fixed in 4.2.0",
+    "TopicsDelta.replay(RemoveTopicRecord)",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An event with the indexes before and after it, in full, and the entries of one that differ newly."""
+
+    step: Step
+    before: Sequence[IndexEntry]
+    now: Sequence[IndexEntry]
+    entries: Sequence[IndexEntry]
+
+    def counts(self, index: str, of: str, topic: str) -> Iterator[tuple[Counter[int], Counter[int]]]:
+        """Yield how often an index has each partition of a topic, and how often it should: before, then now."""
+        for entries in (self.before, self.now):
+            held, due = Counter[int](), Counter[int]()
+            for entry in entries:
+                name, number = place_of(entry)
+                if (entry.index, entry.of, name) == (index, of, topic):
+                    held[number] += entry.held
+                    due[number] += entry.due
+            yield +held, +due
+
+
+def place_of(entry: IndexEntry) -> tuple[str, int]:
+    """Return the topic and the number of an entry's partition; -1 where an index has no partitions."""
+    topic, _, number = entry.partition.rpartition("-")
+    return (topic, int(number)) if topic else (entry.partition, -1)
+
+
+def class_of_entries(change: Change) -> KnownClass | None:
+    """Return the finding that explains entries of the running controller."""
+    index = change.entries[0].index
+    if index == ELRS and all(_as_elrs_go_stale(change, entry) for entry in change.entries):
+        return F_64
+    if index == DIRECTORIES and all(_left_by_deletion(change, entry) for entry in change.entries):
+        return F_67
+    return None
+
+
+def class_of_loaded(entries: Sequence[IndexEntry], elr: bool) -> KnownClass | None:
+    """Return the finding that explains entries of a controller that loaded a snapshot. elr: the feature is on."""
+    if elr or any(entry.index != PARTITION for entry in entries):
+        return None
+    running = Counter((entry.partition, _without_elr(entry.of)) for entry in entries if entry.due)
+    loaded = Counter((entry.partition, entry.of) for entry in entries if entry.held)
+    return F_28 if running == loaded else None
+
+
+def class_of_unloaded(steps: Sequence[Step], failure: str) -> KnownClass | None:
+    """Return what explains an exception of making a snapshot after these events."""
+    deleted = next((at for at, step in enumerate(steps) if isinstance(step, DeleteTopic)), len(steps))
+    cleared = any(
+        isinstance(step, SwitchElr) or (isinstance(step, Configure) and step.level == "cluster")
+        for step in steps[deleted:]
+    )
+    return KAFKA_19497 if cleared and NO_IMAGE in failure else None
+
+
+def class_of_failure(step: Step, before: Sequence[IndexEntry], failure: str) -> KnownClass | None:
+    """Return the finding that explains an exception. before: the indexes that the event met."""
+    if GONE not in failure:
+        return None
+    stale = {(entry.index, entry.of) for entry in before if entry.held > entry.due}
+    if isinstance(step, Register | Unregister) and (ELRS, str(step.broker)) in stale:
+        return F_64
+    if isinstance(step, Heartbeat) and any((DIRECTORIES, f"{step.broker}/{d}") in stale for d in step.offline):
+        return F_67
+    return None
+
+
+def _as_elrs_go_stale(change: Change, entry: IndexEntry) -> bool:
+    topic, _ = place_of(entry)
+    (held, due), (held_now, due_now) = change.counts(ELRS, entry.of, topic)
+    if isinstance(change.step, Configure | SwitchElr) and not due_now - due:
+        return held_now == held
+    was_stale = held != due
+    return was_stale and held_now in list(_updated(held, due - due_now, due_now - due))
+
+
+def _updated(held: Counter[int], gone: Collection[int], come: Collection[int]) -> Iterator[Counter[int]]:
+    """Yield what BrokersToElrs.update makes of a broker's partitions of one topic, in each order of the changes."""
+    for order in permutations([*((number, False) for number in gone), *((number, True) for number in come)]):
+        left = Counter(held)
+        for number, added in order:
+            if added:
+                left[number] += 1
+            else:  # the array becomes shorter by one: places of further copies are filled with zeros
+                copies = left.pop(number, 0)
+                left[0] += copies - 1
+        yield +left
+
+
+def _left_by_deletion(change: Change, entry: IndexEntry) -> bool:
+    """The topic was deleted when the partition had nobody in its ISR, and its directories were known until then."""
+    if not isinstance(change.step, DeleteTopic):
+        return False
+    known = [e for e in change.before if e.due]
+    members = [e for e in known if e.index == ISRS and e.partition == entry.partition and e.of != NOBODY]
+    here = (entry.index, entry.of, entry.partition)
+    return not members and entry.due == 0 and any((e.index, e.of, e.partition) == here for e in known)
+
+
+def _without_elr(partition: str) -> str:
+    registered = json.loads(partition)
+    return json.dumps({**registered, "elr": [], "last_known_elr": []}, separators=(",", ":"))
