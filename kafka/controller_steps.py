@@ -196,7 +196,7 @@ class DeleteTopic(Tagged, frozen=True):
     """deleteTopics."""
 
 
-class About(Tagged, frozen=True):
+class AboutPartition(Tagged, frozen=True):
     """No event: the steps that follow are about this partition, which need not exist."""
 
     topic: str
@@ -222,7 +222,7 @@ Step: TypeAlias = (
     | CreateTopic
     | CreatePartition
     | DeleteTopic
-    | About
+    | AboutPartition
 )
 
 

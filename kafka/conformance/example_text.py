@@ -129,7 +129,7 @@ def step_text(step: steps.Step) -> str:
         return _alter_text(step)
     if isinstance(step, steps.Reassign):
         return "cancel the reassignment" if step.replicas is None else f"Reassign {text_of(step.replicas)}"
-    if isinstance(step, steps.About):
+    if isinstance(step, steps.AboutPartition):
         return f"the next events are about {step.topic}-{step.partition}"
     broker = getattr(step, "broker", None)
     words = [type(step).__name__, *([] if broker is None else [f"broker {broker}"])]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from elrcheck.kafka.conformance.indexes.stale_entries import (
-    Change,
+    IndexChange,
     class_of_entries,
     class_of_failure,
     class_of_loaded,
@@ -64,7 +64,7 @@ class IndexDisagreement:
             return class_of_loaded(self.entries, self.elr)
         if self.failure is not None:
             return class_of_failure(self.step, self.before.running, self.failure)
-        return class_of_entries(Change(self.step, self.before.running, self.now.running, self.entries))
+        return class_of_entries(IndexChange(self.step, self.before.running, self.now.running, self.entries))
 
     @property
     def signature(self) -> str:
@@ -94,13 +94,13 @@ class IndexPart(KafkaPart[Walk, IndexAnswers]):
         before = NOTHING
         for number, (kafka, now) in enumerate(answer, 1):
             here = IndexDisagreement(setup, steps[:number], "running", before, now, kafka.elr)
-            found = [*_differing(here), *_differing(replace(here, where="loaded"))]
+            differences = [*_differing(here), *_differing(replace(here, where="loaded"))]
             if kafka.failure is not None:
-                found.append(replace(here, failure=kafka.failure))
+                differences.append(replace(here, failure=kafka.failure))
             if now.failure is not None and now.failure != before.failure:
-                found.append(replace(here, where="loaded", failure=now.failure))
-            yield from found
-            if not found:
+                differences.append(replace(here, where="loaded", failure=now.failure))
+            yield from differences
+            if not differences:
                 yield Agreement.SAME
             before = now
 

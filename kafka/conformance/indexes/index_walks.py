@@ -53,7 +53,7 @@ class Followed:
     def say(self, step: Step, place: Place) -> None:
         """Note a step about a partition."""
         if place != self.about:
-            self.taken.append(steps.About(*place))
+            self.taken.append(steps.AboutPartition(*place))
             self.about = place
         self.taken.append(step)
 

@@ -52,7 +52,7 @@ KAFKA_19497 = KnownClass(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class IndexChange:
     """An event with the indexes before and after it, in full, and the entries of one that differ newly."""
 
     step: Step
@@ -78,7 +78,7 @@ def place_of(entry: IndexEntry) -> tuple[str, int]:
     return (topic, int(number)) if topic else (entry.partition, -1)
 
 
-def class_of_entries(change: Change) -> KnownClass | None:
+def class_of_entries(change: IndexChange) -> KnownClass | None:
     """Return the finding that explains entries of the running controller."""
     index = change.entries[0].index
     if index == ELRS and all(_as_elrs_go_stale(change, entry) for entry in change.entries):
@@ -119,7 +119,7 @@ def class_of_failure(step: Step, before: Sequence[IndexEntry], failure: str) -> 
     return None
 
 
-def _as_elrs_go_stale(change: Change, entry: IndexEntry) -> bool:
+def _as_elrs_go_stale(change: IndexChange, entry: IndexEntry) -> bool:
     topic, _ = place_of(entry)
     (held, due), (held_now, due_now) = change.counts(ELRS, entry.of, topic)
     if isinstance(change.step, Configure | SwitchElr) and not due_now - due:
@@ -141,14 +141,14 @@ def _updated(held: Counter[int], gone: Collection[int], come: Collection[int]) -
         yield +left
 
 
-def _left_by_deletion(change: Change, entry: IndexEntry) -> bool:
+def _left_by_deletion(change: IndexChange, entry: IndexEntry) -> bool:
     """The topic was deleted when the partition had nobody in its ISR, and its directories were known until then."""
     if not isinstance(change.step, DeleteTopic):
         return False
-    known = [e for e in change.before if e.due]
-    members = [e for e in known if e.index == ISRS and e.partition == entry.partition and e.of != NOBODY]
+    due_before = [e for e in change.before if e.due]
+    members = [e for e in due_before if e.index == ISRS and e.partition == entry.partition and e.of != NOBODY]
     here = (entry.index, entry.of, entry.partition)
-    return not members and entry.due == 0 and any((e.index, e.of, e.partition) == here for e in known)
+    return not members and entry.due == 0 and any((e.index, e.of, e.partition) == here for e in due_before)
 
 
 def _without_elr(partition: str) -> str:

@@ -19,7 +19,7 @@ import java.util.TreeMap;
 /**
  * The managers of a controller, loaded with a cluster of one topic, and the last registration of every broker.
  *
- * Steps are about one partition: the one that was loaded, or the one that About names.
+ * Steps are about one partition: the one that was loaded, or the one that AboutPartition names.
  */
 final class Cluster {
     private static final String TOPIC = "t";

@@ -64,7 +64,7 @@ final class Events {
         return cluster.registration(broker);
     }
 
-    Outcome about(Step.About partition) {
+    Outcome about(Step.AboutPartition partition) {
         cluster.about(partition.topic(), partition.partition());
         return Outcome.NOTHING;
     }

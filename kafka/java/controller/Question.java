@@ -29,7 +29,7 @@ import java.util.List;
     @Type(name = "CreateTopic", value = Step.CreateTopic.class),
     @Type(name = "CreatePartition", value = Step.CreatePartition.class),
     @Type(name = "DeleteTopic", value = Step.DeleteTopic.class),
-    @Type(name = "About", value = Step.About.class),
+    @Type(name = "AboutPartition", value = Step.AboutPartition.class),
     @Type(name = "Indexes", value = Question.Indexes.class),
 })
 interface Question {

@@ -126,7 +126,7 @@ interface Step extends Question {
     }
 
     /** No event: the steps that follow are about this partition. */
-    record About(String topic, int partition) implements Step {
+    record AboutPartition(String topic, int partition) implements Step {
         public Events.Outcome on(Events events) {
             return events.about(this);
         }
