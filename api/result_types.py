@@ -7,7 +7,7 @@ A result *is* the report object that the command renders: it has its fields, and
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
@@ -41,13 +41,20 @@ class Result:
 
     def tables(self) -> tuple[str, ...]:
         """Return the names that `to_pandas` knows."""
-        return tuple(tables_of(type(self)))
+        return tuple(dict.fromkeys((*(() if self._answers() is None else (self.TABLE,)), *tables_of(type(self)))))
 
     def to_pandas(self, table: str | None = None) -> DataFrame:
         """Return one of the tables as a data frame, by default the one with the answers."""
+        answers = self._answers() if table in (None, self.TABLE) else None
+        if answers is not None:
+            return to_frame(*answers)
         name = self.TABLE if table is None else table
         rows = rows_of(self, name)
         return to_frame(rows, tables_of(type(self))[name])
+
+    def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]] | None:
+        """Return rows and columns of the table with the answers, where no single list of the report has them."""
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the document that `--format json` prints, described in docs/schemas."""
@@ -101,15 +108,9 @@ class ControllerResult(Result, ControllerReport, frozen=True):
 
     TABLE = "cells"
 
-    def tables(self) -> tuple[str, ...]:
-        return (self.TABLE, *super().tables())
-
-    def to_pandas(self, table: str | None = None) -> DataFrame:
-        """Return a table as every result does; the cells have a column for the variant."""
-        if table not in (None, self.TABLE):
-            return super().to_pandas(table)
+    def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
         rows = [{"variant": each.variant, **row} for each in self.variants for row in rows_of(each, self.TABLE)]
-        return to_frame(rows, ["variant", *tables_of(VariantReport)[self.TABLE]])
+        return rows, ["variant", *tables_of(VariantReport)[self.TABLE]]
 
 
 class CertificateResult(Result, CertificateReport, frozen=True):
@@ -133,13 +134,9 @@ class RiskResult(Result, RiskReport, frozen=True):
         """Return all but the parts about other settings, whose answers are among the others."""
         return tuple(name for name in super().tables() if name != "others")
 
-    def to_pandas(self, table: str | None = None) -> DataFrame:
-        """Return a table as every result does; the answers are about all settings, with a column for each of them."""
-        if table not in (None, self.TABLE):
-            return super().to_pandas(table)
+    def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
         rows = [{**structs.asdict(part.settings), **row} for part in self.parts for row in rows_of(part, self.TABLE)]
-        settings = self.settings.__struct_fields__
-        return to_frame(rows, [*settings, *tables_of(type(self))[self.TABLE]])
+        return rows, [*self.settings.__struct_fields__, *tables_of(type(self))[self.TABLE]]
 
 
 class AssessResult(Result, AssessReport, frozen=True):
@@ -147,17 +144,10 @@ class AssessResult(Result, AssessReport, frozen=True):
 
     TABLE = "findings"
 
-    def tables(self) -> tuple[str, ...]:
-        return (self.TABLE, *super().tables())
-
-    def to_pandas(self, table: str | None = None) -> DataFrame:
-        """Return a table as every result does; the findings have columns for the settings that allow them."""
-        if table not in (None, self.TABLE):
-            return super().to_pandas(table)
-        rows = [
-            {**structs.asdict(group.settings), **row} for group in self.groups for row in rows_of(group, self.TABLE)
-        ]
-        return to_frame(rows, [*RiskSettings.__struct_fields__, *tables_of(AssessedGroup)[self.TABLE]])
+    def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
+        groups = [(structs.asdict(group.settings), rows_of(group, self.TABLE)) for group in self.groups]
+        rows = [{**settings, **row} for settings, findings in groups for row in findings]
+        return rows, [*RiskSettings.__struct_fields__, *tables_of(AssessedGroup)[self.TABLE]]
 
 
 class ScenarioResult(Result, ScenarioReport, frozen=True):
@@ -183,13 +173,10 @@ class SweepResult(Result, SweepReport, frozen=True):
 
     TABLE = "rows"
 
-    def to_pandas(self, table: str | None = None) -> DataFrame:
-        """Return a table as every result does; the rows have a column for each setting that the grid varies."""
-        if table not in (None, self.TABLE):
-            return super().to_pandas(table)
+    def _answers(self) -> tuple[Sequence[Mapping[str, Any]], Sequence[str]]:
         from elrcheck.report.sweep_table import columns, records
 
-        return to_frame(records(self), columns(self))
+        return records(self), columns(self)
 
     def render(self, form: str = "text") -> str:
         """Return the report in one of the formats, also in `csv`; a page or Markdown shows a matrix."""

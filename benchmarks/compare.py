@@ -55,7 +55,7 @@ RATIOS = (
 
 
 @dataclass(frozen=True)
-class Sample:
+class MeasuredRun:
     """One run. seconds and cpu_seconds refer to the search, peak_bytes to the whole process."""
 
     distinct: int
@@ -97,10 +97,10 @@ def engine(options: argparse.Namespace, job: str, *more: str) -> tuple[dict[str,
     return json.loads(child.output), child
 
 
-def sample_of(result: dict[str, Any], child: Child) -> Sample:
+def sample_of(result: dict[str, Any], child: Child) -> MeasuredRun:
     """Build a sample from the JSON of engine.py or of the C search."""
     cut = result.get("cut")
-    return Sample(
+    return MeasuredRun(
         distinct=result["distinct"],
         transitions=None if cut is None else result["generated"] - cut,
         seconds=result["seconds"],
@@ -113,18 +113,18 @@ def sample_of(result: dict[str, Any], child: Child) -> Sample:
     )
 
 
-def run_engine(options: argparse.Namespace, job: str, *more: str) -> Sample:
+def run_engine(options: argparse.Namespace, job: str, *more: str) -> MeasuredRun:
     return sample_of(*engine(options, job, *more))
 
 
-def run_c(binary: str, limit: float) -> Sample:
+def run_c(binary: str, limit: float) -> MeasuredRun:
     child = run_child([binary], timeout=limit)
     if child.exit_code != 0:
         raise Missing(f"the C search failed: {child.errors.strip()}")
     return sample_of(json.loads(child.output), child)
 
 
-def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
+def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> MeasuredRun:
     command = verifier_command(Path(binary), mode, expected)
     child = run_child(command, cwd=Path(binary).parent, timeout=limit)
     if child.exit_code is None:
@@ -135,7 +135,7 @@ def run_spin(binary: str, mode: Mode, expected: int, limit: float) -> Sample:
         raise Missing(str(fault)) from fault
     cpu = child.cpu_seconds if mode.cores == 1 else None
     seconds = result.seconds or child.seconds
-    return Sample(result.stored, result.transitions, seconds, cpu, child.peak_bytes, True)
+    return MeasuredRun(result.stored, result.transitions, seconds, cpu, child.peak_bytes, True)
 
 
 class Comparison:
@@ -144,7 +144,7 @@ class Comparison:
     def __init__(self, options: argparse.Namespace, folder: Path) -> None:
         self.options, self.folder = options, folder
         self.skip = set(options.skip.split(","))
-        self.samples: dict[str, list[Sample]] = {}
+        self.samples: dict[str, list[MeasuredRun]] = {}
         self.missing: dict[str, str] = {}
         self.versions: dict[str, str] = {}
         self.controls: list[float] = []
@@ -179,7 +179,7 @@ class Comparison:
         return binaries
 
     def _round(self, binaries: dict[str, dict[str, str]]) -> None:
-        def ours(workers: int, checks: str) -> Callable[[], Sample]:
+        def ours(workers: int, checks: str) -> Callable[[], MeasuredRun]:
             more = ("--workers", str(workers), "--checks", checks)
             return lambda: run_engine(self.options, "compiled", *more)
 
@@ -219,7 +219,7 @@ class Comparison:
             jobs.append(("TLC 2", "tlc", ("--workers", "2", "--seconds", str(self.options.tlc_seconds))))
         return jobs
 
-    def _try(self, name: str, run: Callable[[], Sample]) -> None:
+    def _try(self, name: str, run: Callable[[], MeasuredRun]) -> None:
         try:
             sample = run()
         except Missing as fault:

@@ -61,7 +61,7 @@ STATERIGHT_COUNTS = re.compile(r"Done\. states=(\d+), unique=(\d+)")
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedRun:
     """A finished command with what it counted, and the seconds of its search alone."""
 
     child: Child
@@ -81,7 +81,7 @@ def main() -> int:
     if unknown := [name for name in options.names if name not in CASES]:
         parser.error(f"unknown: {', '.join(unknown)}")
     quiet = [start_control()]
-    runs: dict[tuple[str, str], list[Counted]] = {}
+    runs: dict[tuple[str, str], list[CountedRun]] = {}
     for number in range(options.rounds):
         for name in options.names or CASES:
             for tool, counted in _round(name, options):
@@ -97,7 +97,7 @@ def main() -> int:
     return 1 if different else 0
 
 
-def _round(name: str, options: argparse.Namespace) -> Iterator[tuple[str, Counted]]:
+def _round(name: str, options: argparse.Namespace) -> Iterator[tuple[str, CountedRun]]:
     stem, settings = name.partition("@")[0], CASES[name]
     (file,) = (ROOT / "protocols").glob(f"*/{stem}.py")
     model = ["--model", str(file), *(w for each in settings for w in ("--set", each))]
@@ -130,12 +130,12 @@ def _finished(command: Sequence[str], folder: Path, environ: Mapping[str, str], 
     return child
 
 
-def _elrcheck_counted(child: Child) -> Counted:
+def _elrcheck_counted(child: Child) -> CountedRun:
     search = json.loads(child.output)["search"]
-    return Counted(child, search["generated"], search["distinct"], search["seconds"])
+    return CountedRun(child, search["generated"], search["distinct"], search["seconds"])
 
 
-def _tlc(folder: Path, seconds: float) -> Counted | None:
+def _tlc(folder: Path, seconds: float) -> CountedRun | None:
     """Run TLC on the module in a folder; None if it takes too long."""
     from elrcheck.tla_export.tlc_process import find_tools
 
@@ -145,14 +145,14 @@ def _tlc(folder: Path, seconds: float) -> Counted | None:
     return None if child.exit_code is None else _read(TLC_COUNTS, child, child.output)
 
 
-def _read(counts: re.Pattern[str], child: Child, text: str) -> Counted:
+def _read(counts: re.Pattern[str], child: Child, text: str) -> CountedRun:
     match = counts.search(text)
     if match is None:
         raise SystemExit(f"no counts in:\n{text[-2000:]}")
-    return Counted(child, int(match[1]), int(match[2]), child.seconds - (child.mark or 0.0))
+    return CountedRun(child, int(match[1]), int(match[2]), child.seconds - (child.mark or 0.0))
 
 
-def _row(name: str, runs: Mapping[tuple[str, str], Sequence[Counted]]) -> dict[str, object]:
+def _row(name: str, runs: Mapping[tuple[str, str], Sequence[CountedRun]]) -> dict[str, object]:
     tools = {tool: every for (row, tool), every in runs.items() if row == name}
     counts = {tool: (every[0].generated, every[0].distinct) for tool, every in tools.items() if tool != "start"}
     ours = counts["again"]

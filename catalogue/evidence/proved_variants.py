@@ -80,10 +80,6 @@ class ProvedVariant(Record, frozen=True):
     day: str
     model: str
 
-    @property
-    def unconditional(self) -> tuple[str, ...]:
-        return tuple(name for name in self.proved if name not in self.conditions)
-
     def standing(self, ident: str) -> Standing:
         """Return how a property stands. One that is proved under a condition may break without it."""
         if ident in self.proved:

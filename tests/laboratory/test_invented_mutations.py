@@ -15,7 +15,7 @@ from elrcheck.kafka.conformance.answers.answered import packaged_releases
 from elrcheck.laboratory.rule_answers import AnswerBench
 from elrcheck.laboratory.rule_bench import RuleBench
 from elrcheck.laboratory.rule_controller import ControllerBench
-from elrcheck.lang.changed.variations import edited
+from support.edited_rules import edited
 from support.places import TESTS
 
 TABLE = tomllib.loads((TESTS / "data" / "invented_mutations.toml").read_text(encoding="utf-8"))["mutation"]

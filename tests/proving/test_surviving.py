@@ -127,7 +127,9 @@ def contradictions(proofs: Sequence[ProvedVariant]) -> list[str]:
         if not breach.outside
     ]
     return [
-        f"{proof.variant}: {name} {how}" for proof, name, how in in_walks + by_findings if name in proof.unconditional
+        f"{proof.variant}: {name} {how}"
+        for proof, name, how in in_walks + by_findings
+        if proof.standing(name) == "proved"
     ]
 
 

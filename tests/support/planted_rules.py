@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from elrcheck.lang.changed.altered import affected, altered
-from elrcheck.lang.changed.variations import edited
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.proof.obligations import Prover
+from support.edited_rules import edited
 
 
 def planted_rule(model: Model, action: str, before: str, after: str) -> tuple[Model, Any, Any]:
