@@ -158,11 +158,11 @@ def test_the_protocols_that_are_compared_exist_with_their_settings() -> None:
 def test_a_protocol_that_two_tools_count_differently_is_named() -> None:
     child = Child(1.0, 0.5, 1 << 20, 0, "1146 states generated, 288 distinct states found, 0 states left on queue.", "")
     tlc = protocols._read(protocols.TLC_COUNTS, child, child.output)
-    ours = protocols.CountedRun(child, 1146, 288)
+    ours = protocols.CountedRun(child, 1146, 288, 0.9)
     runs = {("two_phase", "again"): [ours], ("two_phase", "tlc"): [tlc]}
     row = protocols._row("two_phase", runs)
     assert (row["same"], row["generated"], row["distinct"]) == (True, 1146, 288)
-    other = protocols.CountedRun(child, 1146, 289)
+    other = protocols.CountedRun(child, 1146, 289, 0.9)
     assert not protocols._row("two_phase", {**runs, ("two_phase", "stateright"): [other]})["same"]
     with pytest.raises(SystemExit, match="no counts"):
         protocols._read(protocols.STATERIGHT_COUNTS, child, child.output)
