@@ -9,7 +9,7 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 from elrcheck.tla_export.names import camel
 from elrcheck.tla_export.reading.values import identifier
-from elrcheck.tla_export.spec import Spec, spec_text
+from elrcheck.tla_export.spec import Spec, reading_text, spec_text
 
 
 def module_name(variant: str, scope: str) -> str:
@@ -18,9 +18,15 @@ def module_name(variant: str, scope: str) -> str:
 
 
 def write_spec(
-    model: Model, config: ModelConfig, folder: Path, name: str, comment: str = "", symmetry: bool = False
+    model: Model,
+    config: ModelConfig,
+    folder: Path,
+    name: str,
+    comment: str = "",
+    symmetry: bool = False,
+    whole: bool = True,
 ) -> Spec:
-    """Write NAME.tla and NAME.cfg into a folder. symmetry: see `spec_text`."""
-    spec = spec_text(model, config, name, comment, symmetry)
+    """Write NAME.tla and NAME.cfg into a folder. symmetry: see `spec_text`; whole: see `reading_text`."""
+    spec = (spec_text if whole else reading_text)(model, config, name, comment, symmetry)
     write_files(folder, {f"{name}.tla": spec.tla, f"{name}.cfg": spec.cfg})
     return spec

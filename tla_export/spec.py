@@ -11,6 +11,9 @@ reasons twice. Such guards are therefore printed as `TRUE = (guard)`, a value.
 The budgets are a CONSTRAINT: states outside it are generated but not explored, as in elrcheck's
 search. The module needs nothing newer than TLC 2.15.
 
+By default a module is for reading: specialised to one configuration (`specialised.py`). The whole module has every
+rule and a constant for each field, so that only its configuration depends on values.
+
 For a search up to renaming, the members of symmetric sorts are model values, and the configuration names the set of
 their renamings as SYMMETRY.
 """
@@ -45,7 +48,8 @@ from elrcheck.tla_export.pretty import (
 from elrcheck.tla_export.printed import PrintScope
 from elrcheck.tla_export.printer import ExpressionPrinter
 from elrcheck.tla_export.rigid import Branching
-from elrcheck.tla_export.type_sets import limits, records_of, size_text, type_set
+from elrcheck.tla_export.specialised import specialised
+from elrcheck.tla_export.type_sets import Hidden, limits, records_of, size_text, type_set
 
 WIDTH = 100
 # Operators missing from the standard modules; only those the model needs are printed.
@@ -114,20 +118,45 @@ def spec_text(model: Model, config: ModelConfig, module: str, comment: str = "",
     return _Module(model, config, module, comment, symmetry).build()
 
 
+def reading_text(model: Model, config: ModelConfig, module: str, comment: str = "", symmetry: bool = False) -> Spec:
+    """Print what one configuration leaves of a model, as `spec_text` the whole; the comment names what is gone."""
+    reading = specialised(model, config)
+    beyond = set(reading.beyond)
+    never = [name for name in reading.left_out if name not in beyond]
+    for words, names in (("never fire", never), ("only lead beyond the bound", reading.beyond)):
+        if names:
+            comment += f"\nLeft out, because they {words}:\n" + "\n".join(textwrap.wrap(", ".join(names), WIDTH - 4))
+    return _Module(reading.model, config, module, comment, symmetry, reading.fixed, reading=True).build()
+
+
 class _Module:
-    def __init__(self, model: Model, config: ModelConfig, module: str, comment: str, symmetry: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        config: ModelConfig,
+        module: str,
+        comment: str,
+        symmetry: bool,
+        hidden: Hidden = (),
+        reading: bool = False,
+    ) -> None:
+        """hidden: fields of records and variables that are left out. reading: only sizes and budgets are constants."""
         self.model, self.config, self.module, self.comment = model, config, module, comment
         self.symmetric = model.symmetric_sorts if symmetry else {}
-        self.variables = list(model.state_fields)
+        self.hidden = hidden
+        self.state = {name: ty for name, ty in model.state_fields.items() if ("", name) not in hidden}
+        self.variables = list(self.state)
         self.ranged = list(self._ranged())
         types = (model.state_ty, *(ty for fn in (model.init, *model.actions) for _, ty in fn.params), *self.ranged)
         every = {
             record.name: record
             for ty in types
-            for record in [*records_of(ty), ty]
+            for record in [*records_of(ty, hidden), ty]
             if record.kind == "record" and not record.is_pair
         }
-        self.constants = {f: constant_name(f) for f in self._read_fields()}
+        read = self._read_fields()
+        self.declared = {f: constant_name(f) for f in read if not reading or self._stays(f)}
+        self.constants = {f: self.declared.get(f) or self._value_text(f) for f in read}
         self.record_types = list(every.values())
         self.records = {name: f"{name}Type" for name in every}
         self.printer = ExpressionPrinter(model.fns, self.constants, self._names(), self.records)
@@ -151,16 +180,29 @@ class _Module:
         nodes = (node for fn in self.model.fns.values() for node in fn_nodes(fn))
         used = {node.name for node in nodes if isinstance(node, ConfigField)}
         for fn in (self.model.init, *self.model.actions):
-            used |= {field for _, ty in fn.params for field in limits(ty)}
-        used |= {field for ty in (self.model.state_ty, *self.ranged) for field in limits(ty)}
+            used |= {field for _, ty in fn.params for field in limits(ty, self.hidden)}
+        used |= {field for ty in (self.model.state_ty, *self.ranged) for field in limits(ty, self.hidden)}
         declared = [f for f in self.config.__dataclass_fields__ if f in used]
         return declared + sorted(used - set(declared))
+
+    def _stays(self, field: str) -> bool:
+        """Return whether a field is a constant of a module for reading: a number that is declared, and not 0."""
+        value = getattr(self.config, field)
+        return field in self.config.__dataclass_fields__ and isinstance(value, int) and value > 0 and value is not True
+
+    def _value_text(self, field: str) -> str:
+        value = getattr(self.config, field)
+        if isinstance(value, enum.Enum):
+            return f'"{value.name}"'
+        if value is None:
+            return "None"
+        return str(value).upper() if isinstance(value, bool) else str(value)
 
     def _names(self) -> Names:
         """Reserve the names that must not change; operators are named afterwards."""
         names = Names()
         sorts = (sort.every for sort in self.model.sorts.values())
-        for name in (*self.variables, *self.constants.values(), *sorts, *FIXED):
+        for name in (*self.variables, *self.declared.values(), *sorts, *FIXED):
             names.keep(name)
         for fn in self.model.fns.values():
             if fn.kind not in ("op", "lemma"):
@@ -209,7 +251,7 @@ class _Module:
         lines = [f"{dashes} {title} {dashes}", *_comment(self.comment)]
         lines += [f"EXTENDS Integers, FiniteSets, Sequences{', TLC' if self.symmetric else ''}", ""]
         alike = [sort.every for sort in self.symmetric.values()]
-        lines += [*_names("CONSTANTS", [*self.constants.values(), *alike, "None"]), ""]
+        lines += [*_names("CONSTANTS", [*self.declared.values(), *alike, "None"]), ""]
         every = Headed("vars ==", Items("<<", [PlainText(name) for name in self.variables], ">>"), hang=True)
         lines += [*_names("VARIABLES", self.variables), "", *render(every, WIDTH), ""]
         for sort in self.model.sorts.values():
@@ -228,7 +270,7 @@ class _Module:
         fields = record_fields(self.model.config)
         items = [
             ListItem(Headed(f"{name} \\in", self._type(fields.get(field, INT))))
-            for field, name in self.constants.items()
+            for field, name in self.declared.items()
         ]
         items += [
             ListItem(PlainText(f"Cardinality({sort.every}) = {size_text(sort, self.constants)}"))
@@ -240,13 +282,15 @@ class _Module:
         """Print a set for each record type."""
         definitions = []
         for ty in self.record_types:
-            fields = [Headed(f"{f} :", self._type(t)) for f, t in ty.fields.items()]
-            record = Headed(f"{self.records[ty.name]} ==", Items("[", fields, "]"), hang=True)
+            printed = ((f, t) for f, t in ty.fields.items() if (ty.name, f) not in self.hidden)
+            fields = [Headed(f"{f} :", self._type(t)) for f, t in printed]
+            body: Doc = Items("[", fields, "]") if fields else PlainText("{<<>>}")
+            record = Headed(f"{self.records[ty.name]} ==", body, hang=True)
             definitions.append(render(record, WIDTH))
         return definitions
 
     def _type_ok(self) -> list[str]:
-        items = [ListItem(Headed(f"{f} \\in", self._type(t))) for f, t in self.model.state_fields.items()]
+        items = [ListItem(Headed(f"{f} \\in", self._type(t))) for f, t in self.state.items()]
         return render(Headed("TypeOK ==", Bullets("/\\", items, stacked=True), hang=True), WIDTH)
 
     def _type(self, ty: Ty) -> Doc:
@@ -283,13 +327,8 @@ class _Module:
 
     def _constant_lines(self) -> Iterator[str]:
         yield "CONSTANTS"
-        for field, name in self.constants.items():
-            value = getattr(self.config, field)
-            if isinstance(value, enum.Enum):
-                text = f'"{value.name}"'
-            else:
-                text = str(value).upper() if isinstance(value, bool) else str(value)
-            yield f"    {name} = {text}"
+        for field, name in self.declared.items():
+            yield f"    {name} = {self._value_text(field)}"
         for sort in self.symmetric.values():
             members = (f"{sort.every}_{number}" for number in range(size_of(sort, self.config)))
             yield f"    {sort.every} = {{{', '.join(members)}}}"

@@ -10,11 +10,13 @@ an unbounded number does not: such a number is a Nat. TLC tests membership and n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from elrcheck.lang.types import Ty
 
 Constants = Mapping[str, str]
+Hidden = Container[tuple[str, str]]
+"""Records and fields that a module does not print."""
 
 
 def type_set(ty: Ty, constants: Constants, records: Mapping[str, str]) -> str:
@@ -58,31 +60,32 @@ def _limit(ty: Ty, constants: Constants) -> str:
     return constants[ty.hi] if isinstance(ty.hi, str) else str(ty.hi)
 
 
-def limits(ty: Ty) -> Iterator[str]:
+def limits(ty: Ty, hidden: Hidden = ()) -> Iterator[str]:
     """List the configuration fields that limit a type or a part of it, or say how many members a sort has."""
     if ty.kind in ("nat", "seq") and isinstance(ty.hi, str):
         yield ty.hi
     if isinstance(ty.size, str):
         yield ty.size
-    for part in parts(ty):
-        yield from limits(part)
+    for part in parts(ty, hidden):
+        yield from limits(part, hidden)
 
 
-def parts(ty: Ty) -> Iterator[Ty]:
+def parts(ty: Ty, hidden: Hidden = ()) -> Iterator[Ty]:
     """Return the component types of a type."""
     if ty.kind == "vec":
         yield ty.keys
     if ty.kind in ("opt", "vec", "seq", "set"):
         yield ty.elem
     elif ty.kind in ("record", "state"):
-        yield from ty.fields.values()
+        record = "" if ty.kind == "state" else ty.name
+        yield from (part for name, part in ty.fields.items() if (record, name) not in hidden)
 
 
-def records_of(ty: Ty) -> list[Ty]:
+def records_of(ty: Ty, hidden: Hidden = ()) -> list[Ty]:
     """List the record types inside a type, each once, inner ones first."""
     records: dict[str, Ty] = {}
-    for part in parts(ty):
-        records.update((record.name, record) for record in records_of(part))
+    for part in parts(ty, hidden):
+        records.update((record.name, record) for record in records_of(part, hidden))
         if part.kind == "record" and not part.is_pair:
             records[part.name] = part
     return list(records.values())

@@ -32,11 +32,18 @@ def spec(
     selection: Selection,
     out: Folder,
     symmetry: Annotated[bool, Option("Have TLC search up to renaming: SYMMETRY in the configuration.")] = False,
+    whole: Annotated[
+        bool, Option("All rules, each setting a constant, and the witnesses; not only what this variant and scope use.")
+    ] = False,
 ) -> ExitCode:
-    """Export the model as a TLA+ module with its TLC configuration."""
+    """Export the model as a TLA+ module with its TLC configuration.
+
+    The module is for reading: what the variant or the scope decides is decided, and actions that cannot happen, fields
+    that never change and operators that nothing uses are left out. --whole writes the module for every setting.
+    """
     from elrcheck.commands.export import export_spec
 
-    for path in export_spec(selection, out, symmetry):
+    for path in export_spec(selection, out, symmetry, whole):
         shell.write_line(f"{path}")
     return ExitCode.HOLDS
 

@@ -79,8 +79,10 @@ def test_specification_of_a_selection(tmp_path: Path) -> None:
     assert "MODULE Code40TwoBrokers " in text
     assert "\\* Variant code_4_0, scope two-brokers." in text
     assert "    RECORDS = 3\n" in cfg.read_text()
-    assert '    LAST_KNOWN_LEADER = "ANY"\n' in cfg.read_text()
+    assert "LAST_KNOWN_LEADER" not in cfg.read_text(), "the variant decides it"
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [cfg.name, tla.name]
+    export_spec(Selection("code_4_0", "two-brokers", ("records=3",)), tmp_path / "new", whole=True)
+    assert '    LAST_KNOWN_LEADER = "ANY"\n' in cfg.read_text() and len(tla.read_text()) > 1.8 * len(text)
 
 
 @pytest.mark.parametrize(

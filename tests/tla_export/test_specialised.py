@@ -1,0 +1,116 @@
+"""The module for reading: TLC finds in it the states of the whole one, and what the configuration decides is gone."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from elrcheck.base.requests import Selection
+from elrcheck.declared.select import resolve
+from elrcheck.explorer.search.reference import search
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Constant, Expression
+from elrcheck.lang.types import BOOL, INT
+from elrcheck.tla_export.folded import FALSE, TRUE, Folding, alike, is_literal
+from elrcheck.tla_export.module import write_spec
+from elrcheck.tla_export.spec import reading_text, spec_text
+from elrcheck.tla_export.specialised import specialised
+from elrcheck.tla_export.tlc_process import TlcOptions, find_tools, run_tlc
+
+A, B = expr.Variable(BOOL, "a"), expr.Variable(BOOL, "b")
+N = expr.Variable(INT, "n")
+
+
+class Small:
+    on, off, size, nothing = True, False, 2, 0
+
+
+def folded(e: Expression) -> Expression:
+    from elrcheck.lang.ir import Fn, Ret
+
+    fn = Fn("f", "op", "", "", "", lambda: None, "", 0, body=Ret(e))
+    body = Folding(Small()).function(fn).body
+    assert isinstance(body, Ret) and isinstance(body.value, expr.Expr)
+    return body.value
+
+
+ON, OFF = expr.ConfigField(BOOL, "on"), expr.ConfigField(BOOL, "off")
+SIZE, NOTHING = expr.ConfigField(INT, "size"), expr.ConfigField(INT, "nothing")
+
+
+@pytest.mark.parametrize(
+    ("e", "becomes"),
+    [
+        (ON, TRUE),
+        (expr.Junction("and", (A, ON)), A),
+        (expr.Junction("and", (A, OFF)), FALSE),
+        (expr.Junction("or", (OFF, A)), A),
+        (expr.Junction("or", (A, ON)), TRUE),
+        (expr.Implies(OFF, A), TRUE),
+        (expr.Implies(ON, A), A),
+        (expr.Not(expr.Not(A)), A),
+        (expr.IfElse(BOOL, ON, A, B), A),
+        (expr.IfElse(BOOL, OFF, A, B), B),
+        (expr.Compare("gt", SIZE, Constant(INT, 0)), TRUE),
+        (expr.Compare("gt", NOTHING, Constant(INT, 0)), FALSE),
+        (expr.Equal(SIZE, Constant(INT, 3)), FALSE),
+        (expr.Equal(A, ON), A),
+        (expr.LetIn(BOOL, "x", ON, expr.Junction("and", (expr.Variable(BOOL, "x"), A))), A),
+    ],
+)
+def test_what_the_configuration_decides_is_decided(e: Expression, becomes: Expression) -> None:
+    assert folded(e) is becomes
+
+
+def test_what_it_leaves_open_stays() -> None:
+    for e in (SIZE, expr.Compare("gt", N, SIZE), expr.Junction("or", (A, B)), expr.IfElse(BOOL, A, B, A)):
+        assert type(folded(e)) is type(e)
+    assert folded(expr.Arithmetic("add", N, NOTHING)) is N, "a number that is 0 is gone"
+    assert is_literal(SIZE) and alike(SIZE, expr.ConfigField(INT, "size")) and not alike(SIZE, NOTHING)
+
+
+def test_a_module_to_read_is_half_as_long_and_names_what_is_gone() -> None:
+    selected = resolve(Selection("code_4_3", "three-brokers"))
+    model = selected.checked_model()
+    reading, whole = (of(model, selected.config, "M") for of in (reading_text, spec_text))
+    assert len(reading.tla.splitlines()) < 0.5 * len(whole.tla.splitlines())
+    constants = re.findall(r"^    (\w+) = ", reading.constants, re.M)
+    assert len(constants) < 12 < 100 < len(re.findall(r"^    (\w+) = ", whole.constants, re.M))
+    body = reading.tla.partition("ASSUME")[2]
+    assert [name for name in constants if name != "None" and name not in body] == []
+    assert "\\* CleanStop\n" in reading.tla and "Reassign" in reading.tla.partition("EXTENDS")[0]
+    assert not re.search(r"^(CleanStop|Reassign|Kill)\b", reading.tla, re.M) and "\nCrash(b, keep) ==" in reading.tla
+
+
+@pytest.mark.tlc
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variant", "scope", "settings"),
+    [
+        ("code_4_3", "two-brokers-quiet", ("fences=1",)),
+        ("kip_full", "two-brokers-quiet", ("fences=1", "elections=1")),
+        ("legacy", "two-brokers-quiet", ("crashes=1",)),
+        ("code_4_1", "two-brokers-quiet", ("reassignments=1",)),
+        ("code_3_9", "two-brokers-quiet", ("min_isr_changes=1",)),
+        ("kip_full", "recovery-two-brokers", ("crashes=0", "kills=1")),
+    ],
+)
+def test_tlc_finds_the_same_states(variant: str, scope: str, settings: tuple[str, ...], tmp_path: Path) -> None:
+    """All properties are checked too. Only the steps of actions that lead beyond the bound are fewer."""
+    selected = resolve(Selection(variant, scope, settings))
+    model, config = selected.checked_model(), selected.config
+    expected, beyond = search(model, config), specialised(model, config).beyond
+    spec = write_spec(model, config, tmp_path, "Reading", whole=False)
+    violated = any(fn.ident in expected.first for fn in model.always)
+    (tmp_path / "Reading.cfg").write_text(spec.count_cfg if violated else spec.cfg)
+    run = run_tlc(find_tools(), tmp_path / "Reading.tla", None, TlcOptions(deadlock=False, timeout=300, brief=True))
+    assert run.exit_code == 0, run.output_tail
+    fewer = sum(expected.beyond.get(name, 0) for name in beyond)
+    assert (run.generated, run.distinct, run.depth) == (
+        expected.generated - fewer,
+        expected.distinct,
+        expected.diameter,
+    )
+    assert expected.distinct > 20 and fewer > 0

@@ -1,0 +1,407 @@
+"""Expressions and bodies under one configuration: what it decides is left out.
+
+A truth or an enum of the configuration becomes its value, and so does 0; other numbers keep their names, because a
+reader knows `MIN_ISR` better than 2, but decide comparisons all the same. `fixed` are places that always have one
+value.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from elrcheck.lang import expr
+from elrcheck.lang.expr import Constant, Expression
+from elrcheck.lang.ir import Block, Fn, If, Let, Require, Ret, StateView
+from elrcheck.lang.tree import children, free_names
+from elrcheck.lang.types import BOOL, INT
+
+TRUE, FALSE = Constant(BOOL, True), Constant(BOOL, False)
+OPEN = object()
+ORDERS = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__}
+
+
+@dataclass
+class Folding:
+    """Folds the functions of a model. config: the values of its fields.
+
+    fixed: what always has one value, by record and field, by an empty text and a variable, or by operator, as
+    `Change()`, and parameter. strips: leave such places out, also the arguments for `parameters` of the
+    operators. results: the operators whose value is one literal.
+    """
+
+    config: Any
+    fixed: Mapping[tuple[str, str], Expression] = field(default_factory=dict)
+    strips: bool = False
+    parameters: Mapping[str, Sequence[tuple[str, Any]]] = field(default_factory=dict)
+    results: dict[str, Expression] = field(default_factory=dict)
+
+    def function(self, fn: Fn) -> Fn:
+        """Return the function with its body folded."""
+        place = f"{fn.name}()"
+        names = {name: self.fixed[place, name] for name, _ in fn.params if (place, name) in self.fixed}
+        folded = replace(fn, body=_Body(self, names).block(fn.body))
+        if self.strips and names:
+            folded.params = [(name, ty) for name, ty in fn.params if name not in names]
+        return folded
+
+    def value_of(self, e: Expression) -> Any:
+        """Return the value of an expression that does not depend on the state, or OPEN."""
+        match e:
+            case expr.Constant():
+                return e.value
+            case expr.EnumMember():
+                return e.name
+            case expr.NoneLiteral():
+                return None
+            case expr.ConfigField():
+                value = getattr(self.config, e.name)
+                return value.name if isinstance(value, enum.Enum) else value
+            case expr.Some() | expr.Get():
+                return self.value_of(e.value)
+        return OPEN
+
+
+def is_empty(e: Expression) -> bool:
+    """Return whether it is the empty set or sequence."""
+    return isinstance(e, expr.EmptySequence) or (isinstance(e, expr.SetLiteral) and not e.elements)
+
+
+def is_literal(e: Expression) -> bool:
+    """Return whether it is one value, written in a word."""
+    if isinstance(e, expr.Some | expr.Get):
+        return is_literal(e.value)
+    if isinstance(e, expr.VectorOf):
+        return is_literal(e.body)
+    if isinstance(e, expr.RecordExpr):
+        return all(map(is_literal, e.values))
+    return is_empty(e) or isinstance(e, expr.Constant | expr.EnumMember | expr.NoneLiteral | expr.ConfigField)
+
+
+def alike(a: Expression, b: Expression) -> bool:
+    """Return whether two expressions are the same literal."""
+    match a, b:
+        case expr.Constant(), expr.Constant():
+            return a.value == b.value and type(a.value) is type(b.value)
+        case expr.EnumMember(), expr.EnumMember():
+            return a.name == b.name
+        case expr.ConfigField(), expr.ConfigField():
+            return a.name == b.name
+        case expr.NoneLiteral(), expr.NoneLiteral():
+            return True
+        case ((expr.Some() | expr.Get()), _):
+            return alike(a.value, b)
+        case _, (expr.Some() | expr.Get()):
+            return alike(a, b.value)
+        case expr.VectorOf(), expr.VectorOf():
+            return alike(a.body, b.body)
+        case expr.RecordExpr(), expr.RecordExpr():
+            return a.ty.name == b.ty.name and all(map(alike, a.values, b.values))
+    return is_empty(a) and is_empty(b)
+
+
+def never(block: Block) -> bool:
+    """Return whether the body of an action has a guard that is false."""
+    return isinstance(block, Require) and block.condition is FALSE
+
+
+class _Body:
+    """Folds the body of one function. names: literals that stand for local names."""
+
+    def __init__(self, folding: Folding, names: Mapping[str, Expression]) -> None:
+        self.folding = folding
+        self.names = dict(names)
+
+    def block(self, block: Block) -> Block:
+        match block:
+            case Let():
+                value = self.fold(block.value)
+                if is_literal(value) or isinstance(value, expr.Variable):
+                    self.names[block.name] = value
+                    return self.block(block.rest)
+                rest = self.block(block.rest)
+                if never(rest):
+                    return rest
+                return Let(block.name, value, rest) if block.name in _used(rest) else rest
+            case Require():
+                condition = self.fold(block.condition)
+                if condition is FALSE:
+                    return Require(FALSE, block.name, Ret(FALSE))
+                rest = self.block(block.rest)
+                if never(rest):
+                    return rest
+                return rest if condition is TRUE else Require(condition, block.name, rest)
+            case If():
+                condition = self.fold(block.condition)
+                if condition is TRUE or condition is FALSE:
+                    return self.block(block.then if condition is TRUE else block.orelse)
+                then, orelse = self.block(block.then), self.block(block.orelse)
+                if never(then) and never(orelse):
+                    return then
+                if never(then) and isinstance(then, Require):
+                    return Require(_not(condition), then.name, orelse)
+                if never(orelse) and isinstance(orelse, Require):
+                    return Require(condition, orelse.name, then)
+                return If(condition, then, orelse)
+            case Ret(value=StateView() as view):
+                hidden = self.folding.fixed if self.folding.strips else {}
+                fields = {name: self.fold(e) for name, e in view.fields.items() if ("", name) not in hidden}
+                return Ret(StateView(view.moment, fields, view.pristine))
+            case Ret():
+                assert not isinstance(block.value, StateView)
+                return Ret(self.fold(block.value))
+        raise AssertionError(block)
+
+    def fold(self, e: Expression) -> Expression:
+        match e:
+            case expr.Variable():
+                return self.names.get(e.name, e)
+            case expr.StateVariable():
+                return self.folding.fixed.get(("", e.name), e)
+            case expr.ConfigField():
+                return self._setting(e)
+            case expr.LetIn():
+                value = self.fold(e.value)
+                if is_literal(value) or isinstance(value, expr.Variable):
+                    self.names[e.name] = value
+                    return self.fold(e.body)
+                body = self.fold(e.body)
+                return replace(e, value=value, body=body) if e.name in free_names(body) else body
+            case expr.IfElse():
+                return self._choice(e)
+        return self._simple(_rebuilt(e, {id(part): self.fold(part) for part in children(e)}))
+
+    def _setting(self, e: expr.ConfigField) -> Expression:
+        value = getattr(self.folding.config, e.name)
+        match value:
+            case bool():
+                return TRUE if value else FALSE
+            case enum.Enum():
+                return expr.EnumMember(e.ty, value.name)
+            case None:
+                return expr.NoneLiteral(e.ty)
+            case 0:
+                return Constant(INT, 0)
+        return e
+
+    def _choice(self, e: expr.IfElse) -> Expression:
+        condition = self.fold(e.condition)
+        if condition is TRUE or condition is FALSE:
+            return self.fold(e.then if condition is TRUE else e.orelse)
+        then, orelse = self.fold(e.then), self.fold(e.orelse)
+        if then is TRUE and orelse is FALSE:
+            return condition
+        if orelse is FALSE:
+            return _junction("and", (condition, then))
+        if then is FALSE:
+            return _junction("and", (_not(condition), orelse)) if orelse is not TRUE else _not(condition)
+        if then is TRUE:
+            return _junction("or", (condition, orelse))
+        if is_literal(then) and alike(then, orelse):
+            return then
+        return replace(e, condition=condition, then=then, orelse=orelse)
+
+    def _simple(self, e: Expression) -> Expression:
+        """Return a node whose parts are folded, simplified."""
+        value_of = self.folding.value_of
+        match e:
+            case expr.Not():
+                return _not(e.operand)
+            case expr.Junction():
+                return _junction(e.op, e.parts)
+            case expr.NamedConjunction():
+                left = [(name, part) for name, part in zip(e.names, e.parts, strict=True) if part is not TRUE]
+                if not left:
+                    return TRUE
+                return replace(e, names=tuple(name for name, _ in left), parts=tuple(part for _, part in left))
+            case expr.Implies():
+                if e.premise is FALSE or e.conclusion is TRUE:
+                    return TRUE
+                if e.premise is TRUE:
+                    return e.conclusion
+                return _not(e.premise) if e.conclusion is FALSE else e
+            case expr.Equal():
+                return self._equal(e)
+            case expr.Compare():
+                left, right = value_of(e.left), value_of(e.right)
+                if not isinstance(left, int) or not isinstance(right, int):
+                    return e
+                return TRUE if ORDERS[e.op](left, right) else FALSE
+            case expr.Arithmetic(op="add" | "sub") if _is_zero(e.right):
+                return e.left
+            case expr.Arithmetic(op="add") if _is_zero(e.left):
+                return e.right
+            case expr.SetOperation():
+                return _set_operation(e)
+            case expr.MemberExpr():
+                return self._member(e)
+            case expr.Subset() if is_empty(e.small):
+                return TRUE
+            case expr.IsNone():
+                if isinstance(e.value, expr.NoneLiteral):
+                    return TRUE
+                present = isinstance(e.value, expr.Some) or (is_literal(e.value) and value_of(e.value) is not None)
+                return FALSE if present else e
+            case expr.Cardinality() | expr.Length():
+                of = e.members if isinstance(e, expr.Cardinality) else e.sequence
+                return Constant(INT, 0) if is_empty(of) else e
+            case expr.Elements() if is_empty(e.sequence):
+                return expr.SetLiteral(e.ty, ())
+            case expr.Field():
+                return self._field(e)
+            case expr.RecordExpr() if not e.ty.is_pair:
+                record: Expression = self._without_fixed(e)
+                return record
+            case expr.Update():
+                changed = self._without_fixed(e)
+                return changed if changed.names else e.record
+            case expr.VectorGet(vector=expr.VectorOf(body=body)) if is_literal(body):
+                return body
+            case expr.VectorPut(vector=expr.VectorOf(body=body)) if is_literal(body) and alike(body, e.value):
+                return e.vector
+            case expr.Call():
+                return self._call(e)
+            case expr.Quantifier():
+                return _quantifier(e)
+            case expr.Filter() | expr.Count() | expr.SequenceFilter() | expr.First() if e.condition is TRUE:
+                return replace(e, condition=None)
+            case expr.Filter() | expr.Image() | expr.Union() if e.condition is FALSE or is_empty(e.domain):
+                return expr.SetLiteral(e.ty, ())
+            case expr.Count() | expr.Total() if e.condition is FALSE or is_empty(e.domain):
+                return Constant(INT, 0)
+            case expr.SequenceFilter() if e.condition is FALSE or is_empty(e.domain):
+                return expr.EmptySequence(e.ty)
+            case expr.First() if e.condition is FALSE or is_empty(e.domain):
+                return expr.NoneLiteral(e.ty)
+            case expr.Prefix() | expr.Suffix() if is_empty(e.sequence):
+                return e.sequence
+            case expr.Concatenation() if is_empty(e.left) or is_empty(e.right):
+                return e.right if is_empty(e.left) else e.left
+        return e
+
+    def _call(self, e: expr.Call) -> Expression:
+        """Return its literal, or the call without arguments that are always the same."""
+        result = self.folding.results.get(e.function)
+        if result is not None or not self.folding.strips:
+            return e if result is None else result
+        names = [name for name, _ in self.folding.parameters[e.function]]
+        pairs = zip(names, e.args, strict=True)
+        return replace(e, args=tuple(a for name, a in pairs if (f"{e.function}()", name) not in self.folding.fixed))
+
+    def _without_fixed(self, e: Any) -> Any:
+        if not self.folding.strips:
+            return e
+        pairs = zip(e.names, e.values, strict=True)
+        left = [(name, value) for name, value in pairs if (e.ty.name, name) not in self.folding.fixed]
+        return replace(e, names=tuple(name for name, _ in left), values=tuple(value for _, value in left))
+
+    def _field(self, e: expr.Field) -> Expression:
+        if (fixed := self.folding.fixed.get((e.record.ty.present.name, e.name))) is not None:
+            return fixed
+        if isinstance(e.record, expr.RecordExpr) and not e.record.ty.is_pair:
+            return e.record.values[e.record.names.index(e.name)]
+        return e
+
+    def _equal(self, e: expr.Equal) -> Expression:
+        if is_empty(e.left) and is_empty(e.right):
+            return TRUE
+        left, right = self.folding.value_of(e.left), self.folding.value_of(e.right)
+        if OPEN not in (left, right):
+            return TRUE if left == right else FALSE
+        for one, other in ((e.left, e.right), (e.right, e.left)):
+            if one is TRUE or one is FALSE:
+                return other if one is TRUE else _not(other)
+            if isinstance(one, expr.NoneLiteral) and isinstance(other, expr.Some):
+                return FALSE
+        return e
+
+    def _member(self, e: expr.MemberExpr) -> Expression:
+        if is_empty(e.members):
+            return FALSE
+        if not isinstance(e.members, expr.SetLiteral):
+            return e
+        values = [self.folding.value_of(part) for part in (e.element, *e.members.elements)]
+        if OPEN in values:
+            return e
+        return TRUE if values[0] in values[1:] else FALSE
+
+
+def _rebuilt(e: Expression, by_id: Mapping[int, Expression]) -> Expression:
+    """Return the node with other parts; the node itself if none of them changed."""
+    if all(id(new) == old for old, new in by_id.items()):
+        return e
+    changes: dict[str, Any] = {}
+    for name in (part for part in vars(e) if part not in ("ty", "line", "node", "variable")):
+        value = vars(e)[name]
+        if isinstance(value, tuple):
+            changes[name] = tuple(by_id.get(id(part), part) for part in value)
+        elif id(value) in by_id:
+            changes[name] = by_id[id(value)]
+    return replace(e, **changes)
+
+
+def _not(e: Expression) -> Expression:
+    if e is TRUE or e is FALSE:
+        return FALSE if e is TRUE else TRUE
+    return e.operand if isinstance(e, expr.Not) else expr.Not(e)
+
+
+def _junction(op: Any, parts: Sequence[Expression]) -> Expression:
+    neutral, deciding = (TRUE, FALSE) if op == "and" else (FALSE, TRUE)
+    left = [part for part in _flat(op, parts) if part is not neutral]
+    if any(part is deciding for part in left):
+        return deciding
+    if len(left) < 2:
+        return left[0] if left else neutral
+    return expr.Junction(op, tuple(left))
+
+
+def _flat(op: Any, parts: Sequence[Expression]) -> Iterator[Expression]:
+    for part in parts:
+        if isinstance(part, expr.Junction) and part.op == op:
+            yield from part.parts
+        else:
+            yield part
+
+
+def _is_zero(e: Expression) -> bool:
+    return isinstance(e, expr.Constant) and e.value == 0 and e.value is not False
+
+
+def _set_operation(e: expr.SetOperation) -> Expression:
+    left, right = is_empty(e.left), is_empty(e.right)
+    if e.op == "union" and (left or right):
+        return e.right if left else e.left
+    if e.op == "diff" and (left or right):
+        return e.left
+    if e.op == "inter" and (left or right):
+        return e.left if left else e.right
+    return e
+
+
+def _quantifier(e: expr.Quantifier) -> Expression:
+    neutral, deciding = (TRUE, FALSE) if e.op == "all" else (FALSE, TRUE)
+    if is_empty(e.domain) or e.condition is FALSE or e.body is neutral:
+        return neutral
+    if e.body is deciding and e.condition is not None:
+        return e
+    return replace(e, condition=None) if e.condition is TRUE else e
+
+
+def _used(block: Block) -> set[str]:
+    """Return the local names that a block reads."""
+    match block:
+        case Let():
+            return free_names(block.value) | _used(block.rest)
+        case Require():
+            return free_names(block.condition) | _used(block.rest)
+        case If():
+            return free_names(block.condition) | _used(block.then) | _used(block.orelse)
+        case Ret(value=StateView() as view):
+            return {name for e in view.fields.values() for name in free_names(e)}
+        case Ret():
+            assert not isinstance(block.value, StateView)
+            return free_names(block.value)
+    raise AssertionError(block)
