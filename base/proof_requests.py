@@ -119,7 +119,7 @@ class MutateRequest:
     configurations: Annotated[
         tuple[str, ...],
         Option(
-            "With --rules: only these configurations of the suite",
+            "With --rules: only these configurations of the suite; of a --model, these of its scopes",
             flags="--configuration",
             metavar="NAME|GLOB",
             complete="configurations",

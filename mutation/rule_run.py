@@ -1,27 +1,31 @@
-"""`mutate --rules` of any model: every change of its rules, judged by the properties in one configuration.
+"""`mutate --rules` of any model: every change of its rules, judged by the properties in one configuration or several.
 
-The configuration is searched completely without a change, so only what holds there can notice one. A change that
-breaks no safety property, and leads to other steps, is put to the liveness properties that hold as well.
-`unnoticed` is about this configuration and these properties; `unaffected` changes nothing in it.
+Each is searched completely without a change, so only what holds there can notice one. A change that breaks no safety
+property, and leads to other steps, is put to the liveness properties that hold as well. The first configuration that
+notices a change is the last that is asked. `unnoticed` is about these configurations and properties; `unaffected`
+changes nothing in any.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from msgspec import structs
 
-from elrcheck.base.errors import UsageFault
+from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.progress import Progress, Silent
 from elrcheck.base.proof_requests import MutateRequest
 from elrcheck.base.requests import Limits, Selection
 from elrcheck.base.roundtrip import Record
 from elrcheck.base.runner.processors import processors
 from elrcheck.base.typed.configuration import config_values
+from elrcheck.declared.declared_model import declared
 from elrcheck.declared.model_file import folders_of_models
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.lang.changed.altered import planted
@@ -36,13 +40,17 @@ from elrcheck.results.mutation_report import MutateReport, MutateVerdict, RuleMu
 MOST_STATES, SECONDS = 5_000_000, 60.0
 """The limits of each search, by default."""
 SAME_STEPS = ChangeVerdict("unaffected", reason="the same steps from every state")
+NO_OTHER_STEP = (SAME.reason, SAME_STEPS.reason)
+WEIGHT = {"unaffected": 0, "unnoticed": 1, "inconclusive": 2}
+"""Of the verdicts that leave a change to the next configuration; the heaviest is that about the change."""
 
 
 @dataclass(frozen=True)
 class RuleQuestion:
-    """What changes are judged by. properties: words; max_states, seconds: limits of each search."""
+    """What changes are judged by. scopes: of the configurations; properties: words; limits: of each search."""
 
     selection: Selection
+    scopes: tuple[str, ...]
     properties: tuple[str, ...]
     max_states: int
     seconds: float
@@ -68,13 +76,56 @@ def judge(task: RuleTask) -> MutantAnswer:
 
 
 class PropertyBench:
-    """A model with its selected properties, and its configuration without a change."""
+    """A model with its selected properties, and its configurations without a change."""
 
     def __init__(self, question: RuleQuestion) -> None:
         self.question = question
-        self.selected: Selected = resolve(question.selection)
+        every = [resolve(replace(question.selection, scope=scope)) for scope in question.scopes]
+        self.selected: Selected = every[0]
         self.model = _with_properties(self.selected.whole_model(), question.properties)
         self.mutants = RuleMutants(self.model, bounds=self.selected.declared.bounds())
+        self.places = tuple(JudgingConfiguration(self.model, selected, question) for selected in every)
+
+    def judge(self, task: RuleTask) -> MutantAnswer:
+        started = time.perf_counter()
+        variation = self.mutants.find(task.function, task.name)
+        plain = plain_answer(self.mutants, variation)
+        plain = structs.replace(plain, place=self._place(plain.place))
+        changed = self.mutants.make(variation)
+        if changed is None:
+            return structs.replace(plain, typed=False)
+        verdicts = list(self._verdicts(changed))
+        answer = structs.replace(
+            plain.shows(max(verdicts, key=lambda verdict: WEIGHT.get(verdict.verdict, len(WEIGHT)))),
+            compared=len(verdicts),
+            differs=sum(verdict.verdict != "unaffected" or verdict.reason not in NO_OTHER_STEP for verdict in verdicts),
+            same=sum(verdict.reason == SAME.reason for verdict in verdicts),
+        )
+        return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
+
+    def _verdicts(self, changed: ChangedModel) -> Iterator[ChangeVerdict]:
+        """Yield how a change shows in one configuration after the other, until it is settled."""
+        for place in self.places:
+            verdict = defined("a step", place.judged, changed)
+            assert verdict is not None
+            yield replace(verdict, configuration=place.name if len(self.places) > 1 else None)
+            if verdict.verdict not in WEIGHT:
+                return
+
+    def _place(self, place: str) -> str:
+        """Return where a change is: in the files of a patched copy by their paths in the diff, else from here."""
+        homes = folders_of_models() if self.selected.patch is not None else (Path.cwd(),)
+        path = Path(place)
+        home = next((home for home in homes if path.is_relative_to(home)), None)
+        return place if home is None else path.relative_to(home).as_posix()
+
+
+class JudgingConfiguration:
+    """One configuration of a model, which judges changes."""
+
+    def __init__(self, model: Model, selected: Selected, question: RuleQuestion) -> None:
+        self.model, self.selected, self.question = model, selected, question
+        self.name = f"{selected.variant}, {selected.scope}"
 
     @cached_property
     def base(self) -> Searched:
@@ -94,29 +145,7 @@ class PropertyBench:
         limits = MutateRequest(timeout=self.question.seconds, max_states=self.question.max_states, workers=1)
         return Searches(limits, Silent())
 
-    def judge(self, task: RuleTask) -> MutantAnswer:
-        started = time.perf_counter()
-        variation = self.mutants.find(task.function, task.name)
-        plain = plain_answer(self.mutants, variation)
-        plain = structs.replace(plain, place=self._place(plain.place))
-        changed = self.mutants.make(variation)
-        if changed is None:
-            return structs.replace(plain, typed=False)
-        verdict = defined("a step", self._judged, changed)
-        assert verdict is not None
-        answer = structs.replace(
-            plain.shows(verdict), compared=1, differs=int(verdict not in (SAME, SAME_STEPS)), same=int(verdict is SAME)
-        )
-        return structs.replace(answer, seconds=round(time.perf_counter() - started, 3))
-
-    def _place(self, place: str) -> str:
-        """Return where a change is: in the files of a patched copy by their paths in the diff, else from here."""
-        homes = folders_of_models() if self.selected.patch is not None else (Path.cwd(),)
-        path = Path(place)
-        home = next((home for home in homes if path.is_relative_to(home)), None)
-        return place if home is None else path.relative_to(home).as_posix()
-
-    def _judged(self, changed: ChangedModel) -> ChangeVerdict:
+    def judged(self, changed: ChangedModel) -> ChangeVerdict:
         verdict = judged(self.base, changed, self.question.seconds)
         if verdict is None or verdict is SAME:
             return verdict or SAME_STEPS
@@ -138,6 +167,23 @@ class PropertyBench:
         first = min(lassos, key=lambda ident: outcome.first[ident])
         return ChangeVerdict("found", first, outcome.first[first])
 
+    def reason(self, places: int) -> str | None:
+        """Return why the search has no end; of one of several configurations, with its name."""
+        reason = self.base.result.reason
+        return f"{self.name}: {reason}" if places > 1 else reason
+
+    def unmutated(self) -> Unmutated:
+        """Return what a report says of the search without a change."""
+        result = self.base.result
+        return Unmutated(
+            complete=result.complete,
+            distinct=result.distinct,
+            generated=result.generated,
+            diameter=result.diameter,
+            seconds=round(result.seconds, 3),
+            violated=tuple(sorted(fn.ident for fn in self.model.always if fn.ident in self.base.first)),
+        )
+
 
 def _with_properties(model: Model, words: tuple[str, ...]) -> Model:
     """Return the model with these properties alone; with all of them if there are no words."""
@@ -158,8 +204,9 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
     Raise UsageFault for unknown names, and for the folder of another run.
     """
     started = time.perf_counter()
+    scopes = _scopes(request)
     question = RuleQuestion(
-        request.selection, request.properties, request.max_states or MOST_STATES, request.timeout or SECONDS
+        request.selection, scopes, request.properties, request.max_states or MOST_STATES, request.timeout or SECONDS
     )
     place = bench(question)
     if request.run_dir is not None and request.run_dir.is_file():
@@ -167,26 +214,20 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
     every = place.mutants.names()
     chosen = place.mutants.sample(place.mutants.choose(request.functions), request.sample, request.seed)
     progress.stage("the search without a change")
-    result = place.base.result
+    unfinished = next((each for each in place.places if not each.base.result.complete), None)
+    first = unfinished or place.places[0]
     survey = RuleSurvey(
         possible=len(every),
         chosen=len(chosen),
         ill_typed=0,
-        configurations=(f"{place.selected.variant}, {place.selected.scope}",),
+        configurations=tuple(each.name for each in place.places),
         controller=False,
-        unmutated=Unmutated(
-            complete=result.complete,
-            distinct=result.distinct,
-            generated=result.generated,
-            diameter=result.diameter,
-            seconds=round(result.seconds, 3),
-            violated=tuple(sorted(fn.ident for fn in place.model.always if fn.ident in place.base.first)),
-        ),
-        reason=result.reason,
+        unmutated=first.unmutated() if unfinished or len(place.places) == 1 else None,
+        reason=None if unfinished is None else unfinished.reason(len(place.places)),
     )
     reports: tuple[RuleMutant, ...] = ()
     folder = None
-    if result.complete:
+    if unfinished is None:
         identity = _identity(place)
         folder = request.run_dir or folder_of(identity)
         tasks = [RuleTask(question, function, name) for function, name in chosen]
@@ -210,6 +251,18 @@ def run_model_rules(request: MutateRequest, progress: Progress) -> MutateReport:
     )
 
 
+def _scopes(request: MutateRequest) -> tuple[str, ...]:
+    """Return the scopes to judge in: those that --configuration names, or that of the selection."""
+    if not request.configurations:
+        return (request.selection.scope,)
+    names = declared(request.selection.source).scope_names
+    for word in request.configurations:
+        if not fnmatch.filter(names, word):
+            help = did_you_mean(word, names)
+            raise UsageFault("unknown-scope", f"the model has no scope `{word}` to judge in", help=help)
+    return tuple(name for name in names if any(fnmatch.fnmatchcase(name, word) for word in request.configurations))
+
+
 def _verdict(survey: RuleSurvey, reports: tuple[RuleMutant, ...]) -> MutateVerdict:
     """Return the verdict. A model does not say which changes it must notice, so an unnoticed one is no failure."""
     if survey.reason is not None or any(rule.verdict == "inconclusive" for rule in reports):
@@ -222,7 +275,7 @@ def _identity(place: PropertyBench) -> str:
     model, question = place.model, place.question
     identity = {
         "model": place.selected.declared.digest(),
-        "config": config_values(place.selected.config),
+        "config": [config_values(each.selected.config) for each in place.places],
         "properties": [fn.ident for fn in model.properties],
         "limits": [question.max_states, question.seconds],
     }

@@ -162,14 +162,14 @@ class RuleSurvey(Record, frozen=True):
     ill_typed: int
     """Changes that the types refuse, which were not compared."""
     configurations: tuple[str, ...]
-    """Configurations of the suite, the smallest first; variant and scope of another model."""
+    """Configurations of the suite, the smallest first; of another model, variants and scopes."""
     controller: bool
     """The proof of controller steps was asked too."""
     resumed: int = 0
     """Answers kept earlier."""
     interrupted: bool = False
     unmutated: Unmutated | None = None
-    """The configuration without a change, unless it is one of the suite."""
+    """The configuration without a change, unless it is one of several."""
     reason: str | None = None
     """Why no rule was changed."""
 

@@ -90,9 +90,9 @@ def mutate(shell: Shell, request: MutateRequest, output: Output) -> ExitCode:
             ("variant", "scope", "overrides", "model", "patch"), "--guards, or --rules with --model or --patch"
         )
     if of_model:
-        reject_given(
-            ("configurations", "controller", "answers", "proof"), "Kafka's partition, without --model and --patch"
-        )
+        reject_given(("controller", "answers", "proof"), "Kafka's partition, without --model and --patch")
+        if request.configurations:
+            reject_given(("scope",), "--rules without --configuration, which names scopes too")
     if not rules:
         reject_given(("configurations", "sample", "seed", "controller"), "--rules")
         if guards and not request.hazards:

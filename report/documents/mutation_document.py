@@ -158,7 +158,7 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
         yield Labelled("not run", survey.reason and f"search with all guards: {survey.reason}")
     if (rules := report.rule_survey) is not None:
         yield Labelled("rules", f"{rules.chosen} of {rules.possible} changes, {rules.ill_typed} of them ill-typed")
-        yield Labelled("over", _over(rules))
+        yield Labelled("over", _over(report, rules))
         yield Labelled("not run", rules.reason and f"search without a change: {rules.reason}")
         yield Labelled("resumed", f"{rules.resumed} answers are of an earlier run" if rules.resumed else None)
         yield Labelled("stopped", "interrupted; the same command resumes" if rules.interrupted else None)
@@ -167,10 +167,11 @@ def _verdict(report: MutateReport) -> Iterator[Block]:
     yield Labelled("run", report.run_dir)
 
 
-def _over(rules: RuleSurvey) -> str:
-    if rules.unmutated is None:
-        return f"{len(rules.configurations)} configurations of the suite"
-    return f"{rules.configurations[0]}: {grouped(rules.unmutated.distinct)} distinct states without a change"
+def _over(report: MutateReport, rules: RuleSurvey) -> str:
+    if rules.unmutated is not None and len(rules.configurations) == 1:
+        return f"{rules.configurations[0]}: {grouped(rules.unmutated.distinct)} distinct states without a change"
+    of_model = report.model is not None or report.patch is not None
+    return "; ".join(rules.configurations) if of_model else f"{len(rules.configurations)} configurations of the suite"
 
 
 def _tally(verdicts: Sequence[str]) -> str:

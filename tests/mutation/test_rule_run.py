@@ -120,6 +120,35 @@ def test_a_change_of_the_initial_state_counts(invoke: Invoke, tmp_path: Path) ->
     assert {rule["place"] for rule in report["rules"]} == {"counter.py:21"}
 
 
+def test_several_scopes_judge_until_one_notices(invoke: Invoke, tmp_path: Path) -> None:
+    """A step of two goes beyond an odd limit only."""
+    model = tmp_path / "counter.py"
+    scopes = 'scopes={"one": {"most": 1}, "two": {"most": 2}, "ten": {"most": 9}}'
+    model.write_text(COUNTER.replace("State, Config)", f"State, Config, {scopes})"))
+    only = ("--function", "first", "--workers", "1")
+    (_, two) = mutated(invoke, model, "--scope", "two", *only, "--run-dir", "one-scope")["rules"]
+    assert (two["after"], two["verdict"], two["compared"], two["configuration"]) == ("2", "unnoticed", 1, None)
+    report = mutated(invoke, model, "--configuration", "t*", "--configuration", "default", *only)
+    survey = report["rule_survey"]
+    assert survey["configurations"] == ["counter, default", "counter, two", "counter, ten"] and not survey["unmutated"]
+    zero, two = report["rules"]
+    assert (zero["after"], zero["verdict"], zero["compared"], zero["differs"]) == ("0", "unnoticed", 3, 3)
+    assert (two["verdict"], two["by"], two["configuration"], two["compared"]) == ("found", "P-1", "counter, default", 1)
+    of_even = mutated(invoke, model, "--configuration", "two", "--configuration", "one", *only, "--run-dir", "even")
+    assert [rule["compared"] for rule in of_even["rules"]] == [2, 1]
+    text = invoke("mutate", "--model", str(model), "--configuration", "t*", *only)[1]
+    assert "over      counter, two; counter, ten" in text
+    short = ("--configuration", "t*", "--max-states", "5", *only, "--run-dir", "short", "-f", "json")
+    code, out, _ = invoke("mutate", "--rules", "--model", str(model), *short)
+    assert code == 3 and json.loads(out)["rule_survey"]["reason"] == "counter, ten: --max-states 5"
+    for options, says in (
+        (("--configuration", "three"), "the model has no scope `three`"),
+        (("--configuration", "two", "--scope", "two"), "--scope requires --rules without --configuration"),
+    ):
+        code, _, err = invoke("mutate", "--rules", "--model", str(model), *options)
+        assert code == 2 and says in err
+
+
 def test_a_diff_of_a_model_names_places_as_the_diff_does(invoke: Invoke, tmp_path: Path) -> None:
     model, diff = tmp_path / "counter.py", tmp_path / "four.diff"
     model.write_text(COUNTER)
@@ -143,6 +172,6 @@ def test_what_is_refused(invoke: Invoke) -> None:
     model = ("mutate", "--rules", "--model", str(PETERSON))
     code, _, said = invoke(*model, "--function", "Yeild")
     assert code == 2 and "did you mean `Yield`?" in said
-    code, _, said = invoke(*model, "--configuration", "*")
-    assert code == 2 and "--configuration requires Kafka's partition, without --model" in said
+    code, _, said = invoke(*model, "--proof")
+    assert code == 2 and "--proof requires Kafka's partition, without --model" in said
     assert invoke("mutate", "--rules", "--scope", "two-brokers")[0] == 2
