@@ -109,11 +109,10 @@ class FindingPage:
         untried = [recipe for recipe in self.recipes if not recipe.seen]
         if self.flags or self.warnings or untried or finding.runs:
             yield from ("## How to see it", "")
-        if self.flags:
-            yield from paragraphs(f"`elrcheck audit PATH` flags {_quoted(self.flags)} in a metadata log.")
-        if self.warnings:
-            audit = "`elrcheck audit --bootstrap HOST:PORT`"
-            yield from paragraphs(f"{audit} flags {_quoted(self.warnings)} one step before.")
+        flags = f"{_quoted(self.flags)} in a metadata log" if self.flags else ""
+        warnings = f"{_quoted(self.warnings)} one step before, on a live cluster" if self.warnings else ""
+        if flags or warnings:
+            yield from paragraphs(f"`elrcheck audit` flags {'; '.join(filter(None, (flags, warnings)))}.")
         if untried or finding.runs:
             yield "```sh"
             yield from map(_reproduce, untried)
