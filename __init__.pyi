@@ -156,7 +156,8 @@ def check(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
@@ -197,7 +198,8 @@ def check_certificate(
     solver: Also have this solver check everything that was proved, or is in the certificate.
     workers: Number of threads for a search, or processes for a proof.
     timeout: Time limit of each obligation; one that reaches it is unknown (seconds).
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     progress: Show progress on stderr.
     """
@@ -226,7 +228,8 @@ def prove(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     workers: Number of threads for a search, or processes for a proof.
@@ -270,7 +273,8 @@ def replay(file: Place, *, model: Place | None = None, patch: Place | None = Non
     """Return a stored trace as a walk. Raises UsageFault for one that the model does not follow to its end.
 
     file: The trace, in any notation that `elrcheck replay` reads.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     progress: Show progress on stderr.
     """
@@ -346,7 +350,8 @@ def simulate(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     seed: Random seed; by default a fresh one, which the report prints.
@@ -375,7 +380,8 @@ def start(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     initial: Number of the initial state, for a model with several.
     progress: Show progress on stderr.
@@ -412,7 +418,8 @@ def sweep(
     variant: Version of the protocol; see `elrcheck list variants`.
     scope: Sizes and budgets: a packaged name or a TOML file.
     settings: Override one size, budget or knob.
-    model: Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.
+    model: Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as
+        Python.
     patch: Unified diff to apply to a copy of the model, which is then used instead.
     properties: Check only these properties, by id, name or glob.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,7 @@ FAIL_ON: Mapping[str, str] = {
 ModelFile: TypeAlias = Annotated[
     Path | None,
     Option(
-        "Model to use instead of Kafka's partition: a Python file, or a folder with one; it runs as Python.",
+        "Model to use instead of Kafka's partition: a Python file, a folder with one, or a module; it runs as Python.",
         metavar="FILE",
         kind="path",
         group="Model",
@@ -74,6 +75,24 @@ class PatchedModel:
 
 ModelSource: TypeAlias = Path | PatchedModel | None
 """What names a model: a file or folder of the user, one with a diff applied, or nothing."""
+
+
+def model_place(named: Path) -> Path:
+    """Return a path as it is, if there is something or it is no name such as `package.module`; else the module's file.
+
+    What it finds is not run; the packages around it are imported.
+    """
+    name = str(named)
+    if named.exists() or not all(part.isidentifier() for part in name.split(".")) or name.endswith(".py"):
+        return named
+    try:
+        spec = importlib.util.find_spec(name)
+    except (ImportError, ValueError):
+        return named
+    if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
+        return named
+    file = Path(spec.origin)
+    return file.parent if file.name == "__init__.py" else file
 
 
 Properties: TypeAlias = Annotated[

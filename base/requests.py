@@ -25,6 +25,7 @@ from elrcheck.base.common_options import (
     StopAtFirst,
     Workers,
     fail_on_option,
+    model_place,
     run_dir_option,
     workers_option,
 )
@@ -92,7 +93,8 @@ class Selection:
 
     @property
     def source(self) -> ModelSource:
-        return self.model if self.patch is None else PatchedModel(self.patch, self.model)
+        model = self.model and model_place(self.model)
+        return model if self.patch is None else PatchedModel(self.patch, model)
 
 
 InModel: TypeAlias = Annotated[Selection, Option(parts=("variant", "scope", "overrides"))]

@@ -20,7 +20,7 @@ from elrcheck.base.errors import UsageFault, did_you_mean
 from elrcheck.base.kept import named_digests as digests
 from elrcheck.base.requests import DEFAULT_SCOPE, DEFAULT_VARIANT, GUARD_SCOPE
 from elrcheck.base.typed.configuration import config_fields, find_scope, load_scope, scope_names
-from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_of
+from elrcheck.declared.model_file import compiled_model, read_model, sorts_of, source_texts, sources_used
 from elrcheck.declared.patched import patched_file
 from elrcheck.lang.algebra import PACKED
 from elrcheck.lang.domains import size_of
@@ -269,5 +269,5 @@ class ModelInFile(DeclaredModel):
         return SuiteFiles(tuple(sorted(folder.glob("*.toml"))), counts if counts.is_file() else None)
 
     def digest(self) -> str:
-        parts = [digests.sources("lang"), *(source.read_text(encoding="utf-8") for source in sources_of(self.file))]
+        parts = [digests.sources("lang"), *(source.read_text(encoding="utf-8") for source in sources_used(self.file))]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()

@@ -23,7 +23,7 @@ from elrcheck.lang.types import Ty, sorts_in, type_of
 CODE = "model-file"
 PREFIX = "elrcheck_model_"
 """How the modules of such files are named in this process, so that none is shadowed, nor that of another file."""
-EXPECTED = "--model takes a Python file, or a folder with one"
+EXPECTED = "--model takes a Python file, a folder with one, or the name of an installed module"
 LIMIT = 2**20
 """The most bytes of one source file."""
 KINDS = ("action", "init", "bound", "always", "sometimes", "leads_to", "lemma")
@@ -60,6 +60,23 @@ def sorts_of(file: Path) -> dict[str, Ty]:
 def sources_of(file: Path) -> list[Path]:
     """Return the source files of a model."""
     return sorted(file.rglob("*.py")) if file.is_dir() else [file] if file.is_file() else []
+
+
+def sources_used(file: Path) -> list[Path]:
+    """Return the source files of a model, and those of what its modules use of others that are decorated."""
+    declared = read_model(file)
+    waiting = [*declared.modules, sys.modules[declared.state.__module__], sys.modules[declared.config.__module__]]
+    used: dict[str, ModuleType] = {}
+    while waiting:
+        module = waiting.pop()
+        if module.__name__ in used:
+            continue
+        used[module.__name__] = module
+        roles = [value for value in vars(module).values() if hasattr(value, "__elr_role__")]
+        waiting += [sys.modules[value.__module__] for value in roles]
+    others = {Path(str(module.__file__)).resolve() for module in used.values()}
+    own = sources_of(file)
+    return [*own, *sorted(others - {source.resolve() for source in own})]
 
 
 def source_texts(file: Path) -> dict[str, str]:

@@ -26,6 +26,7 @@ from elrcheck.invariants import (
     properties,
     witnesses,
 )
+from elrcheck.invariants.partitions import index_properties, partition_properties
 from elrcheck.invariants.proof_parts import INDUCTION
 from elrcheck.lang.induction import Induction
 from elrcheck.lang.ir import Fn
@@ -39,6 +40,8 @@ LIVENESS = (liveness, timeouts)
 LEMMAS = (lemmas_views, lemmas_logs, lemmas_quorums, lemmas_changes, lemmas_recovery, lemmas_losses)
 OUTCOMES = (outcomes,)
 CONTROLLER = (controller_events, controller_legal, controller_rules)
+PARTITIONS = (partition_properties, index_properties)
+"""Those of another model, `elrcheck.model.partitions`."""
 NONE = Induction()
 KINDS = ("always", "sometimes", "leads_to", "lemma", "rule")
 
@@ -64,7 +67,7 @@ def _load(*modules: ModuleType, induction: Induction = NONE) -> Model:
 
     def load(sound: bool) -> Model:
         if not sound:
-            every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER)
+            every = (*CHECKED, *LIVENESS, *LEMMAS, *OUTCOMES, *CONTROLLER, *PARTITIONS)
             demand_listed(Path(__file__).parent, KINDS, every, "invariants/modules.py")
         return replace(in_order(load_model(*modules, lazily=sound)), induction=induction)
 

@@ -91,7 +91,10 @@ def load_model(*extra: ModuleType, lazily: bool = False) -> Model:
     """
     if lazily:
         return load(state.State, Config, [*MODULES, *extra], lazily)
-    demand_listed(Path(__file__).parent, ("action", "init", "bound"), MODULES, "MODULES of model/protocol.py")
+    from elrcheck.model import partitions  # the other model below this folder, which nothing else here needs
+
+    listed = (*MODULES, *partitions.MODULES)
+    demand_listed(Path(__file__).parent, ("action", "init", "bound"), listed, "MODULES of model/protocol.py")
     model = load(state.State, Config, [*MODULES, *extra])
     demand_documents(model)
     demand_counted(model)

@@ -173,7 +173,7 @@ class Scope:
         elif "opt" in (a.ty.kind, b.ty.kind):
             ty = a.ty if a.ty.kind == "opt" else b.ty
         elif isinstance(a, EmptySequence | SetLiteral) or (isinstance(a, Constant) and b.ty.kind == "nat"):
-            ty = b.ty
+            ty = a.ty if _of_nothing(b) else b.ty
         if ty.kind == "none":
             return a
         return IfElse(ty, condition, self.coerce(a, ty, node), self.coerce(b, ty, node))
@@ -202,9 +202,14 @@ class Scope:
     def alike(self, left: Expression, right: Expression, node: ast.AST) -> tuple[Expression, Expression]:
         """Give a set, pair or map whose own type is not exact, such as EMPTY, the type of the one it stands beside."""
         vague = left.ty.kind != "vec" and not is_finite(left.ty)
-        if vague or isinstance(left, SetLiteral | RecordExpr | VectorOf):
+        if not _of_nothing(right) and (vague or isinstance(left, SetLiteral | RecordExpr | VectorOf)):
             return self.coerce(left, right.ty, node), right
         return left, self.coerce(right, left.ty, node)
+
+
+def _of_nothing(value: Expression) -> bool:
+    """Return whether it is EMPTY in a model with several sorts: a set whose members have no type yet."""
+    return isinstance(value, SetLiteral) and value.ty.elem.kind == "none"
 
 
 def fits(own: Ty, target: Ty) -> bool:

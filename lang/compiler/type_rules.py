@@ -30,7 +30,7 @@ def _records_in(ty: Ty) -> Iterator[Any]:
 def check_limits(ty: Ty, config: Any) -> None:
     """Require limits to be numbers or configuration fields, and no optional sequences; ModelError names the field."""
     names = [field.name for field in fields(config)]
-    names += [name for name, value in vars(config).items() if isinstance(value, property)]
+    names += [name for cls in config.__mro__ for name, value in vars(cls).items() if isinstance(value, property)]
     for part, cls, field in types_inside(ty):
         if part.kind == "opt" and part.elem.kind in ("opt", "seq", "vec"):
             message = f"not a type of the modelling language: {part}"

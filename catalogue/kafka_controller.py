@@ -1,0 +1,34 @@
+"""Kafka's controller with several topics and partitions, as a declared model.
+
+`elrcheck check --model elrcheck.catalogue.kafka_controller` searches it. Variants are those of the partition; a release
+has both indexes that go stale.
+"""
+
+from __future__ import annotations
+
+from elrcheck.invariants.modules import PARTITIONS
+from elrcheck.lang.load import ProtocolModel
+from elrcheck.model.partitions import MODULES
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import ControllerState
+from elrcheck.model.variants import VARIANTS
+
+DIRECTORIES = "heartbeat_in_one_snapshot"
+"""The knob of a variant with the log directories of the releases (KIP-858)."""
+
+MODEL = ProtocolModel(
+    ControllerState,
+    ControllerConfig,
+    modules=(*MODULES, *PARTITIONS),
+    variants={
+        variant.name: {**variant.knobs, "directory_index_goes_stale": DIRECTORIES in variant.knobs}
+        for variant in VARIANTS
+    },
+    scopes={
+        "two-topics": {"topics": 2, "partitions": 1},
+        "three": {"broker_count": 3, "fences": 2, "min_isr_changes": 0, "deletions": 0},
+        "directories": {"topics": 2, "partitions": 1, "crashes": 0, "fences": 2, "directory_failures": 1},
+        "shutdowns": {"shutdowns": 1, "unregistrations": 1, "elections": 1, "min_isr_changes": 0, "deletions": 0},
+        "features": {"fences": 2, "feature_changes": 1, "snapshots": 1, "crashes": 0, "deletions": 0},
+    },
+)

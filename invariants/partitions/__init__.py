@@ -1,0 +1,1 @@
+"""Properties of the controller with several partitions (`elrcheck.model.partitions`)."""

@@ -1,0 +1,139 @@
+"""Properties of the controller with several partitions, M-1 to M-5: its indexes, and what an event leaves.
+
+W-1 to W-4 say what a search has met.
+"""
+
+from __future__ import annotations
+
+from elrcheck.lang.runtime import EMPTY, always, conj, implies, op, sometimes
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import ControllerState, Fault
+from elrcheck.model.partitions.indexes import recomputed
+from elrcheck.model.replicas import Replica
+from elrcheck.model.replication_control import is_active
+from elrcheck.model.state import Directory
+
+# ---------------------------------------------------------------------------- of several
+
+
+@op
+def leads_any(c: ControllerConfig, s: ControllerState, b: Replica) -> bool:
+    return any(s.topics[t].parts[p].partition.leader == b for t in range(c.topics) for p in range(c.partitions))
+
+
+@always("M-1")
+def IndexesAreRecomputed(c: ControllerConfig, s: ControllerState) -> bool:
+    """Each index of the controller is what a look at all partitions gives."""
+    right = recomputed(c, s.topics)
+    return conj(
+        isrs=s.indexes.isrs == right.isrs,
+        leaderless=s.indexes.leaderless == right.leaderless,
+        elrs=s.indexes.elrs == right.elrs,
+        directories=s.indexes.directories == right.directories,
+        imbalanced=s.indexes.imbalanced == right.imbalanced,
+        deleted_isrs=s.indexes.deleted_isrs == EMPTY,
+        deleted_elrs=s.indexes.deleted_elrs == EMPTY,
+        deleted_directories=s.indexes.deleted_directories == EMPTY,
+    )
+
+
+@always("M-2")
+def ControllerGoesOn(c: ControllerConfig, s: ControllerState) -> bool:
+    """No event makes the controller resign: a broker that comes back is registered, a failed disk is taken note of."""
+    return conj(
+        fenced=s.fault != Fault.FENCING,
+        unfenced=s.fault != Fault.UNFENCING,
+        registered=s.fault != Fault.REGISTRATION,
+        stopped=s.fault != Fault.SHUTDOWN,
+        unregistered=s.fault != Fault.UNREGISTRATION,
+        directory_failed=s.fault != Fault.FAILED_DIRECTORY,
+        elected=s.fault != Fault.ELECTION,
+    )
+
+
+@always("M-3")
+def FencedLeadsNothing(c: ControllerConfig, s: ControllerState) -> bool:
+    """A broker that is not active leads no partition of any topic."""
+    return conj(leads_nothing=all(is_active(s.registration[b]) or not leads_any(c, s, b) for b in c.brokers))
+
+
+@always("M-4")
+def LeaderLostWithItsBroker(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
+    """A partition loses its leader only in a step that stops or restarts that broker, or fails its log directory."""
+    return conj(
+        keeps_leader=all(
+            implies(
+                s.topics[u].exists
+                and t.topics[u].exists
+                and s.topics[u].parts[p].partition.leader is not None
+                and t.topics[u].parts[p].partition.leader is None,
+                any(
+                    s.topics[u].parts[p].partition.leader == b
+                    and (
+                        not is_active(t.registration[b])
+                        or t.registration[b].epoch != s.registration[b].epoch
+                        or t.topics[u].parts[p].directory[b] == Directory.OFFLINE
+                    )
+                    for b in c.brokers
+                ),
+            )
+            for u in range(c.topics)
+            for p in range(c.partitions)
+        )
+    )
+
+
+@always("M-5")
+def DeletedStaysDeleted(c: ControllerConfig, s: ControllerState) -> bool:
+    """Nobody is in a partition of a topic that does not exist."""
+    return conj(
+        nobody=all(
+            s.topics[t].exists
+            or (
+                s.topics[t].parts[p].partition.isr | s.topics[t].parts[p].partition.elr == EMPTY
+                and s.topics[t].parts[p].partition.leader is None
+            )
+            for t in range(c.topics)
+            for p in range(c.partitions)
+        )
+    )
+
+
+# ---------------------------------------------------------------------------- what a search has met
+
+
+@op
+def leaderless(c: ControllerConfig, s: ControllerState) -> int:
+    return sum(
+        1
+        for t in range(c.topics)
+        for p in range(c.partitions)
+        if s.topics[t].exists and s.topics[t].parts[p].partition.leader is None
+    )
+
+
+@sometimes("W-1")
+def TwoWithoutLeader(c: ControllerConfig, s: ControllerState) -> bool:
+    """Two partitions have no leader."""
+    return leaderless(c, s) >= 2
+
+
+@sometimes("W-2")
+def TwoElectedAtOnce(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
+    """One step gives two partitions a leader that had none."""
+    return conj(two=leaderless(c, s) >= leaderless(c, t) + 2, none_deleted=s.spent.deletions == t.spent.deletions)
+
+
+@sometimes("W-3")
+def EligibleInTwo(c: ControllerConfig, s: ControllerState) -> bool:
+    """One broker is in the ELR of two partitions."""
+    return any(
+        sum(1 for t in range(c.topics) for p in range(c.partitions) if b in s.topics[t].parts[p].partition.elr) >= 2
+        for b in c.brokers
+    )
+
+
+@sometimes("W-4")
+def CreatedAgain(c: ControllerConfig, s: ControllerState, t: ControllerState) -> bool:
+    """A topic is created again."""
+    return any(not s.topics[u].exists and t.topics[u].exists for u in range(c.topics))

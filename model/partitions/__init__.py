@@ -1,0 +1,9 @@
+"""The controller alone, with several topics and partitions and the indexes by which it finds them: another model."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from elrcheck.model.partitions import broker_batches, controller_start, topic_events
+
+MODULES: tuple[ModuleType, ...] = (controller_start, broker_batches, topic_events)

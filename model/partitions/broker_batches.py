@@ -1,0 +1,274 @@
+"""Events of brokers, each for all partitions that the indexes name: sessions, registration, shutdown, directories.
+
+Which index an event asks is what its handler does; what becomes of a partition is `decide`'s. Sources:
+ReplicationControlManager (handleBrokerFenced, handleBrokerUnfenced, handleBrokerShutdown, handleDirectoriesOffline,
+generateLeaderAndIsrUpdates, processBrokerHeartbeat), ClusterControlManager.registerBroker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.model.control_plane.controller import registers_uncleanly, shutdown_was_clean
+from elrcheck.model.control_plane.controller_event import (
+    AlterPartitionEvent,
+    ControlState,
+    Decided,
+    DirectoryFailedEvent,
+    DirectoryMovedEvent,
+    FenceEvent,
+    GrantShutdownEvent,
+    RegisterEvent,
+    StartShutdownEvent,
+    UnfenceEvent,
+    UnregisterEvent,
+)
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import ControllerState, Fault, Part, Place, SpentByEvents, Topic
+from elrcheck.model.partitions.images import controller_alone, controller_at, decided_at, decided_batch, runs
+from elrcheck.model.replicas import Replica, RSet
+from elrcheck.model.replication_control import is_active
+from elrcheck.model.state import Directory, Recovery
+
+# ---------------------------------------------------------------------------- what the indexes find
+
+
+@op
+def found_in_isr(s: ControllerState, b: Replica) -> frozenset[Place]:
+    """brokersToIsrs.partitionsWithBrokerInIsr"""
+    return frozenset((t, p) for t, p, leads in s.indexes.isrs[b])
+
+
+@op
+def found_in_elr(c: ControllerConfig, s: ControllerState, b: Replica) -> frozenset[Place]:
+    """brokersToElrs.partitionsWithBrokerInElr"""
+    return frozenset((t, p) for t in range(c.topics) for p in range(c.partitions) if s.indexes.elrs[b][t][p] > 0)
+
+
+@op
+def has_leaderships(s: ControllerState, b: Replica) -> bool:
+    """brokersToIsrs.hasLeaderships"""
+    return any(leads for t, p, leads in s.indexes.isrs[b])
+
+
+# ---------------------------------------------------------------------------- sessions
+
+
+@action
+def Fence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """The session of b ends (handleBrokerFenced): it leaves every ISR that the index names."""
+    require(runs(s), "the controller has not resigned")
+    require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
+    event = FenceEvent(broker=b)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    registration = decide(c, controller_alone(c, s), event).controller.registration
+    spent = replace(s.spent, fences=s.spent.fences + 1)
+    unknown = b in s.indexes.deleted_isrs
+    return decided_batch(c, s, found_in_isr(s, b), decided, registration, unknown, Fault.FENCING, spent)
+
+
+@action
+def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """A heartbeat of b that has caught up (handleBrokerUnfenced): every partition without a leader may elect one."""
+    require(runs(s), "the controller has not resigned")
+    require(s.registration[b].registered and s.registration[b].fenced, "b is fenced")
+    require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
+    event = UnfenceEvent(broker=b)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    registration = decide(c, controller_alone(c, s), event).controller.registration
+    return decided_batch(c, s, s.indexes.leaderless, decided, registration, False, Fault.UNFENCING, s.spent)
+
+
+@op
+def restarts(s: ControllerState, clean: bool) -> SpentByEvents:
+    """The budgets after a broker process that stopped cleanly or died."""
+    if clean:
+        return replace(s.spent, clean_stops=s.spent.clean_stops + 1)
+    return replace(s.spent, crashes=s.spent.crashes + 1)
+
+
+@action
+def Register(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> ControllerState:
+    """A new incarnation of b registers, after a clean shutdown or not (registerBroker, handleBrokerShutdown).
+
+    An unclean one looks into both indexes. The log directories that b had are there again.
+    """
+    require(runs(s), "the controller has not resigned")
+    r = s.registration[b]
+    require(r.fenced or c.register_before_fence, "b was fenced first")
+    presented = r.epoch if clean else 0
+    event = RegisterEvent(broker=b, presented=presented, brings_directory=True)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    alone = controller_alone(c, s)
+    both = registers_uncleanly(c, alone, b, shutdown_was_clean(c, presented, r.epoch))
+    found = found_in_isr(s, b) | found_in_elr(c, s, b) if both else found_in_isr(s, b)
+    unknown = b in s.indexes.deleted_isrs or (both and b in s.indexes.deleted_elrs)
+    registration = decide(c, alone, event).controller.registration
+    return decided_batch(c, s, found, decided, registration, unknown, Fault.REGISTRATION, restarts(s, clean))
+
+
+# ---------------------------------------------------------------------------- shutdown
+
+
+@action
+def StartShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """b asks to stop while it leads something (handleBrokerInControlledShutdown): it leaves every ISR, unfenced."""
+    require(c.shutdowns > 0, "the scope has controlled shutdowns")
+    require(runs(s), "the controller has not resigned")
+    require(is_active(s.registration[b]), "b is active")
+    require(has_leaderships(s, b), "b leads a partition")
+    event = StartShutdownEvent(broker=b)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    registration = decide(c, controller_alone(c, s), event).controller.registration
+    spent = replace(s.spent, shutdowns=s.spent.shutdowns + 1)
+    unknown = b in s.indexes.deleted_isrs
+    return decided_batch(c, s, found_in_isr(s, b), decided, registration, unknown, Fault.SHUTDOWN, spent)
+
+
+@action
+def GrantShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """b leads nothing any more, by the index, and is fenced (SHUTDOWN_NOW).
+
+    That every active broker knows of it is a matter of brokers, which are not modelled here.
+    """
+    require(c.shutdowns > 0, "the scope has controlled shutdowns")
+    require(runs(s), "the controller has not resigned")
+    r = s.registration[b]
+    require(r.in_controlled_shutdown and not r.fenced, "b is shutting down")
+    require(not has_leaderships(s, b), "b leads nothing")
+    return replace(
+        s, registration=decide(c, controller_alone(c, s), GrantShutdownEvent(broker=b)).controller.registration
+    )
+
+
+@action
+def Unregister(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """An operator unregisters b (handleBrokerUnregistered): both indexes are asked."""
+    require(c.unregistrations > 0, "the scope has unregistrations")
+    require(runs(s), "the controller has not resigned")
+    require(s.registration[b].registered, "b is registered")
+    event = UnregisterEvent(broker=b)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    registration = decide(c, controller_alone(c, s), event).controller.registration
+    found = found_in_isr(s, b) | found_in_elr(c, s, b)
+    unknown = b in s.indexes.deleted_isrs or b in s.indexes.deleted_elrs
+    spent = replace(s.spent, unregistrations=s.spent.unregistrations + 1)
+    return decided_batch(c, s, found, decided, registration, unknown, Fault.UNREGISTRATION, spent)
+
+
+# ---------------------------------------------------------------------------- log directories
+
+
+@op
+def found_by_state(s: ControllerState, b: Replica, becomes: ControlState) -> frozenset[Place]:
+    """The partitions that a heartbeat looks up for the state that it gives to its broker."""
+    if becomes == ControlState.UNFENCED:
+        return s.indexes.leaderless
+    return EMPTY if becomes == ControlState.UNCHANGED else found_in_isr(s, b)
+
+
+@op
+def may_become(s: ControllerState, b: Replica, becomes: ControlState) -> bool:
+    """BrokerHeartbeatManager.calculateNextBrokerState"""
+    r = s.registration[b]
+    if becomes == ControlState.UNFENCED:
+        return r.fenced and not r.in_controlled_shutdown
+    if becomes == ControlState.CONTROLLED_SHUTDOWN:
+        return is_active(r) and has_leaderships(s, b)
+    return becomes == ControlState.UNCHANGED or not r.fenced
+
+
+@action
+def FailDirectory(c: ControllerConfig, s: ControllerState, b: Replica, becomes: ControlState) -> ControllerState:
+    """A heartbeat of b says that the log directory in use has failed (handleDirectoriesOffline).
+
+    It may give b another state too; then both parts of its batch are made from the topics as they are.
+    """
+    require(c.directory_failures > 0, "the scope has directories that fail")
+    require(runs(s), "the controller has not resigned")
+    require(s.registration[b].registered and may_become(s, b, becomes), "b may become that")
+    deleted = b in s.indexes.deleted_directories
+    require(s.indexes.directories[b] != EMPTY or deleted, "the directory has replicas, by the index")
+    event = DirectoryFailedEvent(broker=b, becomes=becomes)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    alone = controller_alone(c, s)
+    became = decide(c, alone, event).controller.registration
+    registration = put(became, b, replace(became[b], directory=s.registration[b].directory))
+    found = s.indexes.directories[b] | found_by_state(s, b, becomes)
+    spent = replace(s.spent, directory_failures=s.spent.directory_failures + 1)
+    return decided_batch(c, s, found, decided, registration, deleted, Fault.FAILED_DIRECTORY, spent)
+
+
+@action
+def MoveReplica(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, b: Replica) -> ControllerState:
+    """b reports that a replica whose directory failed is in another one (handleAssignReplicasToDirs)."""
+    require(c.directory_failures > 0, "the scope has directories that fail")
+    require(runs(s), "the controller has not resigned")
+    require(s.topics[t].exists, "the partition exists")
+    require(s.topics[t].parts[p].directory[b] == Directory.OFFLINE, "its directory has failed")
+    decided = decide(c, controller_at(c, s, t, p), DirectoryMovedEvent(broker=b))
+    require(decided.error == Error.NONE, "the report is accepted")
+    return decided_at(c, s, t, p, decided, s.spent)
+
+
+# ---------------------------------------------------------------------------- AlterPartition
+
+
+@op
+def altered(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, isr: RSet) -> Decided:
+    """The answer to an AlterPartition of a leader that knows everything the controller does."""
+    known = s.topics[t].parts[p].partition
+    request = AlterPartitionEvent(
+        sender=leader,
+        sender_epoch=s.registration[leader].epoch,
+        leader_epoch=known.leader_epoch,
+        partition_epoch=known.partition_epoch,
+        isr=isr,
+        member_epochs=tuple(s.registration[b].epoch for b in c.brokers),
+        recovery=Recovery.RECOVERED,
+    )
+    return decide(c, controller_at(c, s, t, p), request)
+
+
+@action
+def AddMember(
+    c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, b: Replica
+) -> ControllerState:
+    """The leader of a partition adds b to its ISR (AlterPartition)."""
+    require(runs(s), "the controller has not resigned")
+    known = s.topics[t].parts[p].partition
+    require(known.leader == leader, "leader leads the partition")
+    require(b in known.replicas and b not in known.isr, "b is a replica outside the ISR")
+    decided = altered(c, s, t, p, leader, known.isr | {b})
+    require(decided.error == Error.NONE, "the request is granted")
+    return decided_at(c, s, t, p, decided, s.spent)
+
+
+@action
+def DropMember(
+    c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, b: Replica
+) -> ControllerState:
+    """The leader of a partition drops b from its ISR (AlterPartition)."""
+    require(c.shrinks > 0, "the scope has shrinks")
+    require(runs(s), "the controller has not resigned")
+    known = s.topics[t].parts[p].partition
+    require(known.leader == leader and b != leader, "leader leads the partition, and is not b")
+    require(b in known.isr, "b is in the ISR")
+    decided = altered(c, s, t, p, leader, known.isr - {b})
+    require(decided.error == Error.NONE, "the request is granted")
+    return decided_at(c, s, t, p, decided, replace(s.spent, shrinks=s.spent.shrinks + 1))

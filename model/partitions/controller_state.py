@@ -1,0 +1,111 @@
+"""The state of the controller: its image of the topics, the registered brokers, and its indexes.
+
+Brokers and logs are not here: what a broker asks of the controller may happen whenever the controller would
+accept it. Sources: ReplicationControlManager, BrokersToIsrs, BrokersToElrs, ClusterControlManager.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import Annotated, TypeVar
+
+from elrcheck.lang.runtime import record, state
+from elrcheck.lang.types import Per, nat, sort
+from elrcheck.model.replicas import RSet, Vec
+from elrcheck.model.state import Directory, MinIsr, Partition, Registration, Settings
+
+T = TypeVar("T")
+TOPIC = sort("Topic", "topics")
+PART = sort("Part", "partitions", word="partition", ordered=True)
+
+Topic = Annotated[int, TOPIC]
+Part = Annotated[int, PART]
+Place = tuple[Topic, Part]
+Topics = Annotated[tuple[T, ...], Per(TOPIC)]
+Grid = Annotated[tuple[Annotated[tuple[T, ...], Per(PART)], ...], Per(TOPIC)]
+Entries = Annotated[int, nat("Entries", hi="most_entries")]
+
+
+class Fault(enum.Enum):
+    """The event that ended in an exception, after which QuorumController resigns."""
+
+    NONE = 0
+    FENCING = 1
+    UNFENCING = 2
+    REGISTRATION = 3
+    SHUTDOWN = 4
+    UNREGISTRATION = 5
+    FAILED_DIRECTORY = 6
+    ELECTION = 7
+
+
+@record
+class PartControl:
+    """The controller's image of one partition. directory: of each replica (PartitionRegistration.directories)."""
+
+    partition: Partition
+    directory: Vec[Directory]
+
+
+@record
+class TopicControl:
+    """A topic by its name. min_isr: its min.insync.replicas. One that is deleted and created again is another topic."""
+
+    exists: bool
+    min_isr: MinIsr | None
+    parts: Annotated[tuple[PartControl, ...], Per(PART)]
+
+
+@record
+class Indexes:
+    """What the controller looks up instead of all partitions; topics are those of now, by their ids.
+
+    isrs: for each broker the partitions that have it in the ISR, and whether it leads (BrokersToIsrs).
+    leaderless: those under NO_LEADER there. elrs: how often each broker is named for each partition, as the array of
+    a topic may have an entry twice (BrokersToElrs). directories: for the log directory in use of each broker
+    (directoriesToPartitions). imbalanced: partitions not led by their first replica (imbalancedPartitions).
+    The `deleted_..` are brokers that an index names for the id of a topic that does not exist any more.
+    """
+
+    isrs: Vec[frozenset[tuple[Topic, Part, bool]]]
+    leaderless: frozenset[Place]
+    elrs: Vec[Grid[Entries]]
+    directories: Vec[frozenset[Place]]
+    imbalanced: frozenset[Place]
+    deleted_isrs: RSet
+    deleted_elrs: RSet
+    deleted_directories: RSet
+
+
+@record
+class SpentByEvents:
+    """Budgets used so far; only the bound of a search reads them."""
+
+    crashes: Annotated[int, nat("Crashes", cap="crashes")] = 0
+    clean_stops: Annotated[int, nat("CleanStops", cap="clean_stops")] = 0
+    fences: Annotated[int, nat("Fences", cap="fences")] = 0
+    shrinks: Annotated[int, nat("Shrinks", cap="shrinks")] = 0
+    shutdowns: Annotated[int, nat("Shutdowns", cap="shutdowns")] = 0
+    unregistrations: Annotated[int, nat("Unregistrations", cap="unregistrations")] = 0
+    elections: Annotated[int, nat("Elections", cap="elections")] = 0
+    min_isr_changes: Annotated[int, nat("MinIsrChanges", cap="min_isr_changes")] = 0
+    feature_changes: Annotated[int, nat("FeatureChanges", cap="feature_changes")] = 0
+    directory_failures: Annotated[int, nat("DirectoryFailures", cap="directory_failures")] = 0
+    deletions: Annotated[int, nat("Deletions", cap="deletions")] = 0
+    snapshots: Annotated[int, nat("Snapshots", cap="snapshots")] = 0
+
+
+@state
+class ControllerState:
+    """The state variables.
+
+    settings: those of the cluster; a topic has its own min.insync.replicas. registration: of each broker; what it
+    says there of a replica is in the image of the partition. fault: the event at which the controller resigned.
+    """
+
+    settings: Settings
+    topics: Topics[TopicControl]
+    registration: Vec[Registration]
+    indexes: Indexes
+    fault: Fault
+    spent: SpentByEvents

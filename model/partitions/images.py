@@ -1,0 +1,151 @@
+"""What the controller decides about one of its partitions from, and what a batch of decisions makes of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, op
+from elrcheck.model.control_plane.controller_event import Decided
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import (
+    ControllerState,
+    Fault,
+    Grid,
+    Part,
+    PartControl,
+    Place,
+    SpentByEvents,
+    Topic,
+    TopicControl,
+)
+from elrcheck.model.partitions.indexes import indexes_after
+from elrcheck.model.replicas import Replica, Vec
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Directory, Partition, Recovery, Registration, ReplicaList
+
+
+@op
+def assignment(c: ControllerConfig, p: Part) -> ReplicaList:
+    """The replicas of a partition: those of the next one begin with the next broker, so that leaders differ."""
+    every = tuple(c.brokers)[: c.broker_count - c.spare_brokers]
+    return every[p:] + every[:p]
+
+
+@op
+def no_partition(replicas: ReplicaList) -> Partition:
+    """What is held in the place of a partition that does not exist: nobody is in it."""
+    return Partition(
+        replicas=replicas,
+        adding=EMPTY,
+        removing=EMPTY,
+        isr=EMPTY,
+        elr=EMPTY,
+        last_known_elr=EMPTY,
+        last_known_leader=None,
+        leader=None,
+        leader_epoch=0,
+        partition_epoch=0,
+        recovery=Recovery.RECOVERED,
+        last_known_none=False,
+    )
+
+
+@op
+def no_image(c: ControllerConfig, p: Part) -> PartControl:
+    return PartControl(
+        partition=no_partition(assignment(c, p)), directory=tuple(Directory.UNASSIGNED for b in c.brokers)
+    )
+
+
+@op
+def no_topic(c: ControllerConfig) -> TopicControl:
+    return TopicControl(exists=False, min_isr=None, parts=tuple(no_image(c, p) for p in range(c.partitions)))
+
+
+@op
+def runs(s: ControllerState) -> bool:
+    """The controller has not resigned."""
+    return s.fault == Fault.NONE
+
+
+@op
+def stale_entries(s: ControllerState, b: Replica, t: Topic, p: Part) -> int:
+    """How often the index of ELR members names b for a partition, beyond what its ELR says."""
+    member = 1 if b in s.topics[t].parts[p].partition.elr else 0
+    return s.indexes.elrs[b][t][p] - member
+
+
+@op
+def controller_at(c: ControllerConfig, s: ControllerState, t: Topic, p: Part) -> Controller:
+    """What the controller decides about one partition from."""
+    image = s.topics[t].parts[p]
+    return Controller(
+        settings=replace(s.settings, topic_min_isr=s.topics[t].min_isr),
+        partition=image.partition,
+        registration=tuple(
+            replace(s.registration[b], directory=image.directory[b], stale_entries=stale_entries(s, b, t, p))
+            for b in c.brokers
+        ),
+        favoured=None,
+    )
+
+
+@op
+def controller_alone(c: ControllerConfig, s: ControllerState) -> Controller:
+    """The same where nobody is in the partition, so that a decision is about the brokers and the settings only."""
+    nobody = no_partition(tuple(c.brokers))
+    return Controller(settings=s.settings, partition=nobody, registration=s.registration, favoured=None)
+
+
+@op
+def image_after(c: ControllerConfig, decided: Decided) -> PartControl:
+    after = decided.controller
+    return PartControl(partition=after.partition, directory=tuple(after.registration[b].directory for b in c.brokers))
+
+
+@op
+def decided_at(
+    c: ControllerConfig, s: ControllerState, t: Topic, p: Part, decided: Decided, spent: SpentByEvents
+) -> ControllerState:
+    """The state after a decision about a single partition."""
+    parts = tuple(image_after(c, decided) if q == p else s.topics[t].parts[q] for q in range(c.partitions))
+    topics = tuple(replace(s.topics[u], parts=parts) if u == t else s.topics[u] for u in range(c.topics))
+    return replace(s, topics=topics, indexes=indexes_after(c, s, topics), spent=spent)
+
+
+@op
+def decided_batch(
+    c: ControllerConfig,
+    s: ControllerState,
+    found: frozenset[Place],
+    decided: Grid[Decided],
+    registration: Vec[Registration],
+    unknown: bool,
+    fault: Fault,
+    spent: SpentByEvents,
+) -> ControllerState:
+    """The state after a batch of records: a decision about each partition that was found, all from one snapshot.
+
+    unknown: an index names a topic that does not exist (generateLeaderAndIsrUpdates). Then, or if an election fails,
+    the event ends in an exception, of which nothing is written.
+    """
+    fails = unknown or any(decided[t][p].error != Error.NONE for t, p in found)
+    changed = tuple(
+        replace(
+            s.topics[t],
+            parts=tuple(
+                image_after(c, decided[t][p]) if (t, p) in found and not fails else s.topics[t].parts[p]
+                for p in range(c.partitions)
+            ),
+        )
+        for t in range(c.topics)
+    )
+    return replace(
+        s,
+        topics=changed,
+        registration=s.registration if fails else registration,
+        indexes=indexes_after(c, s, changed),
+        fault=fault if fails else s.fault,
+        spent=spent,
+    )

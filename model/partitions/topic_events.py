@@ -1,0 +1,208 @@
+"""Events of operators and timers: topics deleted and created, min.insync.replicas, the feature, elections.
+
+Sources: ReplicationControlManager (createTopics, deleteTopics, maybeBalancePartitionLeaders,
+maybeElectUncleanLeaders), ConfigurationControlManager (createClearElrRecordsAsNeeded), FeatureControlManager.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, action, op, put, require
+from elrcheck.model.control_plane.controller_event import (
+    BalanceEvent,
+    CreatePartitionEvent,
+    Decided,
+    FeatureEvent,
+    MinIsrEvent,
+    MinIsrLevel,
+    PeriodicElectionEvent,
+)
+from elrcheck.model.control_plane.decide import decide
+from elrcheck.model.kafka_error import Error
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import ControllerState, Fault, Part, PartControl, Topic, TopicControl
+from elrcheck.model.partitions.images import (
+    assignment,
+    controller_alone,
+    controller_at,
+    decided_batch,
+    image_after,
+    no_partition,
+    no_topic,
+    runs,
+)
+from elrcheck.model.partitions.indexes import indexes_after, indexes_cleared, indexes_deleted, recomputed
+from elrcheck.model.replicas import Vec
+from elrcheck.model.replication_control import Controller
+from elrcheck.model.state import Directory, MinIsr, Registration, Settings
+
+# ---------------------------------------------------------------------------- topics
+
+
+@op
+def creation(c: ControllerConfig, settings: Settings, registration: Vec[Registration], p: Part) -> Decided:
+    before = Controller(
+        settings=settings, partition=no_partition(assignment(c, p)), registration=registration, favoured=None
+    )
+    return decide(c, before, CreatePartitionEvent(replicas=assignment(c, p)))
+
+
+@op
+def created_image(c: ControllerConfig, decided: Decided) -> PartControl:
+    """A new partition, in the log directory that each of its brokers has."""
+    known = Directory.ONLINE if c.directories_assigned else Directory.UNASSIGNED
+    return PartControl(partition=decided.controller.partition, directory=tuple(known for b in c.brokers))
+
+
+@op
+def created(c: ControllerConfig, settings: Settings, registration: Vec[Registration]) -> TopicControl:
+    return TopicControl(
+        exists=True,
+        min_isr=c.min_isr if c.topic_has_min_isr else None,
+        parts=tuple(created_image(c, creation(c, settings, registration, p)) for p in range(c.partitions)),
+    )
+
+
+@action
+def DeleteTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> ControllerState:
+    """An operator deletes a topic, and its configuration with it (replay of RemoveTopicRecord)."""
+    require(c.deletions > 0, "the scope has deletions")
+    require(runs(s), "the controller has not resigned")
+    require(s.topics[t].exists, "the topic exists")
+    return replace(
+        s,
+        topics=put(s.topics, t, no_topic(c)),
+        indexes=indexes_deleted(c, s, t),
+        spent=replace(s.spent, deletions=s.spent.deletions + 1),
+    )
+
+
+@action
+def CreateTopic(c: ControllerConfig, s: ControllerState, t: Topic) -> ControllerState:
+    """An operator creates a topic of that name again, which gets another id (createTopics)."""
+    require(c.deletions > 0, "the scope has deletions")
+    require(runs(s), "the controller has not resigned")
+    require(not s.topics[t].exists, "the topic does not exist")
+    require(
+        all(creation(c, s.settings, s.registration, p).error == Error.NONE for p in range(c.partitions)),
+        "the assignment is accepted",
+    )
+    topics = put(s.topics, t, created(c, s.settings, s.registration))
+    return replace(s, topics=topics, indexes=indexes_after(c, s, topics))
+
+
+# ---------------------------------------------------------------------------- settings
+
+
+@op
+def written(
+    c: ControllerConfig, s: ControllerState, t: Topic, level: MinIsrLevel, value: MinIsr | None
+) -> TopicControl:
+    """The topic once min.insync.replicas is written at a level."""
+    event = MinIsrEvent(level=level, broker=0, value=value)
+    decided = tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions))
+    return replace(
+        s.topics[t],
+        min_isr=decided[0].controller.settings.topic_min_isr,
+        parts=tuple(image_after(c, decided[p]) for p in range(c.partitions)),
+    )
+
+
+@action
+def WriteTopicMinIsr(c: ControllerConfig, s: ControllerState, t: Topic, value: MinIsr | None) -> ControllerState:
+    """An operator writes or deletes min.insync.replicas of a topic (IncrementalAlterConfigs)."""
+    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
+    require(runs(s), "the controller has not resigned")
+    require(s.topics[t].exists, "the topic exists")
+    require(s.topics[t].min_isr != value, "the value is new")
+    event = MinIsrEvent(level=MinIsrLevel.TOPIC, broker=0, value=value)
+    require(decide(c, controller_at(c, s, t, 0), event).error == Error.NONE, "the value is valid")
+    topics = put(s.topics, t, written(c, s, t, MinIsrLevel.TOPIC, value))
+    return replace(
+        s,
+        topics=topics,
+        indexes=indexes_cleared(c, s, topics),
+        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
+    )
+
+
+@action
+def WriteClusterMinIsr(c: ControllerConfig, s: ControllerState, value: MinIsr) -> ControllerState:
+    """An operator writes min.insync.replicas of the cluster, perhaps the value it has."""
+    require(c.min_isr_changes > 0, "the scope has changes of min ISR")
+    require(runs(s), "the controller has not resigned")
+    decided = decide(c, controller_alone(c, s), MinIsrEvent(level=MinIsrLevel.CLUSTER, broker=0, value=value))
+    require(decided.error == Error.NONE, "the value is valid")
+    topics = tuple(
+        written(c, s, t, MinIsrLevel.CLUSTER, value) if s.topics[t].exists else s.topics[t] for t in range(c.topics)
+    )
+    return replace(
+        s,
+        settings=decided.controller.settings,
+        topics=topics,
+        indexes=indexes_cleared(c, s, topics),
+        spent=replace(s.spent, min_isr_changes=s.spent.min_isr_changes + 1),
+    )
+
+
+@action
+def SwitchElr(c: ControllerConfig, s: ControllerState, enabled: bool) -> ControllerState:
+    """An operator switches the feature eligible.leader.replicas.version on or off (updateFeatures)."""
+    require(c.feature_changes > 0, "the scope has feature changes")
+    require(runs(s), "the controller has not resigned")
+    require(s.settings.elr_enabled != enabled, "the feature changes")
+    event = FeatureEvent(enabled=enabled)
+    everywhere = frozenset((t, p) for t in range(c.topics) for p in range(c.partitions) if s.topics[t].exists)
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    )
+    spent = replace(s.spent, feature_changes=s.spent.feature_changes + 1)
+    changed = decided_batch(c, s, everywhere, decided, s.registration, False, Fault.NONE, spent)
+    return replace(changed, settings=decide(c, controller_alone(c, s), event).controller.settings)
+
+
+# ---------------------------------------------------------------------------- timers
+
+
+@action
+def BalanceLeaders(c: ControllerConfig, s: ControllerState) -> ControllerState:
+    """The timer that balances leaders looks at the partitions that are not balanced, by its index."""
+    require(c.elections > 0, "the scope has elections")
+    require(runs(s), "the controller has not resigned")
+    require(s.indexes.imbalanced != EMPTY, "a partition is not led by its first replica")
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), BalanceEvent()) for p in range(c.partitions))
+        for t in range(c.topics)
+    )
+    spent = replace(s.spent, elections=s.spent.elections + 1)
+    return decided_batch(c, s, s.indexes.imbalanced, decided, s.registration, False, Fault.ELECTION, spent)
+
+
+@action
+def ElectUncleanly(c: ControllerConfig, s: ControllerState) -> ControllerState:
+    """The timer that elects uncleanly, where topics allow it, looks at the partitions without a leader."""
+    require(c.unclean_leader_election_enable, "the topics allow it")
+    require(runs(s), "the controller has not resigned")
+    require(s.indexes.leaderless != EMPTY, "a partition has no leader")
+    decided = tuple(
+        tuple(decide(c, controller_at(c, s, t, p), PeriodicElectionEvent()) for p in range(c.partitions))
+        for t in range(c.topics)
+    )
+    return decided_batch(c, s, s.indexes.leaderless, decided, s.registration, False, Fault.ELECTION, s.spent)
+
+
+# ---------------------------------------------------------------------------- another controller
+
+
+@action
+def LoadSnapshot(c: ControllerConfig, s: ControllerState) -> ControllerState:
+    """Another controller takes over, which has started from a snapshot of the topics as they are now.
+
+    One that has replayed every record since the brokers registered has the indexes of the one before.
+    """
+    require(c.snapshots > 0, "the scope has controllers that start from a snapshot")
+    require(s.indexes != recomputed(c, s.topics), "its indexes differ")
+    return replace(
+        s, indexes=recomputed(c, s.topics), fault=Fault.NONE, spent=replace(s.spent, snapshots=s.spent.snapshots + 1)
+    )
