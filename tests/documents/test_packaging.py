@@ -15,7 +15,7 @@ import yaml
 import elrcheck
 from support.places import ROOT, sources
 
-NOT_SHIPPED = {"elrcheck.laboratory.evidence"}
+NOT_SHIPPED = {"elrcheck.laboratory.evidence", "elrcheck.protocols.agreement.kraft"}
 ROOT_MODULES = {"__init__", "__main__", "cli", "pytest_plugin"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]

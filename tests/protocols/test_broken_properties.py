@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from support.places import protocol, protocol_files
 
 Invoke = Callable[..., tuple[int, str, str]]
 
-FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "ewd840", "peterson")
+FAIR = ("alternating_bit", "async_termination", "chang_roberts", "disruptor", "ewd840", "kraft", "peterson")
 """Those with a property of liveness, V-1, which holds under the fairness that they declare."""
 SETTINGS = {
     ("bakery", "P-1"): "waits_for_flags=false",
@@ -32,6 +33,8 @@ SETTINGS = {
     ("ewd840", "P-2"): "blackens=false",
     ("ewd998", "P-1"): "blackens=false",
     ("ewd998_bags", "P-1"): "blackens=false",
+    ("kraft", "P-7"): "pre_vote=false cuts=1",
+    ("kraft", "P-8"): "restarts=1",
     ("paxos", "P-1"): "reports=false",
     ("paxos_servers", "P-1"): "adopts=false",
     ("paxos_servers", "P-2"): "adopts=false",
@@ -57,6 +60,8 @@ GUARDS = {
     ("fast_paxos", "P-1"): "by has accepted v",
     ("fast_paxos", "P-2"): "all votes are for v",
     ("internal_memory", "P-1"): "p has asked for the address",
+    ("kraft", "P-1"): "a majority has voted for n",
+    ("kraft", "P-5"): "the log of the candidate is up to date",
     ("lock_with_history", "P-1"): "the lock is free",
     ("multi_paxos", "P-1"): "a majority has accepted it",
     ("nbac_guerraoui", "P-1"): "a yes is on its way to p",
@@ -96,6 +101,10 @@ EDITS = {
     ("ewd998_bags", "P-2"): ("s.balance[n] - 1", "s.balance[n]"),
     ("ewd998_bags", "P-3"): ("add(taken[m], new)", "taken[m]"),
     ("inner_fifo", "P-1"): ("buffer=s.buffer[1:]", "buffer=s.buffer[:0]"),
+    ("kraft", "P-2"): ("unattached(q.epoch, q.voted)", "unattached(q.epoch, None)"),
+    ("kraft", "P-3"): ("last and length <= end)", "last)"),
+    ("kraft", "P-4"): ("or known[m] >= k", "or known[m] >= 0"),
+    ("kraft", "P-6"): ("watermark=put(s.watermark, n, 0)", "watermark=s.watermark"),
     ("quorum_register", "P-1"): ("last - last % c.servers + c.servers + n if", "0 if"),
     ("sailfish", "P-1"): ("is_quorum(c, delivered - without_vote(c, s, r - 1, delivered))", "delivered != EMPTY"),
     ("sailfish", "P-2"): ("log=put(s.log, n, committed)", "log=s.log"),
@@ -104,10 +113,12 @@ EDITS = {
 }
 """A property -> an edit of the file that breaks it."""
 LONG = (
-    *("btree", "fast_paxos", "multi_paxos", "paxos_servers", "paxos_voting"),
+    *("btree", "fast_paxos", "kraft", "multi_paxos", "paxos_servers", "paxos_voting"),
     *("quorum_register", "raft", "simplified_paxos"),
 )
 """Protocols of which a search takes seconds."""
+IN = {("kraft", "P-3"): "longest=3 pre_vote=false", ("kraft", "P-6"): "longest=3 pre_vote=false"}
+"""Settings in which a guard or an edit shows."""
 SEARCHED = 1_000_000
 """A search for a broken property stops after so many states."""
 
@@ -119,14 +130,12 @@ SEARCHED = 1_000_000
 def test_every_property_can_break(name: str, property: str, tmp_path: Path) -> None:
     """By a setting, without a guard, or by another edit."""
     file, key = protocol(name), (name, property)
-    settings: dict[str, str] = {}
-    text = file.read_text()
-    if key in SETTINGS:
-        settings = dict(part.split("=") for part in SETTINGS[key].split())
-    else:
-        text = _without_guard(text, GUARDS[key]) if key in GUARDS else replaced(text, *EDITS[key], 1)
-        file = tmp_path / file.name
-        file.write_text(text)
+    settings = dict(part.split("=") for part in {**SETTINGS, **IN}.get(key, "").split())
+    if key in GUARDS:
+        file = _edited(file, tmp_path, GUARDS[key], lambda text: _without_guard(text, GUARDS[key]))
+    elif key in EDITS:
+        old, new = EDITS[key]
+        file = _edited(file, tmp_path, old, lambda text: replaced(text, old, new, 1))
     report = elrcheck.check(model=file, settings=settings, properties=property, max_states=SEARCHED)
     assert [each.verdict for each in report.properties] == ["violated"]
 
@@ -136,6 +145,17 @@ def test_no_property_is_left_out() -> None:
         (file.stem, fn.ident) for file in protocol_files() for fn in resolve(Selection(model=file)).whole_model().always
     }
     assert every == {*SETTINGS, *GUARDS, *EDITS} and len(every) == len(SETTINGS) + len(GUARDS) + len(EDITS)
+
+
+def _edited(protocol: Path, folder: Path, within: str, edit: Callable[[str], str]) -> Path:
+    """Return a copy of a protocol, with an edit of those of its files that say so."""
+    copy = folder / protocol.name
+    (shutil.copytree if protocol.is_dir() else shutil.copy)(protocol, copy)
+    edited = [file for file in (sorted(copy.rglob("*.py")) if copy.is_dir() else [copy]) if within in file.read_text()]
+    assert edited, within
+    for file in edited:
+        file.write_text(edit(file.read_text()))
+    return copy
 
 
 def _without_guard(text: str, words: str) -> str:
@@ -153,7 +173,7 @@ def _without_guard(text: str, words: str) -> str:
 def test_what_is_promised_happens_under_the_declared_fairness_only(name: str, invoke: Invoke, tmp_path: Path) -> None:
     file = protocol(name)
     assert invoke("check", "--liveness", "--model", str(file))[0] == 0
-    unfair = tmp_path / f"{name}_unfair.py"
-    unfair.write_text(re.sub(r"@action\(fairness=[^\n]*\)\n", "@action\n", file.read_text()))
+    fair = r"@action\(fairness=[^\n]*\)\n"
+    unfair = _edited(file, tmp_path, "@action(fairness=", lambda text: re.sub(fair, "@action\n", text))
     code, out, _ = invoke("check", "--liveness", "--model", str(unfair))
     assert code == 1 and "V-1" in out and "violated" in out

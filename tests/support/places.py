@@ -23,13 +23,13 @@ def sources(*folders: str) -> list[Path]:
 
 
 def protocol_files() -> list[Path]:
-    """The files of other people's protocols."""
-    return sorted(PROTOCOLS.glob("*/*.py"))
+    """The files of other people's protocols, and the folders of those that need several."""
+    return sorted([*PROTOCOLS.glob("*/*.py"), *(file.parent for file in PROTOCOLS.glob("*/*/__init__.py"))])
 
 
 def protocol(name: str) -> Path:
-    """The file of a protocol, in the folder of its subject."""
-    (file,) = PROTOCOLS.glob(f"*/{name}.py")
+    """The file or folder of a protocol, in the folder of its subject."""
+    (file,) = (file for file in protocol_files() if file.stem == name)
     return file
 
 
