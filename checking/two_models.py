@@ -19,6 +19,7 @@ from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import step_digests
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import Map, NotEnabled
+from elrcheck.lang.translated import same_fields, translated
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import RefusedTrace, SideName
 from elrcheck.results.trace_view import Change
@@ -64,7 +65,7 @@ class TwoModels:
         self.models: Mapping[SideName, PlainModel] = {"a": a, "b": b}
         self.limits = limits
         self.stopped_by: str | None = None
-        self._one_to_one = _same_fields(a.model.state_ty, b.model.state_ty)
+        self._one_to_one = same_fields(a.model.state_ty, b.model.state_ty)
         self._before: dict[Pair, tuple[Pair, tuple[Label, Label]] | None] = {}
         self._refused: dict[SideName, _Refusal] = {}
         self._reached: set[Any] = set()
@@ -151,7 +152,7 @@ class TwoModels:
     def _both(self, pair: Pair) -> Pair:
         """Return the states of a pair: that of b is made from that of a where an equal step has led there."""
         ty = self.models["b"].model.state_ty
-        return pair[0], _translated(pair[0], ty) if pair[1] is None else pair[1]
+        return pair[0], translated(pair[0], ty) if pair[1] is None else pair[1]
 
     def _note(
         self, side: SideName, pair: Pair, label: Label, after: Any, elsewhere: Any, missing: bool, guard: str | None
@@ -197,36 +198,6 @@ def compared_steps(a: Program, b: Program) -> dict[StepKey, bool]:
     )
     fits = [(leaf.path, leaf.lo, leaf.hi) for leaf in a.leaves] == [(leaf.path, leaf.lo, leaf.hi) for leaf in b.leaves]
     return {key: fits and one.get(key) == other.get(key) for key in dict.fromkeys((*one, *other))}
-
-
-def _same_fields(a: Ty, b: Ty) -> bool:
-    """Return whether two types have the same fields at every depth, so that a value is like at most one other."""
-    if a.kind != b.kind:
-        return False
-    if a.kind in ("record", "state"):
-        if a.fields.keys() != b.fields.keys():
-            return False
-        return all(_same_fields(ty, b.fields[name]) for name, ty in a.fields.items())
-    parts = ((a.arg, b.arg), (a.index, b.index))
-    return all(one is None or other is None or _same_fields(one, other) for one, other in parts)
-
-
-def _translated(value: Any, ty: Ty) -> Any:
-    """Return the value of this type that says the same."""
-    match ty.kind:
-        case "enum":
-            return ty.cls[value.name]
-        case "record" | "state":
-            return ty.built({name: _translated(ty.field_of(value, name), part) for name, part in ty.fields.items()})
-        case "vec" if ty.is_map:
-            return Map({_translated(key, ty.keys): _translated(one, ty.elem) for key, one in value.items()})
-        case "vec" | "seq":
-            return tuple(_translated(one, ty.elem) for one in value)
-        case "set":
-            return frozenset(_translated(one, ty.elem) for one in value)
-        case "opt":
-            return None if value is None else _translated(value, ty.elem)
-    return value
 
 
 def _taken(model: PlainModel, step: Step | None, state: Any) -> tuple[Any, str | None]:

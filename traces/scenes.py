@@ -17,6 +17,7 @@ from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
 from elrcheck.results.trace_view import RefusedAction, Scene
 from elrcheck.traces.describe import arguments, first_sentence, spelled, text, with_members
+from elrcheck.traces.drawn_as_declared import drawing_of_copy
 from elrcheck.traces.drawn_by_fields import FieldsDrawing
 
 MOST_CHOICES = 50_000
@@ -24,9 +25,12 @@ MOST_CHOICES = 50_000
 
 
 def drawing_of(model: Model, config: Any) -> Drawing:
-    """Return how the states of a configuration are drawn: by their fields, unless the model declares it."""
+    """Return how the states of a configuration are drawn: by their fields, unless the model declares it.
+
+    A copy of the default model is drawn as that is, as long as its states have the same fields.
+    """
     default = declared(None)
-    own = default.drawing(config) if isinstance(config, default.config) else None
+    own = default.drawing(config) if isinstance(config, default.config) else drawing_of_copy(model, config)
     return own or FieldsDrawing(model.state_ty)
 
 

@@ -11,6 +11,7 @@ import pytest
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.requests import Selection
 from elrcheck.cli import cli
+from elrcheck.commands.fork import write_fork
 from elrcheck.commands.web.state_space import FollowedSpace
 from elrcheck.commands.web.web_api import Explorer
 from elrcheck.console.shell import run
@@ -18,6 +19,7 @@ from elrcheck.report.html.html_picture import legend_of, picture_of
 from elrcheck.results.drawn.drawn_fields import DrawnFields, Fact
 from elrcheck.traces.drawn_by_fields import drawn_fields
 from elrcheck.traces.loaded import NamedSelection
+from support.edits import patch_file
 from support.places import PROTOCOLS
 from support.weaker import WEAKER
 from support.web_client import Client, serving
@@ -120,15 +122,37 @@ def test_each_initial_state_can_be_chosen(tmp_path: Path) -> None:
         assert start["model"]["start"] == 191 and start["trace"]["path"] == [choice]
 
 
-def test_a_patched_partition_is_drawn_by_its_fields(tmp_path: Path) -> None:
-    """A copy of Kafka's model has other classes, so it is drawn by its fields."""
+def fenced(selection: Selection) -> dict[str, Any]:
+    """The view of the state in which a broker is fenced."""
+    with serving(Explorer(NamedSelection(selection))) as client:
+        model = client.get("/api/start")["model"]
+        view: dict[str, Any] = client.post("/api/state", {"model": model, "path": ["Fence(b=1)"]})
+        return view
+
+
+def test_a_patched_partition_has_the_picture_of_the_partition(tmp_path: Path) -> None:
+    """A copy of Kafka's model has other classes, which say the same."""
     diff = tmp_path / "weaker.diff"
     diff.write_text(WEAKER)
-    patched = Explorer(NamedSelection(Selection("legacy", "two-brokers", patch=diff)))
-    with serving(patched) as client:
-        model = client.get("/api/start")["model"]
-        state = client.post("/api/state", {"model": model, "path": ["Fence(b=1)"]})
-        assert "high_watermark" in state["picture"] and "partition.isr" in state["picture"]
+    patched, original = (fenced(Selection("legacy", "two-brokers", patch=each)) for each in (diff, None))
+    assert patched["picture"] == original["picture"] and "What the controller holds" in original["picture"]
+    assert patched["sentence"] == original["sentence"] != ""
+
+
+def test_a_copy_with_another_state_is_drawn_by_its_fields(tmp_path: Path) -> None:
+    copy = tmp_path / "mine"
+    write_fork(copy, None)
+    for file, old, new in (
+        (
+            "model/state.py",
+            "    metadata: Metadata\n    recovery:",
+            "    metadata: Metadata\n    heard: bool\n    recovery:",
+        ),
+        ("model/start.py", "return State(", "return State(\n        heard=False,"),
+    ):
+        patch_file(copy / file, old, new)
+    picture = fenced(Selection("legacy", "two-brokers", model=copy))["picture"]
+    assert "high_watermark" in picture and "heard" in picture
 
 
 def test_too_many_choices_are_refused(tmp_path: Path) -> None:

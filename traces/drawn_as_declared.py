@@ -1,0 +1,54 @@
+"""The drawing that the default model declares, for a copy of it: its states have the same fields in other classes."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from elrcheck.declared.declared_model import declared
+from elrcheck.declared.state_picture import Drawing, DrawnState
+from elrcheck.lang.load import Model
+from elrcheck.lang.plain import Label
+from elrcheck.lang.translated import same_fields, translated
+from elrcheck.lang.types import record_fields
+
+
+def drawing_of_copy(model: Model, config: Any) -> Drawing | None:
+    """Return the drawing of the default model for a copy of it; None for another model, or if its state differs."""
+    default = declared(None)
+    needed = {part.name for part in fields(default.config)}
+    if not needed <= {part.name for part in fields(config)}:
+        return None
+    original, settings = default.whole(), record_fields(default.config)
+    own = record_fields(type(config))
+    alike = all(same_fields(own[name], settings[name]) for name in needed)
+    if not alike or not same_fields(model.state_ty, original.state_ty):
+        return None
+    values = {name: translated(getattr(config, name), settings[name]) for name in needed}
+    drawing = default.drawing(default.config(**values))
+    return None if drawing is None else TranslatedDrawing(drawing, original, model)
+
+
+class TranslatedDrawing(Drawing):
+    """Draws a state of a copy as that of the original which says the same."""
+
+    def __init__(self, drawing: Drawing, original: Model, copy: Model) -> None:
+        self.drawing, self.original, self.copy = drawing, original, copy
+
+    def drawn(self, state: Any, before: Any) -> DrawnState:
+        """See `Drawing.drawn`."""
+        return self.drawing.drawn(self._state(state), self._state(before))
+
+    def sentence(self, before: Any, after: Any, label: Label) -> str:
+        """See `Drawing.sentence`; nothing of an action that the original has not, or with other parameters."""
+        original, copied = (each.actions_by_name.get(label.action) for each in (self.original, self.copy))
+        if original is None or copied is None or len(original.params) != len(copied.params):
+            return ""
+        pairs = list(zip(copied.params, original.params, strict=True))
+        if not all(mine[0] == other[0] and same_fields(mine[1], other[1]) for mine, other in pairs):
+            return ""
+        args = tuple(translated(arg, ty) for arg, (_, ty) in zip(label.args, original.params, strict=True))
+        return self.drawing.sentence(self._state(before), self._state(after), Label(label.action, args))
+
+    def _state(self, state: Any) -> Any:
+        return translated(state, self.original.state_ty)
