@@ -163,7 +163,8 @@ def check(
     workers: Number of threads for a search, or processes for a proof.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.
-    time_budget: Stop after this long; inconclusive when reached (seconds).
+    time_budget: Stop in time to report after about this long, compilation included; inconclusive when reached
+        (seconds).
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop after the level of the first violation.
     liveness: Check the liveness properties (V-*) instead of the others.
@@ -310,7 +311,8 @@ def risk(
         all of them.
     events: Combine only this event, by default all that the release knows.
     most: Combine up to this many events.
-    seconds: Time for all searches; what is open then is undecided, never safe (seconds).
+    seconds: Time for all searches and their compilation, for each group of settings; the report follows in about
+        a second. What is open then is undecided, never safe (seconds).
     workers: Number of threads for a search, or processes for a proof.
     fresh: Search again what earlier runs have answered.
     run_dir: Folder for traces.
@@ -424,7 +426,8 @@ def sweep(
     properties: Check only these properties, by id, name or glob.
     max_depth: Stop at this depth (steps from the initial state); inconclusive when reached.
     max_states: Stop beyond this many distinct states; inconclusive when reached.
-    time_budget: Stop after this long; inconclusive when reached (seconds).
+    time_budget: Stop in time to report after about this long, compilation included; inconclusive when reached
+        (seconds).
     memory: Memory limit; states beyond it spill to disk (bytes).
     stop_at_first: Stop each search after the level of its first violation.
     engine: local: processes on this machine; spark: tasks on a cluster.

@@ -109,7 +109,10 @@ class RiskRequest:
     seconds: Annotated[
         float,
         Option(
-            "Time for all searches; what is open then is undecided, never safe.", flags="--time-budget", kind="duration"
+            "Time for all searches and their compilation, for each group of settings; the report follows in about a"
+            " second. What is open then is undecided, never safe.",
+            flags="--time-budget",
+            kind="duration",
         ),
     ] = 20.0
     workers: Workers = None

@@ -120,7 +120,12 @@ class Limits:
         int | None, Option("Stop beyond this many distinct states; inconclusive when reached.", least=1, group="Limits")
     ] = None
     time_budget: Annotated[
-        float | None, Option("Stop after this long; inconclusive when reached.", kind="duration", group="Limits")
+        float | None,
+        Option(
+            "Stop in time to report after about this long, compilation included; inconclusive when reached.",
+            kind="duration",
+            group="Limits",
+        ),
     ] = None
     memory: Annotated[
         int | None, Option("Memory limit; states beyond it spill to disk.", kind="size", least=1, group="Limits")

@@ -35,6 +35,12 @@ OVERHEAD = 80 * 2**20
 """Memory a search needs besides states, in bytes: level file buffers, results of native calls (measured)."""
 LONG_SEARCH = 1_000_000.0
 """Expected states from which on the good kernel is compiled before the search: the quick one would only delay it."""
+SHORT_BUDGET = 30.0
+"""A time budget in seconds below which the quick kernel begins all the same: the good one would take most of it."""
+AFTERWARDS = 1.0
+"""Seconds of a time budget that are left for what follows a search: traces, replay, report (measured)."""
+MOST_AFTERWARDS = 0.1
+"""The share of a time budget that is left for that at most."""
 
 
 OpenRun = Callable[["Program"], "tuple[CheckpointFolder, Saved | None]"]
@@ -147,6 +153,7 @@ def run_search(
             if request.engine == "local":
                 words = request.fingerprint // 64
                 limited = request.limits.max_depth is not None or request.limits.max_states is not None
+                limited = limited or (request.limits.time_budget or SHORT_BUDGET) < SHORT_BUDGET
                 long = subject.expected >= LONG_SEARCH and not limited
                 native = kept_kernel(lowered, cache, words, quick=not long) if family is None else family.native
             settings = SearchSettings(
@@ -157,6 +164,7 @@ def run_search(
                 keeper=folder,
                 interrupted=interrupts,
                 spent=time.monotonic() - subject.started if request.engine == "local" else 0.0,
+                afterwards=min(AFTERWARDS, MOST_AFTERWARDS * (request.limits.time_budget or 0.0)),
             )
             if request.engine == "spark":
                 from elrcheck.spark.engine import spark_search

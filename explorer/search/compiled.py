@@ -60,6 +60,10 @@ class Keeper(Protocol):
         ...
 
 
+SAVED_PER_SECOND = 50e6
+"""Bytes of states that a checkpoint writes in a second: a cautious guess, which only a time budget uses."""
+
+
 @dataclass(frozen=True)
 class SearchSettings:
     """The resources and the limits of a search.
@@ -67,7 +71,7 @@ class SearchSettings:
     limits: `memory` is that of the states alone. workers: number of threads. fingerprint: bits stored per state,
     64 or 128; 0 for the whole state. keeper: saves checkpoints; fingerprints need one, and without one a search
     that exceeds its memory limit stops. interrupted: returns True once the search has to stop. spent: seconds of the
-    time budget that have passed before the search.
+    time budget that have passed before the search; afterwards: those left for what follows it, but for a checkpoint.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -77,6 +81,7 @@ class SearchSettings:
     keeper: Keeper | None = None
     interrupted: Callable[[], bool] = bool
     spent: float = 0.0
+    afterwards: float = 0.0
 
 
 class Search:
@@ -244,11 +249,18 @@ class Search:
             self._progress(stats)
         if self.settings.interrupted():
             return INTERRUPTED
-        if self.limits.time_budget is not None and seconds + self.settings.spent > self.limits.time_budget:
+        budget = self.limits.time_budget
+        if budget is not None and seconds + self.settings.spent + self._afterwards() > budget:
             return f"--time-budget {self.limits.time_budget:g}s"
         if self.limits.max_states is not None and self.distinct >= self.limits.max_states:
             return f"--max-states {self.limits.max_states}"
         return None
+
+    def _afterwards(self) -> float:
+        """Return about how many seconds follow the search: a checkpoint, if one is saved, and the rest of the command."""
+        if self.keeper is None or self.spilled or not self.keeper.at_stop(False):
+            return self.settings.afterwards
+        return self.settings.afterwards + self.distinct * self.layout.words * 8 / SAVED_PER_SECOND
 
     # -- checkpoints and spilling
 
