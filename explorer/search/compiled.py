@@ -257,7 +257,7 @@ class Search:
         return None
 
     def _afterwards(self) -> float:
-        """Return about how many seconds follow the search: a checkpoint, if one is saved, and the rest of the command."""
+        """Return about how many seconds follow the search, with a checkpoint if one is to be saved."""
         if self.keeper is None or self.spilled or not self.keeper.at_stop(False):
             return self.settings.afterwards
         return self.settings.afterwards + self.distinct * self.layout.words * 8 / SAVED_PER_SECOND
