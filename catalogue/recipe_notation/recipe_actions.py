@@ -286,6 +286,17 @@ class Leaderless(Action):
 
 
 @dataclass(frozen=True)
+class Unserved(Action):
+    """Send one record with acks=all: the partition is unavailable if it is not acknowledged for so long.
+
+    Whoever leads it; the steps continue in either case.
+    """
+
+    partition: Annotated[Partition, From.TAG]
+    seconds: Seconds
+
+
+@dataclass(frozen=True)
 class PrintedLine(Action):
     """Wait until a node has printed a line that matches, since its last start or since the last such step."""
 
@@ -347,6 +358,7 @@ STEPS: Mapping[str, tuple[type[Action], Mapping[str, Any]]] = {
     "sleep": (Sleep, {}),
     "wait": (WaitStep, {}),
     "leaderless": (Leaderless, {}),
+    "unserved": (Unserved, {}),
     "said": (PrintedLine, {}),
     "log": (LogEnd, {}),
 }

@@ -80,6 +80,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Delete,
     ExpectedPartition,
     Leaderless,
+    Unserved,
     WaitStep,
     kind_of,
     read_action,
@@ -214,7 +215,7 @@ class Recipe:
         """Return the states of the partitions to read that the run waits for, until it has what it is about."""
         states: list[ExpectedPartition] = []
         for step in self.steps:
-            if isinstance(step.action, Leaderless) or step.at_last:
+            if isinstance(step.action, Leaderless | Unserved) or step.at_last:
                 break
             if isinstance(step.action, WaitStep) and "run" in step.sides and step.action.partition in self.read:
                 states.append(step.action.seen)

@@ -31,6 +31,7 @@ from elrcheck.catalogue.recipe_notation.recipe_actions import (
     Stream,
     Throttle,
     UnregisterStep,
+    Unserved,
     WaitStep,
 )
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe, RecipeStep, Side
@@ -71,7 +72,7 @@ class RecipeRun:
         self._produced: dict[str, int] = {}
         self._sent: dict[str, list[int]] = {}
         self._acknowledged: dict[str, set[int]] = {name: set() for name in recipe.read}
-        self._leaderless: list[str] = []
+        self._unavailable: list[str] = []
         self.result = SideResult()
         self._signs = Signs(cluster, patience, self._note)
 
@@ -109,7 +110,7 @@ class RecipeRun:
             self._progress.stage(f"{self._side}: reading {partition}")
             numbers_left = self._read(partition)
             if numbers_left is None:
-                self.result.outcome = "unavailable" if self._leaderless else "inconclusive"
+                self.result.outcome = "unavailable" if self._unavailable else "inconclusive"
                 self.result.message = f"{partition} cannot be read"
                 return
             left += len(numbers & numbers_left)
@@ -117,10 +118,10 @@ class RecipeRun:
         self.result.left, self.result.missing = left, "; ".join(missing)
         if left < expected:
             self.result.outcome = "lost"
-        elif self._leaderless:
+        elif self._unavailable:
             self.result.outcome = "unavailable"
-        if self._leaderless:
-            self.result.message = "; ".join(self._leaderless)
+        if self._unavailable:
+            self.result.message = "; ".join(self._unavailable)
 
     def _read(self, partition: str) -> frozenset[int] | None:
         end = time.monotonic() + READ_PATIENCE * self._patience
@@ -128,7 +129,7 @@ class RecipeRun:
             try:
                 return self._cluster.clients.consume(partition)
             except RefusedByKafka:
-                if self._leaderless or time.monotonic() > end:
+                if self._unavailable or time.monotonic() > end:
                     return None
             time.sleep(1.0)
 
@@ -170,6 +171,8 @@ class RecipeRun:
                 return self._signs.wait(action)
             case Leaderless():
                 return self._watch(action)
+            case Unserved():
+                return self._try(action)
             case PrintedLine():
                 self._signs.hear(action)
             case LogEnd():
@@ -326,8 +329,22 @@ class RecipeRun:
         if state is None:
             raise ClusterFault(f"{action.partition} cannot be described")
         self._note(action.partition, state)
-        self._leaderless.append(f"{action.partition} had no leader for {action.seconds:.0f} s: {state}")
+        self._unavailable.append(f"{action.partition} had no leader for {action.seconds:.0f} s: {state}")
         return f"no leader: {state}"
+
+    def _try(self, action: Unserved) -> str:
+        """Send a record, and return in words whether it was acknowledged in time."""
+        clients, partition = self._cluster.clients, action.partition
+        text = self._send(Send(partition))
+        number, begun = self._sent[partition][-1], time.monotonic()
+        while time.monotonic() < begun + action.seconds:
+            if clients.sent(partition, number) == "acknowledged":
+                return f"{text} is acknowledged after {time.monotonic() - begun:.0f} s"
+            time.sleep(0.5)
+        state = clients.describe(partition)
+        self._note(partition, state)
+        self._unavailable.append(f"{partition} acknowledged nothing for {action.seconds:.0f} s: {state}")
+        return f"{text} is not acknowledged: {state}"
 
     def _note(self, partition: str, state: PartitionState) -> None:
         sighting = SeenState(

@@ -161,6 +161,14 @@ def test_a_partition_without_leader_is_unavailable(follow: Follow) -> None:
     assert report.control is not None and report.control.outcome == "not-reproduced"
 
 
+def test_a_partition_that_acknowledges_nothing_is_unavailable_whoever_leads_it(follow: Follow) -> None:
+    unserved = step('unserved = "orders-0"', "seconds = 1")
+    report = follow(FakeCluster(unanswered=[15], loses=1), FakeCluster(), leaderless=unserved)
+    assert (report.outcome, report.acknowledged, report.left) == ("unavailable", 15, 15)
+    assert "orders-0 acknowledged nothing for 1 s: leader=0" in report.message and report.states[-1].leader == 0
+    assert report.control is not None and (report.control.outcome, report.control.left) == ("not-reproduced", 16)
+
+
 def test_a_refusal_that_is_predicted(follow: Follow) -> None:
     election = '[[step]]\nelect = "orders-0"\ntype = "unclean"\nrefused = "InvalidRequest"'
     report = follow(FakeCluster(fails=["elect"], loses=1), sign=election, control=False)
