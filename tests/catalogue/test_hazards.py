@@ -351,6 +351,7 @@ def searched(model: Model, config: Config, checks: Sequence[Fn], lives: bool) ->
     return outcome_of(model, config, checks, searches(), "complete")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ident", "property", "depth"),
     [

@@ -146,6 +146,7 @@ def test_an_option_of_the_command_line_searches_again(invoke: Invoke) -> None:
     assert said not in invoke(*words, "--fresh")[1]
 
 
+@pytest.mark.slow
 def test_a_gate_believes_what_is_kept_only_if_asked(searched: list[str], tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.toml"
     run_gate(GateRequest(baseline, add=NewEntry("quiet", HOLDS), workers=1, kept=True), run_controller, Silent())

@@ -170,6 +170,7 @@ def without(*actions: str) -> dict[str, Fair]:
     return {action: fair for action, fair in fair_ones().items() if action not in actions}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("unfair", "ident"),
     [

@@ -193,6 +193,7 @@ set = { broker_count = 3, crashes = 1, fences = 1 }
 """
 
 
+@pytest.mark.slow
 def test_a_walk_is_compared_with_what_was_recorded(tmp_path: Path) -> None:
     report = suite(tmp_path, WALK, record=tmp_path / "counts.json")
     (run,) = report.runs

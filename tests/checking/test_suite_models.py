@@ -140,6 +140,7 @@ def test_a_suite_names_what_the_model_has(commit: Path, invoke: Invoke, tmp_path
     assert code == 2 and "`suites` is a folder, a Path" in err
 
 
+@pytest.mark.slow
 def test_the_suite_of_a_model_with_a_diff_is_that_of_the_model(commit: Path, invoke: Invoke, tmp_path: Path) -> None:
     text = commit.read_text()
     number = text[: text.index(GUARD)].count("\n") + 1

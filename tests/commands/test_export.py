@@ -202,6 +202,7 @@ def test_tlc_rejects_one_changed_value(model: Model, traces: dict[str, Behaviour
     assert report.output_tail[0] == f"wrong.json: step {steps - 1} of {steps} is not allowed"
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_tlc_finds_no_violation_in_a_behaviour(
     model: Model, traces: dict[str, Behaviour[Label]], tmp_path: Path

@@ -39,6 +39,7 @@ def edit(folder: Path, file: str, old: str, new: str) -> None:
     (folder / file).write_text(text.replace(old, new))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("variant", "scope"), KAFKA)
 def test_the_copy_is_the_same_program(copy: Path, variant: str, scope: str) -> None:
     selected = resolve(Selection(variant, scope, model=copy))

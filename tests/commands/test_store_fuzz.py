@@ -292,6 +292,7 @@ def _run(filled: Filled, kind: str, command: Callable[[Path], object]) -> None:
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no owners of files")
 @pytest.mark.parametrize("which", [".", "searches", "kernels"])
 def test_a_folder_of_others_changes_nothing_either(filled: Filled, which: str) -> None:

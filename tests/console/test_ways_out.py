@@ -23,6 +23,7 @@ Invoke = Callable[..., tuple[int, str, str]]
 # ------------------------------------------------------------------------- readers that leave
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "code"),
     [

@@ -40,6 +40,7 @@ def blocks_of(name: str) -> list[Block]:
     return [*before, *found, *after]
 
 
+@pytest.mark.slow
 def test_traces(tmp_path: Path) -> None:
     found = blocks_of("traces")
     assert sum(len(block.quoted) for block in found) > 12

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from support.followed import Block, Command, blocks, environment, follow
+from support.followed import Block, blocks, environment, follow
 from support.places import ROOT
 
 PAGES = {"tutorial": "run/P-1.trace.json", "first-protocol": "mine/run/P-1.trace.json"}
 """Each page, with a trace that following it leaves."""
-PAGE = pytest.mark.parametrize("page", PAGES)
-ACTIVATED = ". env/bin/activate && "
 SKIPPED = shutil.ignore_patterns(".*", "__pycache__", "node_modules", "build", "env", "*.egg-info")
 
 
@@ -56,22 +53,7 @@ def test_the_first_protocol_is_refuted_repaired_proved_and_handed_to_tlc() -> No
 
 
 @pytest.mark.slow
-@PAGE
-def test_followed_with_this_environment(page: str, folder: Path) -> None:
-    """All but the installation, with nothing compiled before."""
-    _, others = read(page)
-    others = [replace(block, commands=tuple(map(_unactivated, block.commands))) for block in others]
-    cache = {"ELRCHECK_CACHE_DIR": str(folder / ".cache")}
-    follow(others, folder, environment(folder, cache), timeout=600)
-    assert (folder / PAGES[page]).exists()
-
-
-def _unactivated(command: Command) -> Command:
-    return replace(command, text=command.text.removeprefix(ACTIVATED))
-
-
-@pytest.mark.slow
-@PAGE
+@pytest.mark.parametrize("page", PAGES)
 def test_followed_from_nothing(page: str, folder: Path) -> None:
     """With the installation, in an environment of its own and within the ten minutes it promises."""
     if shutil.which("python3") is None:
@@ -83,3 +65,4 @@ def test_followed_from_nothing(page: str, folder: Path) -> None:
     own.pop("VIRTUAL_ENV", None)
     follow([install, *others], folder, own, timeout=600)
     assert (folder / "env" / "bin" / "elrcheck").exists()
+    assert (folder / PAGES[page]).exists()

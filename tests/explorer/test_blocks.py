@@ -32,6 +32,7 @@ def real_program(scope: str, checked: bool = True) -> Program:
     return lower(model, resolve(Selection(scope=scope)).config, properties).program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", WIDTHS, ids=lambda lanes: f"{lanes.count}x{lanes.bits}")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_lanes_of_every_width(name: str, lanes: Lanes, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,6 +53,7 @@ def test_lanes_are_as_narrow_as_values_allow(vector: int) -> None:
     assert kernel_lanes(wide(bits=40), vector) == Lanes(64, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [125, 126, 127, 128, 253, 254, 255, 256, 257])
 @pytest.mark.parametrize("beyond", [0, 1])
 def test_values_at_the_edge_of_a_lane(room: int, beyond: int) -> None:

@@ -148,6 +148,7 @@ def test_what_needs_many_steps_is_found_in_far_fewer_states_than_by_uniform_walk
         assert not uniform.first, "four times as many states do not find it"
 
 
+@pytest.mark.slow
 def test_a_report_has_replayed_traces_and_says_how_many_states_it_took(tmp_path: Path) -> None:
     request = SimulateRequest(BROKEN, ("P-11", "W-11"), 3, 300, run_dir=tmp_path / "run", guided=True)
     report = run_simulate(request, Silent())

@@ -78,6 +78,7 @@ def test_what_a_function_says_is_asked_of_the_model(folder: Path, lowerings: lis
     assert len(lowerings) == 2, "it is lowered for that, and not before"
 
 
+@pytest.mark.slow
 def test_another_question_is_another_program(folder: Path) -> None:
     model, config = load_whole_model(), resolve(QUIET).config
     one = kept_lowering(model, config, model.always)
@@ -125,6 +126,7 @@ def _other(kept: KeptProgram) -> KeptProgram:
     return msgspec.structs.replace(kept, instances=(msgspec.structs.replace(first, args=("os.environ",)), *rest))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [_longer, _unknown, _many, _other])
 def test_a_table_that_does_not_fit_is_written_again(
     folder: Path, lowerings: list[object], change: Callable[[KeptProgram], KeptProgram]

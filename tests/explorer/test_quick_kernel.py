@@ -51,6 +51,7 @@ def wait(native: Kernel) -> None:
     assert native.origin == "kernel compiled during the search"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lanes", WIDTHS, ids=lambda lanes: f"{lanes.count}x{lanes.bits}")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_counts_in_lanes_of_every_width(name: str, lanes: Lanes, monkeypatch: pytest.MonkeyPatch) -> None:

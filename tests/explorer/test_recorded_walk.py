@@ -30,6 +30,7 @@ def met(lowered: Lowered) -> WalkDigest:
     return walked(lowered.program, seed=1, walks=100, steps=30)
 
 
+@pytest.mark.slow
 def test_every_state_is_one_that_a_search_finds(lowered: Lowered, met: WalkDigest) -> None:
     search = VectorSearch(lowered.program, limits=Limits(max_states=100_000))
     assert search.run(None, "complete").complete

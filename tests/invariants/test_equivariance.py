@@ -46,6 +46,7 @@ def test_orbits_are_the_choices_of_all_instances(model: Model, reduced: Transiti
     assert sum(len(one.alike) for one in reduced.instances) == len(whole.instances), "each choice once"
 
 
+@pytest.mark.slow
 def test_the_list_has_any_order(reduced: Transitions) -> None:
     """And only orders: the solver finds each permutation, and nothing else."""
     import z3

@@ -93,7 +93,7 @@ LARGE = (
 PROVED = ("alternating_bit", "chang_roberts", "ewd840", "paxos_voting", "peterson", "two_phase")
 QUICK = 30_000
 """How many steps the plain search and the vectors of numpy take in a second or two."""
-LONG_TO_COMPILE = ("paxos", "paxos_servers", "quorum_register", "safe_voting")
+LONG_TO_COMPILE = ("paxos_servers", "quorum_register", "safe_voting")
 """Their rules make much machine code."""
 ABORT = "    return replace(s, rm=put(s.rm, r, Status.ABORTED))"
 GUARD = f'    require(s.rm[r] == Status.WORKING, "r is working")\n{ABORT}'
@@ -131,9 +131,17 @@ def test_all_engines_count_what_others_counted(case: tuple[str, tuple[str, ...]]
         assert (plain.generated, plain.distinct, plain.diameter) == counts
 
 
-@pytest.mark.parametrize("case", COUNTS, ids=lambda case: "-".join((case[0], *case[1])))
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            case, marks=pytest.mark.slow if case[0] in LONG_TO_COMPILE else (), id="-".join((case[0], *case[1]))
+        )
+        for case in COUNTS
+    ],
+)
 def test_the_compiled_engine_counts_what_others_counted(case: tuple[str, tuple[str, ...]]) -> None:
-    """Every one in every run, for it takes seconds for all of them."""
+    """Nearly every one in every run, for it takes seconds for all of them."""
     name, settings = case
     counted = elrcheck.check(model=protocol(name), settings=dict(part.split("=") for part in settings)).search
     assert (counted.generated, counted.distinct, counted.diameter) == COUNTS[case]

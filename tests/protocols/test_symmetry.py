@@ -46,12 +46,10 @@ def _fast_paxos(s: Any, name: Callable[[int | None], int], replicas: range) -> S
     return name(s.decision), name(s.resolved), sorted((m.ballot, name(m.value)) for m in s.proposals), rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("protocol", "described", "counts"),
-    [
-        ("simplified_paxos", _simplified_paxos, (13290, 1207, 22)),
-        pytest.param("fast_paxos", _fast_paxos, (320053, 25617, 22), marks=pytest.mark.slow),
-    ],
+    [("simplified_paxos", _simplified_paxos, (13290, 1207, 22)), ("fast_paxos", _fast_paxos, (320053, 25617, 22))],
 )
 def test_up_to_names_there_are_as_many_states_as_tlc_counts(
     protocol: str, described: Callable[..., SetKey], counts: tuple[int, int, int]

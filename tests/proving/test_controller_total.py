@@ -210,6 +210,7 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hazard", HAZARDS)
 def test_a_hazard_breaks_its_rule(model: Model, hazard: str) -> None:
     """Without the knob the cell holds: it is one of those proved of kip_full above."""

@@ -160,6 +160,7 @@ def test_lemmas_about_the_history_hold_on_reachable_states(model: Model) -> None
     assert {frozenset({0}), frozenset({1})} <= lost
 
 
+@pytest.mark.slow
 def test_lemmas_hold_on_reachable_states(model: Model) -> None:
     """What is proved is true: the search finds no reachable state without one of the lemmas."""
     as_properties = dataclasses.replace(model, always=tuple(_as_property(fn) for fn in model.lemmas), sometimes=())

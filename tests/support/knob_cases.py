@@ -110,6 +110,8 @@ CASES: dict[str, dict[str, Any]] = {
         "feature_changes": 1,
         "elections": 1,
         "directory_changes": 1,
+        "response_loss": False,
+        "fetch_loss": False,
     },
     "recovering": {
         "crashes": 1,
@@ -178,6 +180,8 @@ CASES: dict[str, dict[str, Any]] = {
         "clean_stops": 1,
         "crashes": 0,
         "min_isr": 1,
+        "response_loss": False,
+        "fetch_loss": False,
     },
     "late": {
         "late_fetches": 1,
@@ -236,6 +240,8 @@ CASES: dict[str, dict[str, Any]] = {
         "min_isr_changes": 1,
         "crashes": 0,
         "fences": 1,
+        "response_loss": False,
+        "fetch_loss": False,
     },
     "heartbeats": {
         "heartbeat_in_one_snapshot": True,

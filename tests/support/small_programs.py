@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -47,6 +48,7 @@ def _grow(inner: Callable[[str], st.SearchStrategy[Recipe]], kind: str) -> st.Se
     return st.one_of(choices[kind])
 
 
+@functools.cache
 def recipes(kind: str, depth: int = 4) -> st.SearchStrategy[Recipe]:
     """Random expressions: nested tuples of an operation and its operands."""
     atoms = {

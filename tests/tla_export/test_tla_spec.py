@@ -181,8 +181,12 @@ def test_nothing_is_dropped_inside_one_line() -> None:
 @pytest.mark.tlc
 @pytest.mark.parametrize(
     "config",
-    [Tiny(), Tiny(strict=False, paint=Colour.GREEN), Tiny(broker_count=1, slots=1, steps=4), Tiny(steps=2, slots=3)],
-    ids=["plain", "knobs", "one-broker", "longer"],
+    [
+        pytest.param(Tiny(), id="plain"),
+        pytest.param(Tiny(strict=False, paint=Colour.GREEN), id="knobs", marks=pytest.mark.slow),
+        pytest.param(Tiny(broker_count=1, slots=1, steps=4), id="one-broker", marks=pytest.mark.slow),
+        pytest.param(Tiny(steps=2, slots=3), id="longer", marks=pytest.mark.slow),
+    ],
 )
 def test_tlc_counts_the_tiny_model(tiny: Model, config: Tiny, tmp_path: Path) -> None:
     """Every printer that the protocol's model does not use; properties hold as they do for us."""

@@ -242,6 +242,7 @@ def test_counting_a_state_space(tools: TlcTools, tmp_path: Path) -> None:
     assert sorted(p.name for p in tmp_path.iterdir()) == ["Counter.cfg", "Counter.tla"]
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_deadlock_and_violation(tools: TlcTools, tmp_path: Path) -> None:
     assert run_tlc(tools, counter(tmp_path, 1)).meaning == "deadlock"
@@ -251,6 +252,7 @@ def test_deadlock_and_violation(tools: TlcTools, tmp_path: Path) -> None:
     assert int(str(last["x"])) + int(str(last["y"])) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_errors_are_quoted(tools: TlcTools, tmp_path: Path) -> None:
     run = run_tlc(tools, counter(tmp_path, 1, "INVARIANT Nothing"))

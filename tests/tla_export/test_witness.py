@@ -239,6 +239,7 @@ def test_a_right_trace_is_confirmed_and_read_back(tools: TlcTools, tmp_path: Pat
     assert tuple(printed) == TRACE
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize("wrong", [0, 1, 2, 3])
 def test_one_changed_value_is_rejected_at_its_step(tools: TlcTools, tmp_path: Path, wrong: int) -> None:
@@ -250,6 +251,7 @@ def test_one_changed_value_is_rejected_at_its_step(tools: TlcTools, tmp_path: Pa
     assert found.detail == why
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_long_labels_do_not_hide_a_step(tools: TlcTools, tmp_path: Path) -> None:
     """TLC breaks what it prints over several lines when it is wide."""
@@ -258,6 +260,7 @@ def test_long_labels_do_not_hide_a_step(tools: TlcTools, tmp_path: Path) -> None
     assert found.verdict == "confirmed" and found.run.output.accepted == {1, 2, 3}
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_a_behaviour_without_violation(tools: TlcTools, tmp_path: Path) -> None:
     properties = [WitnessProperty("HasLeader"), WitnessProperty("LogGrows", "step")]
@@ -265,6 +268,7 @@ def test_a_behaviour_without_violation(tools: TlcTools, tmp_path: Path) -> None:
     assert (found.run.exit_code, found.verdict, found.step) == (0, "no-violation", 3)
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_only_the_last_state_counts(tools: TlcTools, tmp_path: Path) -> None:
     """State 3 has no leader; in a trace that goes on to state 4 this is no violation."""
@@ -272,6 +276,7 @@ def test_only_the_last_state_counts(tools: TlcTools, tmp_path: Path) -> None:
     assert verdict(tools, short).verdict == "confirmed"
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_step_properties(tools: TlcTools, tmp_path: Path) -> None:
     properties = [WitnessProperty("LogGrows", "step"), WitnessProperty("EpochMonotonic", "step")]
@@ -281,6 +286,7 @@ def test_step_properties(tools: TlcTools, tmp_path: Path) -> None:
     assert found.run.trace[-1].variables["cexBad2"] is True
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_the_named_action_must_be_the_one_that_happened(tools: TlcTools, tmp_path: Path) -> None:
     wrong = (ACTIONS[0], ACTIONS[1], "Elect(1, FALSE)")
@@ -288,6 +294,7 @@ def test_the_named_action_must_be_the_one_that_happened(tools: TlcTools, tmp_pat
     assert verdict(tools, write(tmp_path, TRACE, wrong, properties)).step == 3
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 @pytest.mark.parametrize(
     ("only", "prop", "exit_code", "said"),
@@ -305,6 +312,7 @@ def test_traces_of_one_state(
     assert found.step == (0 if exit_code == 0 else 1)
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> None:
     (tmp_path / "Tiny.tla").write_text(replaced(SPEC, "HasLeader ==", "NotYet == FALSE\nHasLeader =="))
@@ -323,6 +331,7 @@ def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> No
     assert [read_state(STATE, s.variables, ignore=made.added) for s in found.run.trace] == [S1]
 
 
+@pytest.mark.slow
 @pytest.mark.tlc
 def test_a_module_that_does_not_parse_is_an_error_not_a_verdict(tools: TlcTools, tmp_path: Path) -> None:
     made = write(tmp_path, TRACE, (ACTIONS[0], ACTIONS[1], "NoSuchAction(1)"))

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
+import pytest
 from msgspec.structs import replace
 
 from elrcheck.base.progress import Silent
@@ -81,6 +82,7 @@ def test_stored_logs_and_a_dump() -> None:
     assert len(plain.flags) > 5 and len(plain.timelines) > 3 and plain.logs[0].name.endswith("dump.txt")
 
 
+@pytest.mark.slow
 def test_random_logs_with_snapshots_transactions_and_damage(tmp_path: Path) -> None:
     folders = [tmp_path / str(seed) for seed in range(5)]
     for seed, folder in enumerate(folders):

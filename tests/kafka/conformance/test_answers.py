@@ -22,6 +22,7 @@ ONE = str(FOLDER / "kafka-4.1.2-controller.answers.xz")
 BROKER = str(FOLDER / "kafka-4.3.1-broker.answers.xz")
 
 
+@pytest.mark.slow
 def test_the_model_answers_as_the_releases_did(invoke: Invoke) -> None:
     code, out, _ = invoke("conform", "--answers", ONE, "--answers", BROKER, "--format", "json")
     report = json.loads(out)

@@ -92,6 +92,7 @@ def test_the_same_rules_do_not_differ() -> None:
     assert report.versions[0].spaces[0].asked > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "knobs",
     [

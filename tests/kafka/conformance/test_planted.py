@@ -21,6 +21,7 @@ def first_difference(change: str) -> ConformReport:
     return run_conform(request, [team], open_faithful, Silent())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", QUICK)
 def test_a_planted_difference_is_found(change: str) -> None:
     report = first_difference(change)
