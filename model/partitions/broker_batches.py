@@ -27,8 +27,16 @@ from elrcheck.model.control_plane.controller_event import (
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.partitions.controller_config import ControllerConfig
-from elrcheck.model.partitions.controller_state import ControllerState, Fault, Part, Place, SpentByEvents, Topic
-from elrcheck.model.partitions.images import controller_alone, controller_at, decided_at, decided_batch, runs
+from elrcheck.model.partitions.controller_state import (
+    ControllerState,
+    EventRecords,
+    Fault,
+    Part,
+    Place,
+    SpentByEvents,
+    Topic,
+)
+from elrcheck.model.partitions.images import committed, controller_alone, controller_at, decided_at, runs
 from elrcheck.model.replicas import Replica, RSet
 from elrcheck.model.replication_control import is_active
 from elrcheck.model.state import Directory, Recovery
@@ -54,40 +62,100 @@ def has_leaderships(s: ControllerState, b: Replica) -> bool:
     return any(leads for t, p, leads in s.indexes.isrs[b])
 
 
-# ---------------------------------------------------------------------------- sessions
-
-
-@action
-def Fence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """The session of b ends (handleBrokerFenced): it leaves every ISR that the index names."""
-    require(runs(s), "the controller has not resigned")
-    require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
-    event = FenceEvent(broker=b)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
-    )
-    registration = decide(c, controller_alone(c, s), event).controller.registration
-    spent = replace(s.spent, fences=s.spent.fences + 1)
-    unknown = b in s.indexes.deleted_isrs
-    return decided_batch(c, s, found_in_isr(s, b), decided, registration, unknown, Fault.FENCING, spent)
-
-
-@action
-def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
-    """A heartbeat of b that has caught up (handleBrokerUnfenced): every partition without a leader may elect one."""
-    require(runs(s), "the controller has not resigned")
-    require(s.registration[b].registered and s.registration[b].fenced, "b is fenced")
-    require(not s.registration[b].in_controlled_shutdown, "b is not shutting down")
-    event = UnfenceEvent(broker=b)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
-    )
-    registration = decide(c, controller_alone(c, s), event).controller.registration
-    return decided_batch(c, s, s.indexes.leaderless, decided, registration, False, Fault.UNFENCING, s.spent)
+# ---------------------------------------------------------------------------- the records of an event
 
 
 @op
-def restarts(s: ControllerState, clean: bool) -> SpentByEvents:
+def fence_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
+    event = FenceEvent(broker=b)
+    return EventRecords(
+        places=found_in_isr(s, b),
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=decide(c, controller_alone(c, s), event).controller.registration,
+        unknown=b in s.indexes.deleted_isrs,
+    )
+
+
+@op
+def unfence_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
+    event = UnfenceEvent(broker=b)
+    return EventRecords(
+        places=s.indexes.leaderless,
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=decide(c, controller_alone(c, s), event).controller.registration,
+        unknown=False,
+    )
+
+
+@op
+def registration_batch(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> EventRecords:
+    """An unclean one looks into both indexes. The log directories that b had are there again."""
+    r = s.registration[b]
+    presented = r.epoch if clean else 0
+    event = RegisterEvent(broker=b, presented=presented, brings_directory=True)
+    alone = controller_alone(c, s)
+    both = registers_uncleanly(c, alone, b, shutdown_was_clean(c, presented, r.epoch))
+    return EventRecords(
+        places=found_in_isr(s, b) | found_in_elr(c, s, b) if both else found_in_isr(s, b),
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=decide(c, alone, event).controller.registration,
+        unknown=b in s.indexes.deleted_isrs or (both and b in s.indexes.deleted_elrs),
+    )
+
+
+@op
+def shutdown_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
+    event = StartShutdownEvent(broker=b)
+    return EventRecords(
+        places=found_in_isr(s, b),
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=decide(c, controller_alone(c, s), event).controller.registration,
+        unknown=b in s.indexes.deleted_isrs,
+    )
+
+
+@op
+def unregistration_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
+    event = UnregisterEvent(broker=b)
+    return EventRecords(
+        places=found_in_isr(s, b) | found_in_elr(c, s, b),
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=decide(c, controller_alone(c, s), event).controller.registration,
+        unknown=b in s.indexes.deleted_isrs or b in s.indexes.deleted_elrs,
+    )
+
+
+# ---------------------------------------------------------------------------- sessions
+
+
+@op
+def may_restart(c: ControllerConfig, s: ControllerState, b: Replica) -> bool:
+    return s.registration[b].fenced or c.register_before_fence
+
+
+@op
+def may_unfence(s: ControllerState, b: Replica) -> bool:
+    r = s.registration[b]
+    return r.registered and r.fenced and not r.in_controlled_shutdown
+
+
+@op
+def after_fencing(s: ControllerState) -> SpentByEvents:
+    return replace(s.spent, fences=s.spent.fences + 1)
+
+
+@op
+def after_restart(s: ControllerState, clean: bool) -> SpentByEvents:
     """The budgets after a broker process that stopped cleanly or died."""
     if clean:
         return replace(s.spent, clean_stops=s.spent.clean_stops + 1)
@@ -95,28 +163,35 @@ def restarts(s: ControllerState, clean: bool) -> SpentByEvents:
 
 
 @action
-def Register(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> ControllerState:
-    """A new incarnation of b registers, after a clean shutdown or not (registerBroker, handleBrokerShutdown).
-
-    An unclean one looks into both indexes. The log directories that b had are there again.
-    """
+def Fence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """The session of b ends (handleBrokerFenced): it leaves every ISR that the index names."""
     require(runs(s), "the controller has not resigned")
-    r = s.registration[b]
-    require(r.fenced or c.register_before_fence, "b was fenced first")
-    presented = r.epoch if clean else 0
-    event = RegisterEvent(broker=b, presented=presented, brings_directory=True)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
-    )
-    alone = controller_alone(c, s)
-    both = registers_uncleanly(c, alone, b, shutdown_was_clean(c, presented, r.epoch))
-    found = found_in_isr(s, b) | found_in_elr(c, s, b) if both else found_in_isr(s, b)
-    unknown = b in s.indexes.deleted_isrs or (both and b in s.indexes.deleted_elrs)
-    registration = decide(c, alone, event).controller.registration
-    return decided_batch(c, s, found, decided, registration, unknown, Fault.REGISTRATION, restarts(s, clean))
+    require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
+    return committed(c, s, fence_batch(c, s, b), Fault.FENCING, after_fencing(s))
+
+
+@action
+def Unfence(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """A heartbeat of b that has caught up (handleBrokerUnfenced): every partition without a leader may elect one."""
+    require(runs(s), "the controller has not resigned")
+    require(may_unfence(s, b), "b is fenced and not shutting down")
+    return committed(c, s, unfence_batch(c, s, b), Fault.UNFENCING, s.spent)
+
+
+@action
+def Register(c: ControllerConfig, s: ControllerState, b: Replica, clean: bool) -> ControllerState:
+    """A new incarnation of b registers, after a clean shutdown or not (registerBroker, handleBrokerShutdown)."""
+    require(runs(s), "the controller has not resigned")
+    require(may_restart(c, s, b), "b was fenced first")
+    return committed(c, s, registration_batch(c, s, b, clean), Fault.REGISTRATION, after_restart(s, clean))
 
 
 # ---------------------------------------------------------------------------- shutdown
+
+
+@op
+def after_shutdown(s: ControllerState) -> SpentByEvents:
+    return replace(s.spent, shutdowns=s.spent.shutdowns + 1)
 
 
 @action
@@ -126,14 +201,7 @@ def StartShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> Contro
     require(runs(s), "the controller has not resigned")
     require(is_active(s.registration[b]), "b is active")
     require(has_leaderships(s, b), "b leads a partition")
-    event = StartShutdownEvent(broker=b)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
-    )
-    registration = decide(c, controller_alone(c, s), event).controller.registration
-    spent = replace(s.spent, shutdowns=s.spent.shutdowns + 1)
-    unknown = b in s.indexes.deleted_isrs
-    return decided_batch(c, s, found_in_isr(s, b), decided, registration, unknown, Fault.SHUTDOWN, spent)
+    return committed(c, s, shutdown_batch(c, s, b), Fault.SHUTDOWN, after_shutdown(s))
 
 
 @action
@@ -158,15 +226,8 @@ def Unregister(c: ControllerConfig, s: ControllerState, b: Replica) -> Controlle
     require(c.unregistrations > 0, "the scope has unregistrations")
     require(runs(s), "the controller has not resigned")
     require(s.registration[b].registered, "b is registered")
-    event = UnregisterEvent(broker=b)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
-    )
-    registration = decide(c, controller_alone(c, s), event).controller.registration
-    found = found_in_isr(s, b) | found_in_elr(c, s, b)
-    unknown = b in s.indexes.deleted_isrs or b in s.indexes.deleted_elrs
     spent = replace(s.spent, unregistrations=s.spent.unregistrations + 1)
-    return decided_batch(c, s, found, decided, registration, unknown, Fault.UNREGISTRATION, spent)
+    return committed(c, s, unregistration_batch(c, s, b), Fault.UNREGISTRATION, spent)
 
 
 # ---------------------------------------------------------------------------- log directories
@@ -203,15 +264,17 @@ def FailDirectory(c: ControllerConfig, s: ControllerState, b: Replica, becomes: 
     deleted = b in s.indexes.deleted_directories
     require(s.indexes.directories[b] != EMPTY or deleted, "the directory has replicas, by the index")
     event = DirectoryFailedEvent(broker=b, becomes=becomes)
-    decided = tuple(
-        tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+    became = decide(c, controller_alone(c, s), event).controller.registration
+    batch = EventRecords(
+        places=s.indexes.directories[b] | found_by_state(s, b, becomes),
+        decided=tuple(
+            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+        ),
+        registration=put(became, b, replace(became[b], directory=s.registration[b].directory)),
+        unknown=deleted,
     )
-    alone = controller_alone(c, s)
-    became = decide(c, alone, event).controller.registration
-    registration = put(became, b, replace(became[b], directory=s.registration[b].directory))
-    found = s.indexes.directories[b] | found_by_state(s, b, becomes)
     spent = replace(s.spent, directory_failures=s.spent.directory_failures + 1)
-    return decided_batch(c, s, found, decided, registration, deleted, Fault.FAILED_DIRECTORY, spent)
+    return committed(c, s, batch, Fault.FAILED_DIRECTORY, spent)
 
 
 @action

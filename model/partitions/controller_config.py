@@ -29,6 +29,9 @@ class ControllerConfig(Config):
     """Topics that an operator deletes; creating one again is not counted."""
     snapshots: int = 0
     """Times that another controller takes over whose indexes come from a snapshot of the topics as they are."""
+    cuts: int = 0
+    """Events of which only the first batch of records is committed, since the controller fails. A batch has 10,000
+    records (QuorumController.appendRecords)."""
 
     @property
     def most_stale(self) -> int:

@@ -11,6 +11,7 @@ from typing import Annotated, TypeVar
 
 from elrcheck.lang.runtime import record, state
 from elrcheck.lang.types import Per, nat, sort
+from elrcheck.model.control_plane.controller_event import Decided
 from elrcheck.model.replicas import RSet, Vec
 from elrcheck.model.state import Directory, MinIsr, Partition, Registration, Settings
 
@@ -93,6 +94,20 @@ class SpentByEvents:
     directory_failures: Annotated[int, nat("DirectoryFailures", cap="directory_failures")] = 0
     deletions: Annotated[int, nat("Deletions", cap="deletions")] = 0
     snapshots: Annotated[int, nat("Snapshots", cap="snapshots")] = 0
+    cuts: Annotated[int, nat("Cuts", cap="cuts")] = 0
+
+
+@record
+class EventRecords:
+    """The records of an event: places, the partitions that it looked up; decided, what becomes of each partition.
+
+    registration: of the brokers afterwards. unknown: an index names a topic that does not exist.
+    """
+
+    places: frozenset[Place]
+    decided: Grid[Decided]
+    registration: Vec[Registration]
+    unknown: bool
 
 
 @state

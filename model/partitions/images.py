@@ -10,6 +10,7 @@ from elrcheck.model.kafka_error import Error
 from elrcheck.model.partitions.controller_config import ControllerConfig
 from elrcheck.model.partitions.controller_state import (
     ControllerState,
+    EventRecords,
     Fault,
     Grid,
     Part,
@@ -18,11 +19,12 @@ from elrcheck.model.partitions.controller_state import (
     SpentByEvents,
     Topic,
     TopicControl,
+    Topics,
 )
 from elrcheck.model.partitions.indexes import indexes_after
-from elrcheck.model.replicas import Replica, Vec
+from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Recovery, Registration, ReplicaList
+from elrcheck.model.state import Directory, Partition, Recovery, ReplicaList
 
 
 @op
@@ -115,37 +117,62 @@ def decided_at(
 
 
 @op
-def decided_batch(
-    c: ControllerConfig,
-    s: ControllerState,
-    found: frozenset[Place],
-    decided: Grid[Decided],
-    registration: Vec[Registration],
-    unknown: bool,
-    fault: Fault,
-    spent: SpentByEvents,
-) -> ControllerState:
-    """The state after a batch of records: a decision about each partition that was found, all from one snapshot.
-
-    unknown: an index names a topic that does not exist (generateLeaderAndIsrUpdates). Then, or if an election fails,
-    the event ends in an exception, of which nothing is written.
-    """
-    fails = unknown or any(decided[t][p].error != Error.NONE for t, p in found)
-    changed = tuple(
+def written_parts(
+    c: ControllerConfig, s: ControllerState, records: frozenset[Place], decided: Grid[Decided]
+) -> Topics[TopicControl]:
+    """The topics once the records of these partitions are replayed."""
+    return tuple(
         replace(
             s.topics[t],
             parts=tuple(
-                image_after(c, decided[t][p]) if (t, p) in found and not fails else s.topics[t].parts[p]
+                image_after(c, decided[t][p]) if (t, p) in records else s.topics[t].parts[p]
                 for p in range(c.partitions)
             ),
         )
         for t in range(c.topics)
     )
+
+
+@op
+def fails(batch: EventRecords) -> bool:
+    """The event ends in an exception, of which nothing is written (generateLeaderAndIsrUpdates, LeaderAcceptor)."""
+    return batch.unknown or any(batch.decided[t][p].error != Error.NONE for t, p in batch.places)
+
+
+@op
+def committed(
+    c: ControllerConfig, s: ControllerState, batch: EventRecords, fault: Fault, spent: SpentByEvents
+) -> ControllerState:
+    """The state after all records of an event, each built from the topics as they were; or after its exception."""
+    topics = written_parts(c, s, EMPTY if fails(batch) else batch.places, batch.decided)
     return replace(
         s,
-        topics=changed,
-        registration=s.registration if fails else registration,
-        indexes=indexes_after(c, s, changed),
-        fault=fault if fails else s.fault,
+        topics=topics,
+        registration=s.registration if fails(batch) else batch.registration,
+        indexes=indexes_after(c, s, topics),
+        fault=fault if fails(batch) else s.fault,
         spent=spent,
+    )
+
+
+@op
+def cut_off(
+    c: ControllerConfig,
+    s: ControllerState,
+    batch: EventRecords,
+    first: frozenset[Place],
+    broker_is_first: bool,
+    spent: SpentByEvents,
+) -> ControllerState:
+    """The state of the next controller, of which only the first records were committed: those of some partitions.
+
+    broker_is_first: the record of the broker comes before them, not behind them. Sessions begin afresh.
+    """
+    topics = written_parts(c, s, first, batch.decided)
+    return replace(
+        s,
+        topics=topics,
+        registration=batch.registration if broker_is_first else s.registration,
+        indexes=indexes_after(c, s, topics),
+        spent=replace(spent, cuts=spent.cuts + 1),
     )

@@ -21,12 +21,20 @@ from elrcheck.model.control_plane.controller_event import (
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.partitions.controller_config import ControllerConfig
-from elrcheck.model.partitions.controller_state import ControllerState, Fault, Part, PartControl, Topic, TopicControl
+from elrcheck.model.partitions.controller_state import (
+    ControllerState,
+    EventRecords,
+    Fault,
+    Part,
+    PartControl,
+    Topic,
+    TopicControl,
+)
 from elrcheck.model.partitions.images import (
     assignment,
+    committed,
     controller_alone,
     controller_at,
-    decided_batch,
     image_after,
     no_partition,
     no_topic,
@@ -158,7 +166,8 @@ def SwitchElr(c: ControllerConfig, s: ControllerState, enabled: bool) -> Control
         tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
     )
     spent = replace(s.spent, feature_changes=s.spent.feature_changes + 1)
-    changed = decided_batch(c, s, everywhere, decided, s.registration, False, Fault.NONE, spent)
+    batch = EventRecords(places=everywhere, decided=decided, registration=s.registration, unknown=False)
+    changed = committed(c, s, batch, Fault.NONE, spent)
     return replace(changed, settings=decide(c, controller_alone(c, s), event).controller.settings)
 
 
@@ -176,7 +185,8 @@ def BalanceLeaders(c: ControllerConfig, s: ControllerState) -> ControllerState:
         for t in range(c.topics)
     )
     spent = replace(s.spent, elections=s.spent.elections + 1)
-    return decided_batch(c, s, s.indexes.imbalanced, decided, s.registration, False, Fault.ELECTION, spent)
+    batch = EventRecords(places=s.indexes.imbalanced, decided=decided, registration=s.registration, unknown=False)
+    return committed(c, s, batch, Fault.ELECTION, spent)
 
 
 @action
@@ -189,7 +199,8 @@ def ElectUncleanly(c: ControllerConfig, s: ControllerState) -> ControllerState:
         tuple(decide(c, controller_at(c, s, t, p), PeriodicElectionEvent()) for p in range(c.partitions))
         for t in range(c.topics)
     )
-    return decided_batch(c, s, s.indexes.leaderless, decided, s.registration, False, Fault.ELECTION, s.spent)
+    batch = EventRecords(places=s.indexes.leaderless, decided=decided, registration=s.registration, unknown=False)
+    return committed(c, s, batch, Fault.ELECTION, s.spent)
 
 
 # ---------------------------------------------------------------------------- another controller

@@ -14,19 +14,35 @@ from elrcheck.declared.declared_model import declared
 from elrcheck.declared.select import resolve
 from elrcheck.explorer.search.reference import search
 from elrcheck.lang.load import initial_states
+from elrcheck.lang.runtime import NotEnabled
 from elrcheck.model.control_plane.controller_event import ControlState
-from elrcheck.model.partitions.broker_batches import FailDirectory, Fence, Register, Unregister
+from elrcheck.model.partitions.broker_batches import (
+    FailDirectory,
+    Fence,
+    GrantShutdown,
+    Register,
+    StartShutdown,
+    Unfence,
+    Unregister,
+)
 from elrcheck.model.partitions.controller_config import ControllerConfig
 from elrcheck.model.partitions.controller_state import ControllerState, Fault
+from elrcheck.model.partitions.cut_batches import CutFence, CutShutdown
 from elrcheck.model.partitions.indexes import elr_entries, recomputed
-from elrcheck.model.partitions.topic_events import CreateTopic, DeleteTopic, LoadSnapshot, WriteTopicMinIsr
+from elrcheck.model.partitions.topic_events import (
+    BalanceLeaders,
+    CreateTopic,
+    DeleteTopic,
+    LoadSnapshot,
+    WriteTopicMinIsr,
+)
 
 Invoke = Callable[..., tuple[int, str, str]]
 
 MODEL = Path("elrcheck.catalogue.kafka_controller")
 NOTHING: tuple[str, ...] = ()
 # Scope, variant: (generated, distinct, diameter), and what is violated. F-64 breaks M-1 and M-2 of the releases, F-1
-# M-3 and P-19 of 4.0, F-56 P-11.
+# M-3 and P-19 of 4.0, F-56 P-11; an event that a failing controller cuts off breaks five in every variant.
 COUNTS = {
     ("default", "kip_full"): ((42610, 3645, 12), NOTHING),
     ("default", "code_4_0"): ((73138, 6299, 12), ("M-1", "M-2", "M-3", "P-19")),
@@ -37,6 +53,7 @@ COUNTS = {
     ("three", "code_4_3"): ((92354, 8682, 13), NOTHING),
     ("shutdowns", "kip_full"): ((76661, 8751, 13), NOTHING),
     ("shutdowns", "code_4_3"): ((78523, 9043, 13), NOTHING),
+    ("cuts", "kip_full"): ((593669, 30463, 14), ("M-3", "M-4", "P-18", "P-19", "P-20")),
     ("features", "kip_full"): ((23531, 2002, 11), NOTHING),
     ("features", "code_4_3"): ((91388, 7513, 12), ("M-1", "P-11")),
     ("directories", "kip_full"): ((5876718, 291560, 17), NOTHING),
@@ -45,6 +62,7 @@ SMALL = (
     ("default", ("crashes=0", "min_isr_changes=0")),
     ("default", ("crashes=0",)),
     ("three", ("crashes=0", "fences=1")),
+    ("cuts", ("crashes=0", "unregistrations=0")),
 )
 """Scopes and settings that plain Python and TLC walk in seconds, with the variant code_4_3."""
 
@@ -167,3 +185,30 @@ def test_fencing_asks_the_index_and_moves_the_leaders_of_all_partitions() -> Non
     assert [part.partition.leader for part in fenced.topics[0].parts] == [1, 1]
     assert fenced.indexes == recomputed(c, fenced.topics)
     assert fenced.indexes.imbalanced == {(0, 0)}
+
+
+# ---------------------------------------------------------------------------- batches that are cut
+
+
+def test_a_shutdown_that_is_cut_leaves_a_leader_that_nothing_moves() -> None:
+    """The broker is in controlled shutdown, so no heartbeat of it is handled as the beginning of one again."""
+    c = fixed(cuts=1, shutdowns=2, elections=1)
+    cut = CutShutdown(c, begun(c), 0, frozenset())
+    assert cut.registration[0].in_controlled_shutdown and cut.topics[0].parts[0].partition.leader == 0
+    for again in (StartShutdown, GrantShutdown):
+        with pytest.raises(NotEnabled):
+            again(c, cut, 0)
+    with pytest.raises(NotEnabled):
+        BalanceLeaders(c, cut)
+    assert Fence(c, cut, 0).topics[0].parts[0].partition.leader == 1, "its session ends"
+
+
+def test_a_fencing_that_is_cut_leaves_a_partition_to_the_timer_that_balances() -> None:
+    c = fixed(cuts=1, fences=2, elections=1)
+    alone = Fence(c, begun(c), 1)
+    cut = CutFence(c, alone, 0, frozenset({(0, 0)}))
+    assert not cut.registration[0].fenced
+    assert [part.partition.leader for part in cut.topics[0].parts] == [None, 0]
+    with pytest.raises(NotEnabled):
+        Unfence(c, cut, 0)
+    assert BalanceLeaders(c, cut).topics[0].parts[0].partition.leader == 0

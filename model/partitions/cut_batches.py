@@ -1,0 +1,90 @@
+"""Events of which only the first batch of records is committed, because the controller fails behind it.
+
+The records of a broker event may be appended in several batches (ControllerResult.of, QuorumController.appendRecords).
+The next controller has what was committed; it handles the event again only if something asks it to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from elrcheck.lang.runtime import EMPTY, action, op, require
+from elrcheck.model.partitions.broker_batches import (
+    after_fencing,
+    after_restart,
+    after_shutdown,
+    fence_batch,
+    has_leaderships,
+    may_restart,
+    may_unfence,
+    registration_batch,
+    shutdown_batch,
+    unfence_batch,
+    unregistration_batch,
+)
+from elrcheck.model.partitions.controller_config import ControllerConfig
+from elrcheck.model.partitions.controller_state import ControllerState, EventRecords, Place
+from elrcheck.model.partitions.images import cut_off, fails, runs
+from elrcheck.model.replicas import Replica
+from elrcheck.model.replication_control import is_active
+
+
+@op
+def may_be_cut(c: ControllerConfig, s: ControllerState, batch: EventRecords, first: frozenset[Place]) -> bool:
+    return c.cuts > 0 and runs(s) and not fails(batch) and first <= batch.places
+
+
+@action
+def CutFence(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
+    """The session of b ends, and the records of some partitions are committed; that b is fenced comes last."""
+    require(s.registration[b].registered and not s.registration[b].fenced, "b is unfenced")
+    require(may_be_cut(c, s, fence_batch(c, s, b), first) and first != EMPTY, "they are among its records")
+    return cut_off(c, s, fence_batch(c, s, b), first, False, after_fencing(s))
+
+
+@action
+def CutUnfence(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
+    """b is unfenced, which comes first, and the records of some partitions without a leader are committed."""
+    require(may_unfence(s, b), "b is fenced and not shutting down")
+    require(may_be_cut(c, s, unfence_batch(c, s, b), first), "they are among its records")
+    require(first != s.indexes.leaderless, "one of them is lost")
+    return cut_off(c, s, unfence_batch(c, s, b), first, True, s.spent)
+
+
+@action
+def CutRegister(
+    c: ControllerConfig, s: ControllerState, b: Replica, clean: bool, first: frozenset[Place]
+) -> ControllerState:
+    """A new incarnation of b registers, and the records of some partitions are committed; the registration comes last.
+
+    b asks again, with the same proof of a clean shutdown.
+    """
+    require(may_restart(c, s, b), "b was fenced first")
+    require(
+        may_be_cut(c, s, registration_batch(c, s, b, clean), first) and first != EMPTY, "they are among its records"
+    )
+    return cut_off(c, s, registration_batch(c, s, b, clean), first, False, after_restart(s, clean))
+
+
+@action
+def CutShutdown(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
+    """b asks to stop, which is recorded first, and the records of some partitions are committed.
+
+    A broker that is in controlled shutdown already is not handled again (processBrokerHeartbeat).
+    """
+    require(c.shutdowns > 0, "the scope has controlled shutdowns")
+    require(is_active(s.registration[b]), "b is active")
+    require(has_leaderships(s, b), "b leads a partition")
+    batch = shutdown_batch(c, s, b)
+    require(may_be_cut(c, s, batch, first) and first != batch.places, "they are among its records, and one is lost")
+    return cut_off(c, s, batch, first, True, after_shutdown(s))
+
+
+@action
+def CutUnregister(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
+    """An operator unregisters b, and the records of some partitions are committed; that of the broker comes last."""
+    require(c.unregistrations > 0, "the scope has unregistrations")
+    require(s.registration[b].registered, "b is registered")
+    require(may_be_cut(c, s, unregistration_batch(c, s, b), first) and first != EMPTY, "they are among its records")
+    spent = replace(s.spent, unregistrations=s.spent.unregistrations + 1)
+    return cut_off(c, s, unregistration_batch(c, s, b), first, False, spent)
