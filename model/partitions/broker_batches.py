@@ -38,7 +38,7 @@ from elrcheck.model.partitions.controller_state import (
 )
 from elrcheck.model.partitions.images import committed, controller_alone, controller_at, decided_at, runs
 from elrcheck.model.replicas import Replica, RSet
-from elrcheck.model.replication_control import is_active
+from elrcheck.model.replication_control import Controller, is_active
 from elrcheck.model.state import Directory, Recovery
 
 # ---------------------------------------------------------------------------- what the indexes find
@@ -110,14 +110,22 @@ def registration_batch(c: ControllerConfig, s: ControllerState, b: Replica, clea
 
 
 @op
+def not_shutting_down(controller: Controller, b: Replica) -> Controller:
+    r = replace(controller.registration[b], in_controlled_shutdown=False)
+    return replace(controller, registration=put(controller.registration, b, r))
+
+
+@op
 def shutdown_batch(c: ControllerConfig, s: ControllerState, b: Replica) -> EventRecords:
+    """What the controller remembers of an earlier beginning does not matter: a later one may have forgotten it."""
     event = StartShutdownEvent(broker=b)
     return EventRecords(
         places=found_in_isr(s, b),
         decided=tuple(
-            tuple(decide(c, controller_at(c, s, t, p), event) for p in range(c.partitions)) for t in range(c.topics)
+            tuple(decide(c, not_shutting_down(controller_at(c, s, t, p), b), event) for p in range(c.partitions))
+            for t in range(c.topics)
         ),
-        registration=decide(c, controller_alone(c, s), event).controller.registration,
+        registration=decide(c, not_shutting_down(controller_alone(c, s), b), event).controller.registration,
         unknown=b in s.indexes.deleted_isrs,
     )
 

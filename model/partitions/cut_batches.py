@@ -23,8 +23,8 @@ from elrcheck.model.partitions.broker_batches import (
     unregistration_batch,
 )
 from elrcheck.model.partitions.controller_config import ControllerConfig
-from elrcheck.model.partitions.controller_state import ControllerState, EventRecords, Place
-from elrcheck.model.partitions.images import cut_off, fails, runs
+from elrcheck.model.partitions.controller_state import ControllerState, EventRecords, Fault, Place
+from elrcheck.model.partitions.images import committed, cut_off, fails, runs
 from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import is_active
 
@@ -68,16 +68,27 @@ def CutRegister(
 
 @action
 def CutShutdown(c: ControllerConfig, s: ControllerState, b: Replica, first: frozenset[Place]) -> ControllerState:
-    """b asks to stop, which is recorded first, and the records of some partitions are committed.
-
-    A broker that is in controlled shutdown already is not handled again (processBrokerHeartbeat).
-    """
+    """b asks to stop, which is recorded first, and the records of some partitions are committed."""
     require(c.shutdowns > 0, "the scope has controlled shutdowns")
     require(is_active(s.registration[b]), "b is active")
     require(has_leaderships(s, b), "b leads a partition")
     batch = shutdown_batch(c, s, b)
     require(may_be_cut(c, s, batch, first) and first != batch.places, "they are among its records, and one is lost")
     return cut_off(c, s, batch, first, True, after_shutdown(s))
+
+
+@action
+def ResumeShutdown(c: ControllerConfig, s: ControllerState, b: Replica) -> ControllerState:
+    """The next heartbeat of b, which still asks to stop and leads something, begins its shutdown again.
+
+    The next controller has not seen it begin (BrokerHeartbeatManager, ClusterControlManager.activate).
+    """
+    require(c.cuts > 0 and c.shutdowns > 0, "the scope has controlled shutdowns that are cut off")
+    require(runs(s), "the controller has not resigned")
+    r = s.registration[b]
+    require(r.in_controlled_shutdown and not r.fenced, "b is shutting down")
+    require(has_leaderships(s, b), "b leads a partition")
+    return committed(c, s, shutdown_batch(c, s, b), Fault.SHUTDOWN, s.spent)
 
 
 @action
