@@ -93,9 +93,9 @@ def test_kernel_and_numpy_agree(sample: FeatureSample) -> None:
     kernel = Search(program)
     portable = VectorSearch(program, limits=Limits())
     rows = kernel.layout.pack_rows([sample.lowered.encode(state) for state, _ in sample.cases])
-    made = kernel.successors(rows)
-    assert found(made) == found(portable.successors(rows))
-    assert_steps(sample, kernel, made, by_ident)
+    steps = kernel.successors(rows)
+    assert found(steps) == found(portable.successors(rows))
+    assert_steps(sample, kernel, steps, by_ident)
     for index, check in enumerate(program.checks):
         if check.scope == "state":
             hits = kernel.state_hits(index, rows)

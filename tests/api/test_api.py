@@ -276,10 +276,10 @@ def test_a_walk_says_why_a_step_is_refused() -> None:
 
 
 def test_a_counterexample_is_replayed_as_a_walk(tmp_path: Path) -> None:
-    found = elrcheck.check("legacy", "two-brokers", properties="P-1", run_dir=tmp_path)
+    report = elrcheck.check("legacy", "two-brokers", properties="P-1", run_dir=tmp_path)
     (file,) = tmp_path.glob("*.trace.json")
     walk = elrcheck.replay(file)
-    assert len(walk.steps) == found.properties[0].depth
+    assert len(walk.steps) == report.properties[0].depth
     assert "P-1" in walk.violated and "P-1" not in walk.back().violated
     assert walk.explain().verdict == "violated"
 

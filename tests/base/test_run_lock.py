@@ -66,8 +66,8 @@ def test_commands_stay_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caps
     with alone_in(Path("kept")):
         capsys.readouterr()
         assert run(cli, ["check", "--resume", "kept"]) == ExitCode.ENVIRONMENT
-        shown = capsys.readouterr().err
-        assert "error[run-in-use]" in shown and "kept" in shown and "another folder" in shown
+        printed = capsys.readouterr().err
+        assert "error[run-in-use]" in printed and "kept" in printed and "another folder" in printed
         (found,) = list_runs(tmp_path, time.time())
         assert (found.kind, removable(found, 0.0, True)) == ("running", False)
     assert {path: path.read_bytes() for path in Path("kept").rglob("*") if path.is_file()} == before

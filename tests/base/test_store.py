@@ -185,9 +185,9 @@ def test_what_was_ignored_is_told_once(store: Store[Answer], capsys: pytest.Capt
         store.put(key, Answer(1))
         store.path(key).write_bytes(b"?")
     assert store.get("a") is None and store.get("b") is None
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1 and str(store.path("a")) in said and "is damaged" in said
-    assert "remove it" in said and "ELRCHECK_CACHE_DIR" in said
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and str(store.path("a")) in printed and "is damaged" in printed
+    assert "remove it" in printed and "ELRCHECK_CACHE_DIR" in printed
     notice.cache_clear()
     store.put("a", Answer(1))
     store.refuse("a", "is not what it was")

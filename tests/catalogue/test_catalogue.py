@@ -131,10 +131,10 @@ def test_a_knob_takes_its_text_from_the_string_below_it() -> None:
 
 
 def test_a_property_names_its_parts_and_its_place() -> None:
-    shown = find("P-14")
-    assert (shown["name"], shown["kind"], shown["of"]) == ("UncleanBrokerExcluded", "always", "steps")
-    assert shown["conjuncts"] == ["removed_at_registration", "not_leading", "back_by_alter_partition_only"]
-    assert shown["bounded_only"] is None
+    entry = find("P-14")
+    assert (entry["name"], entry["kind"], entry["of"]) == ("UncleanBrokerExcluded", "always", "steps")
+    assert entry["conjuncts"] == ["removed_at_registration", "not_leading", "back_by_alter_partition_only"]
+    assert entry["bounded_only"] is None
     assert "tracks_acks" in find("P-33")["bounded_only"]
     assert find("LeaderInIsr")["id"] == "P-17"
     assert (find("W-1")["list"], find("W-1")["kind"]) == ("witnesses", "sometimes")

@@ -29,11 +29,11 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, d
 
 def test_the_layers_of_the_model() -> None:
     """legacy sets elr_enabled; the scope sets broker_count and min_isr, which --set overrides."""
-    found = {one.name: one for one in effective(Selection("legacy", "two-brokers", ("min_isr=1",)))}
-    assert (found["min_isr"].value, found["min_isr"].source) == (1, "--set")
-    assert (found["broker_count"].value, found["broker_count"].source) == (2, "scope two-brokers")
-    assert (found["elr_enabled"].value, found["elr_enabled"].source) == (False, "variant legacy")
-    assert found["spare_brokers"].source == "default"
+    by_name = {one.name: one for one in effective(Selection("legacy", "two-brokers", ("min_isr=1",)))}
+    assert (by_name["min_isr"].value, by_name["min_isr"].source) == (1, "--set")
+    assert (by_name["broker_count"].value, by_name["broker_count"].source) == (2, "scope two-brokers")
+    assert (by_name["elr_enabled"].value, by_name["elr_enabled"].source) == (False, "variant legacy")
+    assert by_name["spare_brokers"].source == "default"
 
 
 def test_where_options_are_from(capsys: pytest.CaptureFixture[str]) -> None:
@@ -55,9 +55,9 @@ def test_reductions_are_settings_too(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_text_hides_what_is_built_in(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["config"]) == 0
-    shown = capsys.readouterr()
-    assert "--time-budget" in shown.out and "--max-depth" not in shown.out and "spare_brokers" not in shown.out
-    assert "more have built-in values" in shown.err
+    printed = capsys.readouterr()
+    assert "--time-budget" in printed.out and "--max-depth" not in printed.out and "spare_brokers" not in printed.out
+    assert "more have built-in values" in printed.err
     assert run(cli, ["-v", "config"]) == 0
     assert "--max-depth" in (all_of_it := capsys.readouterr().out) and "spare_brokers" in all_of_it
 

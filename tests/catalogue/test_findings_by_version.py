@@ -108,9 +108,9 @@ def again(key: tuple[str, str]) -> None:
 
 def test_the_command_prints_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, ["list", "findings", "--by-version"]) == ExitCode.HOLDS
-    told = capsys.readouterr().out
-    assert "elrcheck reproduce F-20/loss --kafka 4.1.1" in told and "not tried" in told
-    head, *lines = told.splitlines()
+    printed = capsys.readouterr().out
+    assert "elrcheck reproduce F-20/loss --kafka 4.1.1" in printed and "not tried" in printed
+    head, *lines = printed.splitlines()
     rows = [line.split() for line in lines[: len(FINDINGS)]]
     matrix = {name: dict(zip(head.split()[1:], words, strict=True)) for name, *words in rows}
     assert (matrix["F-2"]["3.9.1"], matrix["F-2"]["4.1.2"], matrix["F-20"]["4.3.1"]) == ("brokers", "no", "brokers")
@@ -131,10 +131,10 @@ def test_only_findings_have_releases(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_every_finding_of_a_release_has_a_control_and_a_remedy() -> None:
     rows = finding_table().rows
-    shown = {row.finding for row in rows if any(cell.state == "shown" for cell in row.cells)}
-    assert len(shown) >= 17
+    findings = {row.finding for row in rows if any(cell.state == "shown" for cell in row.cells)}
+    assert len(findings) >= 17
     for finding in FINDINGS:
-        if finding.id in shown:
+        if finding.id in findings:
             # Where the model has no search, the control is the same walk on the classes of another release, or on
             # those with the patch.
             walked = any(part.level == "classes" for part in finding.evidence) and (

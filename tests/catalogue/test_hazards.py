@@ -51,9 +51,9 @@ def searches(**limits: float) -> Searches:
 
 
 def number_of(hazard: Hazard) -> int:
-    found = re.fullmatch(r"F-(\d+)[a-c]?", hazard.id)
-    assert found, hazard.id
-    return int(found[1])
+    match = re.fullmatch(r"F-(\d+)[a-c]?", hazard.id)
+    assert match, hazard.id
+    return int(match[1])
 
 
 def test_the_table_is_complete_and_in_order() -> None:

@@ -132,8 +132,8 @@ def test_mistakes_are_refused_with_their_place(tmp_path: Path, before: str, afte
     assert before in SMALL
     with pytest.raises(UsageFault) as caught:
         read(tmp_path, replaced(SMALL, before, after))
-    shown = caught.value.render()
-    assert says in shown and "recipe.toml" in shown
+    text = caught.value.render()
+    assert says in text and "recipe.toml" in text
 
 
 def test_steps_on_the_controller_and_on_logs(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def test_values_and_places() -> None:
 
 
 def test_every_packaged_file_is_named_after_its_scenario() -> None:
-    found = {file.name: read_scenario(file).id for file in scenario_files()}
-    assert len(found) >= 15
-    for name, ident in found.items():
+    ids = {file.name: read_scenario(file).id for file in scenario_files()}
+    assert len(ids) >= 15
+    for name, ident in ids.items():
         assert name == f"E-{int(ident.removeprefix('E-')):02}.toml"

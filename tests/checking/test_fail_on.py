@@ -164,9 +164,11 @@ def test_the_gate_has_the_same_words_whatever_the_baseline_expects() -> None:
 
 @pytest.mark.parametrize(("schema", "known"), [("gate", GATE_FAIL_ON), ("report", CHECK_FAIL_ON)])
 def test_the_schemas_know_the_words(schema: str, known: tuple[str, ...]) -> None:
-    made = json.loads((SCHEMAS / f"elrcheck.{schema}-1.schema.json").read_text(encoding="utf-8"))
+    document = json.loads((SCHEMAS / f"elrcheck.{schema}-1.schema.json").read_text(encoding="utf-8"))
     items = (
-        made["properties"]["fail_on"]["items"] if schema == "gate" else (made["$defs"]["Failure"]["properties"]["word"])
+        document["properties"]["fail_on"]["items"]
+        if schema == "gate"
+        else (document["$defs"]["Failure"]["properties"]["word"])
     )
     assert tuple(items["enum"]) == known
     assert set(known) <= set(FAIL_ON)

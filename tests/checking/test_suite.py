@@ -95,8 +95,8 @@ def test_violations_need_reasons_and_reasons_violations(tmp_path: Path) -> None:
     assert gone.verdict == "unexpected"
     assert gone.runs[0].problems == tuple(f"{found.id} no longer breaks" for found in gone.runs[0].violations)
     for form in ("text", "junit", "markdown", "github", "html", "jsonl"):
-        shown = render(gone, form)
-        assert "no longer breaks" in shown, form
+        text = render(gone, form)
+        assert "no longer breaks" in text, form
 
 
 def test_a_search_that_shows_nothing_fails(tmp_path: Path) -> None:
@@ -129,10 +129,10 @@ def test_selecting_configurations() -> None:
 def test_the_command(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(HEAD + ONE)
     code, out, _ = invoke("suite", "--file", str(tmp_path / "s.toml"), "-f", "json")
-    found = json.loads(out)
-    assert code == 0 and found["schema"] == "elrcheck.suite/1"
+    document = json.loads(out)
+    assert code == 0 and document["schema"] == "elrcheck.suite/1"
     keys = {"name", "verdict", "distinct", "searched", "seconds"}
-    assert keys <= set(found["runs"][0]) and found["runs"][0]["name"] == "s/fence"
+    assert keys <= set(document["runs"][0]) and document["runs"][0]["name"] == "s/fence"
     assert invoke("suite", "--file", str(tmp_path / "none.toml"))[0] == 2
 
 

@@ -52,19 +52,19 @@ def family(folder: Path, text: str) -> Path:
 
 
 def test_every_combination_with_every_fault(tmp_path: Path) -> None:
-    found = {case.name: case for case in read_family(family(tmp_path, TEXT)).cases}
+    by_name = {case.name: case for case in read_family(family(tmp_path, TEXT)).cases}
     pairs = ("kill-twice+elect", "kill-twice+stop", "elect+stop")
-    assert set(found) == {f"three/{p}/{f}" for p in pairs for f in ("kill", "lag")} | {"three/alone"}
-    both = found["three/kill-twice+elect/kill"]
+    assert set(by_name) == {f"three/{p}/{f}" for p in pairs for f in ("kill", "lag")} | {"three/alone"}
+    both = by_name["three/kill-twice+elect/kill"]
     assert (both.selected.config.kills, both.selected.config.elections) == (3, 1)
     assert both.selected.config.log_slots == 2 and both.reaches == ("W-11",)
     assert {ident: because.finding for ident, because in both.violates.items()} == {"P-1": "F-20", "P-8": "F-20"}
-    lag = found["three/elect+stop/lag"]
+    lag = by_name["three/elect+stop/lag"]
     assert lag.selected.config.metadata is Propagation.LOG and not lag.violates
     assert lag.selected.config.clean_stops == 0, "narrowed"
-    assert found["three/elect+stop/kill"].selected.config.clean_stops == 1
-    assert found["three/alone"].reaches == ("W-11", "W-2")
-    assert found["three/alone"].selected.config.broker_count == 3
+    assert by_name["three/elect+stop/kill"].selected.config.clean_stops == 1
+    assert by_name["three/alone"].reaches == ("W-11", "W-2")
+    assert by_name["three/alone"].selected.config.broker_count == 3
 
 
 def test_several_variants_are_part_of_the_name(tmp_path: Path) -> None:

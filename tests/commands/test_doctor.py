@@ -40,20 +40,20 @@ def test_a_missing_package_that_check_needs_fails(
 def test_what_only_other_commands_need_may_be_absent(tmp_path: Path) -> None:
     a_file = tmp_path / "file"
     a_file.write_text("")
-    found = diagnose({"PATH": "", "ELRCHECK_CACHE_DIR": str(a_file / "cache")}, io.StringIO())
-    status = {item.name: item.status for item in found.items}
-    assert (found.ok, status["Java"], status["cache"]) == (True, "absent", "absent")
-    (java,) = [item for item in found.items if item.name == "Java for Spark"]
+    report = diagnose({"PATH": "", "ELRCHECK_CACHE_DIR": str(a_file / "cache")}, io.StringIO())
+    status = {item.name: item.status for item in report.items}
+    assert (report.ok, status["Java"], status["cache"]) == (True, "absent", "absent")
+    (java,) = [item for item in report.items if item.name == "Java for Spark"]
     assert java.status == "absent" and "--engine local" in java.detail
     text = io.StringIO()
-    Page(open_console(text)).show(found.blocks())
+    Page(open_console(text)).show(report.blocks())
     assert "`elrcheck check` can run" in text.getvalue()
     assert "JAVA_HOME" in text.getvalue()
 
 
 def test_a_named_jar_that_is_none_is_reported() -> None:
-    found = diagnose({**os.environ, "TLA2TOOLS_JAR": "/no/such.jar"}, io.StringIO())
-    (tlc,) = [item for item in found.items if item.name == "TLC"]
+    report = diagnose({**os.environ, "TLA2TOOLS_JAR": "/no/such.jar"}, io.StringIO())
+    (tlc,) = [item for item in report.items if item.name == "TLC"]
     assert tlc.status == "absent"
     assert "/no/such.jar" in tlc.detail
 
@@ -69,6 +69,6 @@ def test_the_java_for_spark_says_where_it_is_from(tmp_path: Path) -> None:
     program.parent.mkdir()
     program.write_text("#!/bin/sh\necho 'openjdk version \"25.0.2\"' >&2\n")
     program.chmod(0o755)
-    found = diagnose({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]}, io.StringIO())
-    (java,) = [item for item in found.items if item.name == "Java for Spark"]
+    report = diagnose({"JAVA_HOME": str(tmp_path), "PATH": os.environ["PATH"]}, io.StringIO())
+    (java,) = [item for item in report.items if item.name == "Java for Spark"]
     assert (java.status, java.detail) == ("ok", f"25.0.2 ({program}, by JAVA_HOME)")

@@ -106,10 +106,10 @@ def test_the_numbers_are_those_of_the_plain_model(report: ExploreReport, plain: 
 
 def test_components_are_those_of_networkx(report: ExploreReport, plain: Plain) -> None:
     parts = list(nx.strongly_connected_components(nx.DiGraph((a, b) for a, b, _ in plain.steps)))
-    found = report.components
-    assert found is not None
-    assert (found.count, found.largest) == (len(parts), max(map(len, parts)))
-    assert found.cyclic == sum(1 for part in parts if len(part) > 1)
+    components = report.components
+    assert components is not None
+    assert (components.count, components.largest) == (len(parts), max(map(len, parts)))
+    assert components.cyclic == sum(1 for part in parts if len(part) > 1)
 
 
 def test_beyond_the_limit_steps_are_counted_without_a_graph(
@@ -227,10 +227,10 @@ def test_the_command_shows_what_it_wrote(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, ["--no-progress", "explore", *CHOICE, "-p", "P-1", "--graph", "g.dot"]) == ExitCode.HOLDS
-    shown = capsys.readouterr()
-    assert "EXPLORED  kip_full, two-brokers-quiet: all states within the budgets" in shown.out
-    assert "g.dot (dot): 216 nodes, 585 edges" in shown.out
-    assert shown.err == "" and [path.name for path in tmp_path.iterdir()] == ["g.dot"]
+    printed = capsys.readouterr()
+    assert "EXPLORED  kip_full, two-brokers-quiet: all states within the budgets" in printed.out
+    assert "g.dot (dot): 216 nodes, 585 edges" in printed.out
+    assert printed.err == "" and [path.name for path in tmp_path.iterdir()] == ["g.dot"]
 
 
 @pytest.mark.parametrize(
@@ -253,8 +253,8 @@ def test_mistakes_are_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, ["--no-progress", "explore", *CHOICE, *argv]) == ExitCode.DID_NOT_RUN
-    shown = capsys.readouterr()
-    assert words in shown.err and "Traceback" not in shown.err and shown.out == ""
+    printed = capsys.readouterr()
+    assert words in printed.err and "Traceback" not in printed.err and printed.out == ""
     assert not list(tmp_path.iterdir()), "nothing is written"
 
 

@@ -54,8 +54,8 @@ def gate(package: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 def turns_red(package: Path, edit: Red) -> None:
     """The gate passes before the patch, and fails after it, with the trace of what the rule broke."""
-    made = gate(package, "--add", "two-brokers", "--scope", "two-brokers")
-    assert made.returncode == 0, made.stderr
+    run = gate(package, "--add", "two-brokers", "--scope", "two-brokers")
+    assert run.returncode == 0, run.stderr
     apply_diff(PATCHES[EVERY.index(edit)], package)
     outputs = ("-o", "gate.json", "-o", "gate.sarif")
     red = gate(package, "-v", *outputs)

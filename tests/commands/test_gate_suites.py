@@ -190,9 +190,9 @@ def test_a_suite_is_gated(tmp_path: Path) -> None:
     for form in ("text", "junit", "sarif", "markdown", "github", "html", "json"):
         assert "ours/fence" in render(drift, form), form
     family.write_text(LOSSY + EXPLAINED)
-    kept = run_gate(replace(request, update=True), run_controller, Silent())
-    assert (kept.verdict, int(kept.exit_code)) == ("drift", 1), "an update explains nothing"
-    assert "violated, as the suite explains" in render(kept, "text")
+    report = run_gate(replace(request, update=True), run_controller, Silent())
+    assert (report.verdict, int(report.exit_code)) == ("drift", 1), "an update explains nothing"
+    assert "violated, as the suite explains" in render(report, "text")
 
 
 @pytest.mark.slow
@@ -202,9 +202,9 @@ def test_a_suite_is_added(tmp_path: Path, invoke: Invoke) -> None:
     assert invoke("gate", "--add", "small", "--suite", one, "--proof")[0] == 2
     assert invoke("gate", "--add", "small", "--suite", "pears/*")[0] == 5
     code, out, _ = invoke("gate", "--add", "small", "--suite", one, "-f", "json")
-    found = json.loads(out)
-    assert code == 0 and found["verdict"] == "updated" and found["entries"] == []
-    assert [run["name"] for run in found["suites"][0]["suite"]["runs"]] == [one]
+    document = json.loads(out)
+    assert code == 0 and document["verdict"] == "updated" and document["entries"] == []
+    assert [run["name"] for run in document["suites"][0]["suite"]["runs"]] == [one]
     (read,) = read_baseline(tmp_path / "elrcheck-baseline.toml").suites
     assert (read.name, read.only) == ("small", (one,))
     assert invoke("gate", "--only", "small")[0] == 0

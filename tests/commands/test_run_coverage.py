@@ -62,12 +62,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_runs_are_merged(folder: Path) -> None:
     """Steps beyond the budgets are no coverage: Kill fired in no run, Crash only in the second."""
-    found = merge(stored_reports(folder), strict=True)
-    jsonschema.validate(json.loads(json.dumps(as_data(found))), json.loads(SCHEMA.read_text()))
-    assert [(a.name, a.fired, a.runs) for a in found.actions] == [("Fence", 6, 2), ("Crash", 1, 1), ("Kill", 0, 0)]
-    assert [(w.id, w.reached, w.runs) for w in found.witnesses] == [("W-1", 1, 2), ("W-2", 0, 1)]
-    assert [(r.scope, r.complete) for r in found.runs] == [("a", True), ("b", False)]
-    assert (found.verdict, found.exit_code) == ("gaps", 1)
+    coverage = merge(stored_reports(folder), strict=True)
+    jsonschema.validate(json.loads(json.dumps(as_data(coverage))), json.loads(SCHEMA.read_text()))
+    assert [(a.name, a.fired, a.runs) for a in coverage.actions] == [("Fence", 6, 2), ("Crash", 1, 1), ("Kill", 0, 0)]
+    assert [(w.id, w.reached, w.runs) for w in coverage.witnesses] == [("W-1", 1, 2), ("W-2", 0, 1)]
+    assert [(r.scope, r.complete) for r in coverage.runs] == [("a", True), ("b", False)]
+    assert (coverage.verdict, coverage.exit_code) == ("gaps", 1)
     assert merge(stored_reports(folder), strict=False).exit_code == 0
     whole = merge((report(folder / "c", action("Fence", 1), witness("W-1", "reached")),), strict=True)
     assert (whole.verdict, whole.exit_code) == ("complete", 0)
@@ -84,9 +84,9 @@ def test_guards_of_surveys(tmp_path: Path) -> None:
         paths.append(tmp_path / f"{number}.json")
         survey = {"variant": "v", "scope": "s"}
         paths[-1].write_text(json.dumps({"schema": "elrcheck.mutate/1", "survey": survey, "guards": rows}))
-    found = merge(paths, strict=False)
-    assert [(g.guard, g.noticed) for g in found.guards] == [("g0", "P-1"), ("g1", None)]
-    assert found.verdict == "gaps" and [r.command for r in found.runs] == ["mutate", "mutate"]
+    coverage = merge(paths, strict=False)
+    assert [(g.guard, g.noticed) for g in coverage.guards] == [("g0", "P-1"), ("g1", None)]
+    assert coverage.verdict == "gaps" and [r.command for r in coverage.runs] == ["mutate", "mutate"]
 
 
 def test_what_is_no_report(folder: Path) -> None:

@@ -44,21 +44,21 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_what_each_run_is(folder: Path) -> None:
-    found = {Path(one.path).name: one for one in list_runs(folder, time.time() + DAY)}
-    assert {name: one.kind for name, one in found.items()} == {
+    by_name = {Path(one.path).name: one for one in list_runs(folder, time.time() + DAY)}
+    assert {name: one.kind for name, one in by_name.items()} == {
         "finished": "finished",
         "resumable": "resumable",
         "killed": "unfinished",
         "damaged": "damaged",
         "notes": "finished",
     }
-    first = found["finished"]
+    first = by_name["finished"]
     assert (first.variant, first.scope) == ("legacy", "two-brokers")
     assert (first.violated, first.reached) == (("P-1", "P-2", "P-14"), ("W-4",))
-    again = found["resumable"]
+    again = by_name["resumable"]
     assert (again.variant, again.depth) == ("kip_full", 5) and again.states and again.size > 0
-    assert found["killed"].size == 100 and DAY <= found["killed"].age < DAY + 600
-    assert found["notes"].foreign == "notes.txt" and found["damaged"].trouble
+    assert by_name["killed"].size == 100 and DAY <= by_name["killed"].age < DAY + 600
+    assert by_name["notes"].foreign == "notes.txt" and by_name["damaged"].trouble
     assert list_runs(folder / "none", 0.0) == ()
 
 

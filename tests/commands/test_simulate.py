@@ -236,15 +236,15 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> SimulationReport:
 
 
 def test_a_known_bug_is_found(broken: SimulationReport) -> None:
-    found = {p.id: p for p in broken.properties}
+    by_id = {p.id: p for p in broken.properties}
     assert broken.verdict == "violated" and broken.exit_code is ExitCode.FINDING
-    assert found["P-11"].steps == 1, "the shortest counterexample has one step"
-    assert found["P-3"].steps is not None and found["P-3"].steps >= 2
+    assert by_id["P-11"].steps == 1, "the shortest counterexample has one step"
+    assert by_id["P-3"].steps is not None and by_id["P-3"].steps >= 2
     for one in broken.properties:
         if one.verdict == "violated":
             assert one.counterexample is not None and len(one.counterexample.steps) == one.steps
             assert one.counterexample.repro is not None
-    assert found["P-4"].verdict == "inconclusive" and found["P-4"].steps is None
+    assert by_id["P-4"].verdict == "inconclusive" and by_id["P-4"].steps is None
 
 
 def test_its_walk_is_stored_as_a_trace(broken: SimulationReport) -> None:
@@ -304,10 +304,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
     monkeypatch.chdir(tmp_path)
     scope = ("--variant", "code_4_1", "--scope", "two-brokers-quiet", "--set", "reassignments=2")
     code = run(cli, ["simulate", *scope, "-p", "P-11", "--walks", "2000", "--depth", "20"])
-    shown = capsys.readouterr()
+    printed = capsys.readouterr()
     assert code == ExitCode.FINDING
-    assert "the walk itself; not a shortest trace" in shown.out
-    seed = shown.out.split("seed      ")[1].split()[0]
+    assert "the walk itself; not a shortest trace" in printed.out
+    seed = printed.out.split("seed      ")[1].split()[0]
     assert (tmp_path / ".elrcheck" / "runs").is_dir()
     code = run(
         cli,
@@ -329,7 +329,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
     )
     again = capsys.readouterr()
     place = json.loads(again.out)["properties"][0]
-    assert f"violated after {several(place['steps'], 'step')} of walk {place['walk']}" in shown.out
+    assert f"violated after {several(place['steps'], 'step')} of walk {place['walk']}" in printed.out
     assert (code, again.err) == (ExitCode.FINDING, "")
 
 
@@ -347,5 +347,5 @@ def test_the_command(capsys: pytest.CaptureFixture[str], monkeypatch: Any, tmp_p
 )
 def test_mistakes_are_named(capsys: pytest.CaptureFixture[str], argv: list[str], word: str) -> None:
     assert run(cli, ["--no-progress", "simulate", *argv]) == ExitCode.DID_NOT_RUN
-    shown = capsys.readouterr()
-    assert word in shown.err and "Traceback" not in shown.err and shown.out == ""
+    printed = capsys.readouterr()
+    assert word in printed.err and "Traceback" not in printed.err and printed.out == ""

@@ -67,17 +67,17 @@ def test_no_example_is_for_a_command_that_is_gone() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_help_has_every_option_once_and_the_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli, [*name.split(), "--help"]) == 0
-    shown = capsys.readouterr().out
+    printed = capsys.readouterr().out
     options = [p for p in LEAVES[tuple(name.split())].params if isinstance(p, click.Option)]
-    listed = re.split(r"^(?:Options|Model):$", shown, maxsplit=1, flags=re.M)[1]
+    listed = re.split(r"^(?:Options|Model):$", printed, maxsplit=1, flags=re.M)[1]
     for option in options:
         assert len(re.findall(rf"^  (?:-\w, )?{option.opts[0]}(?![\w-])", listed, re.M)) == 1, option.opts
     for line in EXAMPLES[name]:
-        assert line in shown
+        assert line in printed
     has_json = any(isinstance(p.type, click.Choice) and "json" in p.type.choices and p.name == "form" for p in options)
-    assert ("Programs read --format json" in shown) == has_json
+    assert ("Programs read --format json" in printed) == has_json
     if len(options) >= MANY:
-        titles = [line.rstrip(":") for line in shown.splitlines() if line.rstrip(":") in GROUPS]
+        titles = [line.rstrip(":") for line in printed.splitlines() if line.rstrip(":") in GROUPS]
         assert titles == [title for title in GROUPS if title in titles] and len(titles) > 1
 
 

@@ -64,9 +64,9 @@ def in_spin(program: Program, folder: Path, mode: int = 0) -> SpinResult:
 
 @needs_c
 def test_c_counts_as_the_engine_does(two_brokers: Program, tmp_path: Path) -> None:
-    found = in_c(two_brokers, tmp_path)
-    assert (found.generated, found.distinct, found.depth) == (218433, 21105, 26)
-    assert (found.cut, found.overflows) == (137101, 0)
+    counts = in_c(two_brokers, tmp_path)
+    assert (counts.generated, counts.distinct, counts.depth) == (218433, 21105, 26)
+    assert (counts.cut, counts.overflows) == (137101, 0)
 
 
 @needs_c
@@ -85,8 +85,8 @@ def test_c_sees_bounds_overflows_deadlocks_and_checks(tmp_path: Path) -> None:
 @needs_c
 def test_c_grows_its_table(tmp_path: Path) -> None:
     # 64^3 states; each axis offers a step from 63 of its 64 values
-    found = in_c(grid(), tmp_path)
-    assert (found.distinct, found.generated, found.depth) == (64**3, 1 + 3 * 63 * 64**2, 3 * 63 + 1)
+    counts = in_c(grid(), tmp_path)
+    assert (counts.distinct, counts.generated, counts.depth) == (64**3, 1 + 3 * 63 * 64**2, 3 * 63 + 1)
 
 
 def test_promela_has_one_option_for_each_instance() -> None:
@@ -122,15 +122,15 @@ def test_promela_refuses_what_it_cannot_express() -> None:
 def test_spin_stores_as_many_states(tmp_path: Path) -> None:
     # two tokens on four places: 6 states. 1 step from {0,1} and the like, 2 from {0,2} and {1,3}: 8 in all,
     # and Spin counts the initial state as one more
-    found = in_spin(tokens(places=4, count=2), tmp_path / "tokens")
-    assert (found.stored, found.transitions) == (6, 9)
+    counts = in_spin(tokens(places=4, count=2), tmp_path / "tokens")
+    assert (counts.stored, counts.transitions) == (6, 9)
     assert in_spin(rotation(mark=True), tmp_path / "rotation", mode=1).stored == 4
 
 
 @needs_spin
 def test_spin_agrees_on_the_model(two_brokers: Program, tmp_path: Path) -> None:
-    found = in_spin(two_brokers, tmp_path)
-    assert (found.stored, found.transitions) == (21105, 218433 - 137101)
+    counts = in_spin(two_brokers, tmp_path)
+    assert (counts.stored, counts.transitions) == (21105, 218433 - 137101)
 
 
 @pytest.mark.parametrize(

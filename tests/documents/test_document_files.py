@@ -64,7 +64,7 @@ def test_the_grid_of_the_page_on_sweeps(tmp_path: Path) -> None:
     """4 variants x 3 x 2; three points with code_4_0 and a crash are left out, one is added."""
     (text,) = toml_of("docs/sweep.md")
     (tmp_path / "grid.toml").write_text(text)
-    made = make_grid(Selection("kip_full", "two-brokers-quiet", ()), (), tmp_path / "grid.toml")
-    assert (len(made.points), made.excluded) == (40, 3)
-    last = made.points[-1].selection
+    points = make_grid(Selection("kip_full", "two-brokers-quiet", ()), (), tmp_path / "grid.toml")
+    assert (len(points.points), points.excluded) == (40, 3)
+    last = points.points[-1].selection
     assert (last.variant, last.overrides) == ("legacy", ("fences=2",))

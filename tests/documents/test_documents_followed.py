@@ -42,9 +42,9 @@ def blocks_of(name: str) -> list[Block]:
 
 @pytest.mark.slow
 def test_traces(tmp_path: Path) -> None:
-    found = blocks_of("traces")
-    assert sum(len(block.quoted) for block in found) > 12
-    follow_inside(found, tmp_path)
+    page_blocks = blocks_of("traces")
+    assert sum(len(block.quoted) for block in page_blocks) > 12
+    follow_inside(page_blocks, tmp_path)
 
 
 @pytest.mark.slow
@@ -65,6 +65,6 @@ def test_page(name: str, tmp_path: Path) -> None:
         (tmp_path / "grid.toml").write_text(toml[0])
     if name == "ci":
         (tmp_path / "pyproject.toml").write_text(toml[2])
-    found = blocks_of(name)
-    assert any(block.commands for block in found)
-    follow(found, tmp_path, environment(tmp_path), timeout=1800)
+    page_blocks = blocks_of(name)
+    assert any(block.commands for block in page_blocks)
+    follow(page_blocks, tmp_path, environment(tmp_path), timeout=1800)

@@ -79,7 +79,7 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
     package = copy_package(tmp_path / "elrcheck")
     edited = subprocess.run(["bash", "-ec", edits()], cwd=package, capture_output=True, text=True, timeout=60)
     assert edited.returncode == 0, edited.stderr
-    shown = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", LOADED],
         cwd=tmp_path,
         env={"PYTHONPATH": str(tmp_path)},
@@ -87,13 +87,13 @@ def test_the_examples_load_and_are_listed(tmp_path: Path) -> None:
         text=True,
         timeout=60,
     )
-    assert shown.returncode == 0, shown.stderr
-    found = json.loads(shown.stdout)
-    assert [ident for ident in found["properties"] if ident.startswith("P-")][-1] == "P-90"
-    assert found["guards"] == ["the scope has disk replacements", "b is offline", "there is something to lose"]
-    assert found["budgets"][-1] == "disk_replacements"
-    assert found["variants"]["one_clean_file"] == {"clean_file_on_every_disk": False}
-    assert (found["hazards"][0], found["scenarios"][-1]) == ("F-90", "E-90")
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    assert [ident for ident in document["properties"] if ident.startswith("P-")][-1] == "P-90"
+    assert document["guards"] == ["the scope has disk replacements", "b is offline", "there is something to lose"]
+    assert document["budgets"][-1] == "disk_replacements"
+    assert document["variants"]["one_clean_file"] == {"clean_file_on_every_disk": False}
+    assert (document["hazards"][0], document["scenarios"][-1]) == ("F-90", "E-90")
 
 
 def test_the_table_names_tests_that_exist() -> None:

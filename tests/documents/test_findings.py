@@ -49,9 +49,9 @@ def broken(run: FindingRun, variant: str, more: Mapping[str, Any], folder: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("run", every_run())
 def test_a_finding_breaks_what_it_says(run: FindingRun, tmp_path: Path) -> None:
-    found = broken(run, run.variant, {}, tmp_path / "run")
-    assert {ident: found.get(ident) for ident in run.breaks} == dict(run.breaks)
-    assert set(found) - set(run.breaks) == set(run.also_breaks)
+    breaches = broken(run, run.variant, {}, tmp_path / "run")
+    assert {ident: breaches.get(ident) for ident in run.breaks} == dict(run.breaks)
+    assert set(breaches) - set(run.breaks) == set(run.also_breaks)
 
 
 @pytest.mark.slow
@@ -61,9 +61,9 @@ def test_its_control_holds(run: FindingRun, tmp_path: Path) -> None:
     if run.control is None:
         assert not run.breaks
         return
-    found = broken(run, run.control.variant, run.control.knobs, tmp_path / "control")
-    assert set(found) == set(run.control.also_breaks)
-    assert not set(found) & set(run.breaks)
+    breaches = broken(run, run.control.variant, run.control.knobs, tmp_path / "control")
+    assert set(breaches) == set(run.control.also_breaks)
+    assert not set(breaches) & set(run.breaks)
 
 
 def test_every_run_that_breaks_something_has_a_control() -> None:

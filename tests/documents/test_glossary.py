@@ -90,9 +90,9 @@ def test_other_status_words_and_exit_codes_are_explained() -> None:
 
 
 def test_labels_and_columns_are_explained() -> None:
-    found = set(labels())
-    assert len(found) > 60 and {"conjunct", "distinct values"} <= found
-    assert {word for word in found - {"A", "B"} if normal(word) not in explained()} == set()
+    words = set(labels())
+    assert len(words) > 60 and {"conjunct", "distinct values"} <= words
+    assert {word for word in words - {"A", "B"} if normal(word) not in explained()} == set()
 
 
 def test_what_only_properties_read_of_a_state_is_explained() -> None:

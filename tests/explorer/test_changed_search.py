@@ -60,11 +60,11 @@ def test_a_changed_program_has_the_states_that_its_own_kernel_finds(
             continue
         told["different"] += 1
         other = ChangedSearch(search, change, limits=LIMITS)
-        found = other.run(None, "complete")
-        assert (found.complete, found.first) == (expected.complete, expected.first), name
-        if found.complete:
-            assert (found.levels, found.generated) == (expected.levels, expected.generated), name
-            assert found.deadlocks == expected.deadlocks
-        for check, rows in Retrace(other).traces(list(found.first)[:1]).items():
-            assert len(rows) == found.first[check] + 1
+        result = other.run(None, "complete")
+        assert (result.complete, result.first) == (expected.complete, expected.first), name
+        if result.complete:
+            assert (result.levels, result.generated) == (expected.levels, expected.generated), name
+            assert result.deadlocks == expected.deadlocks
+        for check, rows in Retrace(other).traces(list(result.first)[:1]).items():
+            assert len(rows) == result.first[check] + 1
     assert all(told.values()), told

@@ -234,10 +234,10 @@ def test_an_interrupt_leaves_a_run_to_go_on_with(go: Go, tmp_path: Path, number:
     command = err.rsplit("`", 2)[1].split()
     assert command[:3] == ["elrcheck", "check", "--resume"]
     code, out, _ = go(*command[2:], "--max-depth", "4", "--format", "json")
-    found = json.loads(out)
-    assert (code, found["scope"]) == (3, "three-brokers")
+    document = json.loads(out)
+    assert (code, document["scope"]) == (3, "three-brokers")
     _, plain, _ = go("--scope", "three-brokers", "--max-depth", "4", "--format", "json")
-    assert found["search"]["levels"][:5] == json.loads(plain)["search"]["levels"]
+    assert document["search"]["levels"][:5] == json.loads(plain)["search"]["levels"]
 
 
 def killed_and_resumed(folder: Path, kills: int, scope: str, *options: str) -> dict[str, Any]:

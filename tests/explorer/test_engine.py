@@ -99,9 +99,9 @@ def test_native_expressions(given_recipes: list[Recipe], states: list[State]) ->
     expected = [tuple(to_value(recipe, state) for recipe in given_recipes) for state in states]
     native = Search(program)
     for engine in (native, VectorSearch(program, limits=Limits())):
-        made = engine.successors(rows)
-        order = np.argsort(made.sources)
-        assert [engine.layout.unpack(row)[len(LEAVES) :] for row in made.rows[order]] == expected
+        steps = engine.successors(rows)
+        order = np.argsort(steps.sources)
+        assert [engine.layout.unpack(row)[len(LEAVES) :] for row in steps.rows[order]] == expected
         for k, node in enumerate(nodes):
             assert engine.state_hits(k, rows).tolist() == [values[k] == node.hi for values in expected]
 

@@ -95,15 +95,15 @@ CASES = {
 def test_drawn_by_hand(case: str) -> None:
     edges, weak, strong, waits, ends, expected = CASES[case]
     count = 1 + max(max(a, b) for a, _, b in edges)
-    found = lasso_of(edges, weak=weak, strong=strong, waits=waits, ends=ends, count=count)
-    assert words(found) == expected
+    lasso = lasso_of(edges, weak=weak, strong=strong, waits=waits, ends=ends, count=count)
+    assert words(lasso) == expected
 
 
 def test_the_nearest_wait_is_shown() -> None:
     edges = [(0, "a", 1), (0, "b", 2), (1, "t", 3), (3, "t", 5), (2, "t", 4)]
-    found = lasso_of(edges, weak="abt", waits={1, 2}, ends=set(), count=6)
-    assert found is not None
-    assert (found.behaviour.states, found.waits, found.behaviour.loop) == ((0, 2, 4), 1, 2)
+    lasso = lasso_of(edges, weak="abt", waits={1, 2}, ends=set(), count=6)
+    assert lasso is not None
+    assert (lasso.behaviour.states, lasso.waits, lasso.behaviour.loop) == ((0, 2, 4), 1, 2)
 
 
 # ---------------------------------------------------------------------------- random graphs

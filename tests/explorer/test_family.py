@@ -78,21 +78,21 @@ def compare(model: Model, made: KernelFamily, bounds: Mapping[str, int]) -> tupl
 @pytest.mark.slow
 def test_every_budget_of_the_model_can_stay_open(model: Model) -> None:
     assert budgets_of(model) == set(BUDGETS)
-    made = family(model, EVERY)
-    assert {p.name for p in made.lowered.parameters} == set(BUDGETS)
+    shared = family(model, EVERY)
+    assert {p.name for p in shared.lowered.parameters} == set(BUDGETS)
     for bounds in SOME:
-        compare(model, made, {**NOTHING, **bounds})
+        compare(model, shared, {**NOTHING, **bounds})
 
 
 @pytest.mark.slow
 def test_violations_of_released_code_are_found_at_the_same_depth(model: Model) -> None:
     selection = Selection("code_4_0", "two-brokers-quiet", ("crashes=1", "fences=1", "shrinks=1"))
     widest = resolve(selection).config
-    made = family(model, widest, {"crashes": 0, "fences": 0, "shrinks": 0, "min_isr": 1})
+    shared = family(model, widest, {"crashes": 0, "fences": 0, "shrinks": 0, "min_isr": 1})
     found = 0
     for bounds in ({"min_isr": 1, "fences": 0}, {"crashes": 0, "fences": 0}):
-        result, _ = compare(model, made, bounds)
-        found += len([k for k in result.first if made.program.checks[k].kind == "always"])
+        result, _ = compare(model, shared, bounds)
+        found += len([k for k in result.first if shared.program.checks[k].kind == "always"])
     assert found > 0
 
 
@@ -101,18 +101,18 @@ def test_switches_that_shape_the_state_stay_exact(model: Model) -> None:
     """A metadata log as long as the budgets need, stale entries, acknowledged records."""
     shaped = {"metadata": Propagation.LOG, "elr_index_goes_stale": True, "tracks_acks": True}
     widest = Config(**{**QUIET, **NOTHING, **shaped, "records": 1, "min_isr_changes": 1, "fences": 1})
-    made = family(model, widest)
+    shared = family(model, widest)
     for bounds in ({"fences": 0, "records": 0}, {"min_isr_changes": 0}, {"records": 0, "min_isr_changes": 0}):
-        compare(model, made, bounds)
+        compare(model, shared, bounds)
 
 
 def test_a_search_may_stop_and_another_begins_afresh(model: Model) -> None:
-    made = family(model, Config(**{**QUIET, **NOTHING, "records": 1, "fences": 1}))
-    stopped = made.search({}, SearchSettings(Limits(max_depth=3))).run(None, "complete")
+    shared = family(model, Config(**{**QUIET, **NOTHING, "records": 1, "fences": 1}))
+    stopped = shared.search({}, SearchSettings(Limits(max_depth=3))).run(None, "complete")
     assert (stopped.complete, stopped.reason) == (False, "--max-depth 3")
-    result, closed = compare(model, made, {})
-    again = made.search({}, SearchSettings(workers=2)).run(None, "complete")
+    result, closed = compare(model, shared, {})
+    again = shared.search({}, SearchSettings(workers=2)).run(None, "complete")
     assert (again.generated, again.levels) == (result.generated, result.levels)
-    assert closed == made.widest
+    assert closed == shared.widest
     with pytest.raises(ValueError, match="fences cannot be 2"):
-        made.search({"fences": 2})
+        shared.search({"fences": 2})

@@ -48,14 +48,14 @@ def test_levels_that_outgrow_their_buffer_count_the_same(
 ) -> None:
     monkeypatch.setattr(fingerprints, "KEPT_ROWS", 1)
     run = Search(program, SearchSettings(workers=workers, fingerprint=bits, keeper=Folder(tmp_path)))
-    found = run.run(None, "complete")
+    result = run.run(None, "complete")
     space = run.space
     assert isinstance(space, Hashed)
-    assert space.visited.most < max(found.levels), "some level went to its files while it was built"
-    assert (found.distinct, found.generated, found.diameter) == COUNTS
-    assert found.new_states == credits
-    assert [level.rows for level in space.written][: len(found.levels)] == list(found.levels)
-    traces = Retrace(run).traces(list(found.first))
+    assert space.visited.most < max(result.levels), "some level went to its files while it was built"
+    assert (result.distinct, result.generated, result.diameter) == COUNTS
+    assert result.new_states == credits
+    assert [level.rows for level in space.written][: len(result.levels)] == list(result.levels)
+    traces = Retrace(run).traces(list(result.first))
     assert len(traces[0]) == 190
 
 
@@ -76,9 +76,9 @@ def test_a_run_with_levels_on_disk_is_resumed(
     again = Search(program, SearchSettings(workers=2, fingerprint=64, keeper=keeper))
     again.resume(levels, tally)
     assert 10_000 < again.distinct < COUNTS[0]
-    found = again.run(None, "complete")
-    assert (found.distinct, found.generated, found.diameter) == COUNTS
-    assert found.new_states == credits
+    result = again.run(None, "complete")
+    assert (result.distinct, result.generated, result.diameter) == COUNTS
+    assert result.new_states == credits
 
 
 def test_a_crowded_table_grows_before_it_is_full(
@@ -94,10 +94,10 @@ def test_a_crowded_table_grows_before_it_is_full(
         return crowded[-1]
 
     monkeypatch.setattr(FingerprintSet, "_crowded", watched)
-    found = search(program, fingerprint=64, workers=2, keeper=Folder(tmp_path))
+    result = search(program, fingerprint=64, workers=2, keeper=Folder(tmp_path))
     assert any(crowded)
-    assert (found.distinct, found.generated, found.diameter) == COUNTS
-    assert found.new_states == credits
+    assert (result.distinct, result.generated, result.diameter) == COUNTS
+    assert result.new_states == credits
 
 
 def test_a_state_too_far_from_its_home_is_never_overlooked(

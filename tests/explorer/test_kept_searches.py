@@ -74,10 +74,10 @@ def test_what_is_kept_of_other_properties_stays_if_the_states_are_the_same() -> 
 
 def test_a_trace_that_was_rebuilt_is_not_lost() -> None:
     keep(counter())
-    asked = SearchLookup(counter(), "complete")
-    asked.keep(KeptSearch(**WHOLE), [CheckAnswer(one.depth) for one in SAID])
-    entry = asked.find()
-    assert entry is not None and [entry.value.checks[each] for each in asked.digest.checks] == list(SAID)
+    lookup = SearchLookup(counter(), "complete")
+    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(one.depth) for one in SAID])
+    entry = lookup.find()
+    assert entry is not None and [entry.value.checks[each] for each in lookup.digest.checks] == list(SAID)
 
 
 def test_a_search_that_stopped_at_a_violation_answers_no_other_question() -> None:
@@ -93,8 +93,8 @@ def test_a_search_that_stopped_at_a_violation_answers_no_other_question() -> Non
 def test_a_complete_answer_is_that_of_a_stopping_search_only_if_nothing_breaks() -> None:
     keep(counter())
     assert found(counter(), "first") is None
-    asked = SearchLookup(counter(), "complete")
-    asked.keep(KeptSearch(**WHOLE), [CheckAnswer(), CheckAnswer(), *SAID[2:]])
+    lookup = SearchLookup(counter(), "complete")
+    lookup.keep(KeptSearch(**WHOLE), [CheckAnswer(), CheckAnswer(), *SAID[2:]])
     assert found(counter(), "first") is not None
 
 

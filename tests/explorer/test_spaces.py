@@ -63,18 +63,18 @@ def expected(program: Program) -> SearchResult:
 def test_fingerprints_count_the_same(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int, workers: int
 ) -> None:
-    found = search(program, fingerprint=bits, workers=workers, keeper=Folder(tmp_path))
-    assert plain(found) == plain(expected)
-    assert found.fingerprint_bits == bits
-    assert found.collision_probability == collision_probability(expected.distinct, bits) > 0
+    result = search(program, fingerprint=bits, workers=workers, keeper=Folder(tmp_path))
+    assert plain(result) == plain(expected)
+    assert result.fingerprint_bits == bits
+    assert result.collision_probability == collision_probability(expected.distinct, bits) > 0
 
 
 @pytest.mark.parametrize("bits", [64, 128])
 def test_the_table_of_fingerprints_grows(tmp_path: Path, bits: int) -> None:
-    found = search(grid(64, 3), fingerprint=bits, workers=2, keeper=Folder(tmp_path))
-    assert (found.distinct, found.generated, found.diameter) == (64**3, 1 + 3 * 63 * 64**2, 190)
-    assert sum(found.new_states) == 64**3 - 1
-    assert len(found.traces[0]) == 190
+    result = search(grid(64, 3), fingerprint=bits, workers=2, keeper=Folder(tmp_path))
+    assert (result.distinct, result.generated, result.diameter) == (64**3, 1 + 3 * 63 * 64**2, 190)
+    assert sum(result.new_states) == 64**3 - 1
+    assert len(result.traces[0]) == 190
 
 
 def test_collision_probability() -> None:
@@ -105,9 +105,9 @@ def test_states_that_do_not_fit_the_memory_go_to_disk(
     program: Program, expected: SearchResult, tmp_path: Path, bits: int
 ) -> None:
     limits = Limits(memory=600_000 if bits == 0 else 500_000)
-    found = search(program, limits=limits, workers=2, fingerprint=bits, keeper=Folder(tmp_path))
-    assert found.spilled and found.complete
-    assert plain(found) == plain(expected)
+    result = search(program, limits=limits, workers=2, fingerprint=bits, keeper=Folder(tmp_path))
+    assert result.spilled and result.complete
+    assert plain(result) == plain(expected)
     assert [place.name for place in tmp_path.glob(".*")] == [], "nothing is left of the passes"
 
 
@@ -132,9 +132,9 @@ def test_parts_are_by_hash_and_complete(program: Program, tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_too_little_memory_for_a_part_is_inconclusive(program: Program, tmp_path: Path) -> None:
     limits = Limits(memory=150_000)
-    found = search(program, limits=limits, keeper=Folder(tmp_path))
-    assert (found.complete, found.reason) == (False, "--memory 150000")
-    assert 0 < sum(found.levels) == found.distinct < 21105
+    result = search(program, limits=limits, keeper=Folder(tmp_path))
+    assert (result.complete, result.reason) == (False, "--memory 150000")
+    assert 0 < sum(result.levels) == result.distinct < 21105
 
 
 @pytest.mark.slow

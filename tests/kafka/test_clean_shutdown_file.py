@@ -27,9 +27,9 @@ RELEASES = ("3.9.1", "4.1.2", "4.4.0")
 @pytest.mark.parametrize("version", RELEASES)
 def test_a_dropped_directory_is_not_missed(version: str, tmp_path: Path) -> None:
     kafka = jars_or_skip(version, Jars.BROKER)
-    found = run_tests([TEST], kafka, tmp_path / "run", more=CALLS)
-    assert found["LostDirectoryTest"].startswith("F-52: a broker without one of its log directories")
-    assert found["LostDirectoryTest"].endswith("expected: <OptionalLong.empty> but was: <OptionalLong[7]>")
+    run = run_tests([TEST], kafka, tmp_path / "run", more=CALLS)
+    assert run["LostDirectoryTest"].startswith("F-52: a broker without one of its log directories")
+    assert run["LostDirectoryTest"].endswith("expected: <OptionalLong.empty> but was: <OptionalLong[7]>")
 
 
 @pytest.mark.slow
@@ -40,5 +40,5 @@ def test_the_patch_of_its_page_misses_it(version: str, tmp_path: Path) -> None:
     assert FINDING.patch is not None
     half = [edit for edit in FINDING.patch.edits_of(version) if "/" in edit.file]  # not the controller's
     patched = patched_classes("F-52", half, kafka)
-    found = run_tests([TEST], kafka, tmp_path / "run", patched, CALLS)
-    assert found == {"LostDirectoryTest": ""}
+    run = run_tests([TEST], kafka, tmp_path / "run", patched, CALLS)
+    assert run == {"LostDirectoryTest": ""}

@@ -64,9 +64,9 @@ def damage(items: list[Item]) -> list[Damage]:
 
 def test_a_dump_has_the_records_of_its_file() -> None:
     """Kafka's tool printed segment and snapshot one after the other."""
-    told = read(DUMP)
-    split = next(number for number, item in enumerate(told) if isinstance(item, SnapshotStart))
-    for found, name in ((told[:split], SEGMENT), (told[split + 1 :], SNAPSHOT)):
+    document = read(DUMP)
+    split = next(number for number, item in enumerate(document) if isinstance(item, SnapshotStart))
+    for found, name in ((document[:split], SEGMENT), (document[split + 1 :], SNAPSHOT)):
         stored = list(one_by_one(read_entries(MADE / name, 0)))
         assert len(found) == len(stored) > len(SNAPSHOT_TOLD)
         for one, other in zip(found, stored, strict=True):
@@ -76,7 +76,7 @@ def test_a_dump_has_the_records_of_its_file() -> None:
                 assert isinstance(one.record, ControlRecord) and one.record.name == other.record.name
             else:
                 assert one.record == other.record
-    assert told[split] == SnapshotStart(str(DUMP), 17)
+    assert document[split] == SnapshotStart(str(DUMP), 17)
 
 
 def test_text_is_told_from_binary_files(tmp_path: Path) -> None:

@@ -43,10 +43,10 @@ def test_a_program_is_compiled_once(tmp_path: Path) -> None:
     environ = {"ELRCHECK_CACHE_DIR": str(tmp_path)}
     program = {"A.java": "class A { }"}
     first = compiled(program, NO_JARS, find_jdk(), environ)
-    made = first.stat().st_mtime_ns
+    modified = first.stat().st_mtime_ns
     assert zipfile.ZipFile(first).namelist() == ["A.class"]
     assert compiled(program, NO_JARS, find_jdk(), environ) == first
-    assert first.stat().st_mtime_ns == made
+    assert first.stat().st_mtime_ns == modified
     first.write_bytes(first.read_bytes()[:-1] + b"?")
     assert compiled(program, NO_JARS, find_jdk(), environ) == first
     assert zipfile.ZipFile(first).testzip() is None, "it was compiled again"

@@ -31,5 +31,5 @@ def test_a_leader_without_a_record_copies_older_ones(version: str, tmp_path: Pat
     kafka = jars_or_skip(version, Jars.BROKER)
     assert PATCH is not None
     patched = patched_classes("F-63", PATCH.edits_of(version), kafka)
-    found = run_tests([NO_RECORD], kafka, tmp_path / "run", patched, DRIVER)
-    assert found == {"EmptyEpochTest": ""}
+    run = run_tests([NO_RECORD], kafka, tmp_path / "run", patched, DRIVER)
+    assert run == {"EmptyEpochTest": ""}

@@ -53,12 +53,12 @@ def test_a_new_target_ends_the_adding(version: str, elr: bool) -> None:
     walk = (AlterPartition(0, (Member(0), Member(1))), Reassign((0,)), Reassign((0, 1)), Reassign(ALL))
     with open_oracle(jars_or_skip(version)) as oracle:
         (answers,) = oracle.walks([(setup, walk)])
-    found = [one.partition for one in answers[-4:]]
+    partitions = [one.partition for one in answers[-4:]]
     assert [one.error for one in answers[-4:]] == ["NONE"] * 4
-    assert [set(one.isr) for one in found if one] == [{0, 1}, {0}, {0}, {0}]
-    assert [one.replicas for one in found if one] == [ALL, (0,), (0, 1), ALL]
-    assert [one.adding for one in found if one] == [(), (), (1,), (2,)]
-    assert [(one.leader, one.leader_epoch) for one in found if one] == [(0, 1), (0, 2), (0, 2), (0, 2)]
+    assert [set(one.isr) for one in partitions if one] == [{0, 1}, {0}, {0}, {0}]
+    assert [one.replicas for one in partitions if one] == [ALL, (0,), (0, 1), ALL]
+    assert [one.adding for one in partitions if one] == [(), (), (1,), (2,)]
+    assert [(one.leader, one.leader_epoch) for one in partitions if one] == [(0, 1), (0, 2), (0, 2), (0, 2)]
 
 
 @pytest.mark.parametrize("version", RELEASES)

@@ -71,7 +71,7 @@ def test_the_table_is_kafkas(kafka: str) -> None:
     """Every kind and version that this release has is in the table, with the same fields, tags and nulls."""
     jars = jars_or_skip(kafka)
     (answer,) = asked(jars, ["types"])
-    known = {kind.key: kind for kind in TYPES}
+    by_key = {kind.key: kind for kind in TYPES}
     versions = []
     for row in answer.split(";")[:-1]:
         name, key, lowest, highest = row.split(" ")
@@ -79,9 +79,9 @@ def test_the_table_is_kafkas(kafka: str) -> None:
         if int(key) in UNREAD:
             assert UNREAD[int(key)] == name
             continue
-        assert known[int(key)].name == name
-        assert int(highest) <= known[int(key)].newest
-        versions += [(known[int(key)], version) for version in range(int(highest) + 1)]
+        assert by_key[int(key)].name == name
+        assert int(highest) <= by_key[int(key)].newest
+        versions += [(by_key[int(key)], version) for version in range(int(highest) + 1)]
     assert len(versions) >= 20
     answers = asked(jars, [f"fields {kind.key} {version}" for kind, version in versions])
     for (kind, version), fields in zip(versions, answers, strict=True):

@@ -148,8 +148,8 @@ def test_without_its_sign_the_recipe_ends(follow: Follow) -> None:
     assert (report.outcome, report.acknowledged, report.left) == ("not-reproduced", 10, 10)
     assert "with elr=[0]: not within 1 s; it has leader=0 replicas=[1]" in report.message
     assert ("stop", 1) not in cluster.done
-    found = follow(FakeCluster(loses=1, state=replace(WHOLE, elr=(0,))), sign=SIGN, control=False)
-    assert found.outcome == "lost"
+    followed = follow(FakeCluster(loses=1, state=replace(WHOLE, elr=(0,))), sign=SIGN, control=False)
+    assert followed.outcome == "lost"
 
 
 def test_a_partition_without_leader_is_unavailable(follow: Follow) -> None:

@@ -77,8 +77,8 @@ def test_every_run_is_as_its_scenario_says(ident: str, catalogue: dict[str, Repl
 @pytest.mark.parametrize("ident", sorted(set(FILES) - PENDING))
 def test_every_version_has_a_verdict(ident: str, catalogue: dict[str, Replayed]) -> None:
     assert set(variant_names()) >= VERSIONS
-    found = {run.variant for run in catalogue[ident][1].runs}
-    assert found == {ONE_RELEASE[ident]} if ident in ONE_RELEASE else found >= VERSIONS
+    variants = {run.variant for run in catalogue[ident][1].runs}
+    assert variants == {ONE_RELEASE[ident]} if ident in ONE_RELEASE else variants >= VERSIONS
 
 
 def test_a_safe_run_has_steps_and_nothing_broken(catalogue: dict[str, Replayed]) -> None:
@@ -191,8 +191,8 @@ def searched(catalogue: dict[str, Replayed], ident: str, label: str, max_states:
         return {}
     limits = Limits(max_depth=max(hits[prop] for prop in wanted), max_states=max_states)
     request = CheckRequest(properties=tuple(wanted), workers=1, limits=limits)
-    found = explore(SearchSubject(model, went.config, select_properties(model, wanted)), request, Silent())
-    return {prop: (found.first.get(prop), hits[prop]) for prop in wanted}
+    outcome = explore(SearchSubject(model, went.config, select_properties(model, wanted)), request, Silent())
+    return {prop: (outcome.first.get(prop), hits[prop]) for prop in wanted}
 
 
 BREAKING = sorted(set(FILES) - PENDING)

@@ -82,38 +82,38 @@ def asked(
 
 
 def test_a_single_repair_explains_what_breaks_without_it() -> None:
-    found = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
-    assert [(each.name, each.depth, each.reasons) for each in found.violations] == [
+    replies = asked({frozenset({"F-20"}): {"P-1": 9, "P-2": 3}}, {}, {})
+    assert [(each.name, each.depth, each.reasons) for each in replies.violations] == [
         ("P-1", 7, ("F-20",)),
         ("P-2", 3, ("F-20",)),
     ]
-    assert all(each.explained for each in found.violations)
-    assert {"F-20", "F-60", "F-61"} < set(found.left_out) and "F-23" not in found.left_out
+    assert all(each.explained for each in replies.violations)
+    assert {"F-20", "F-60", "F-61"} < set(replies.left_out) and "F-23" not in replies.left_out
 
 
 def test_two_repairs_are_left_out_together_if_none_is_enough() -> None:
-    found = asked({frozenset({"F-20", "F-61"}): {"P-1": 7}, frozenset({"F-20"}): {"P-2": 3}}, {}, {})
-    assert [each.reasons for each in found.violations] == [("F-20 + F-61",), ("F-20",)]
+    replies = asked({frozenset({"F-20", "F-61"}): {"P-1": 7}, frozenset({"F-20"}): {"P-2": 3}}, {}, {})
+    assert [each.reasons for each in replies.violations] == [("F-20 + F-61",), ("F-20",)]
 
 
 def test_what_breaks_with_all_repairs_is_by_design_if_the_kip_breaks_it_as_soon() -> None:
-    found = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 9})
-    first, second = found.violations
+    replies = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 9})
+    first, second = replies.violations
     assert first.reasons == ("F-20", "the KIP") and because(first) == "F-20, KIP"
     assert second.reasons == ("F-20",)
 
 
 def test_what_breaks_sooner_than_in_the_kip_is_not_explained() -> None:
-    found = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
-    assert [each.explained for each in found.violations] == [False, True]
-    assert because(found.violations[0]) == "F-20, not explained"
-    assert "1 of these is without an explanation" in hunt_page(Hunt("today", "m", (found,)))
+    replies = asked({frozenset({"F-20"}): {"P-1": 7, "P-2": 3}}, {"P-1": 9}, {"P-1": 10})
+    assert [each.explained for each in replies.violations] == [False, True]
+    assert because(replies.violations[0]) == "F-20, not explained"
+    assert "1 of these is without an explanation" in hunt_page(Hunt("today", "m", (replies,)))
 
 
 def test_what_no_repair_explains_says_so() -> None:
-    found = asked({}, {}, {})
-    assert [each.explained for each in found.violations] == [False, False]
-    assert because(found.violations[0]) == "not explained"
+    replies = asked({}, {}, {})
+    assert [each.explained for each in replies.violations] == [False, False]
+    assert because(replies.violations[0]) == "not explained"
 
 
 def test_a_new_property_of_the_repaired_rules_is_noted() -> None:

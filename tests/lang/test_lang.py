@@ -275,8 +275,8 @@ def test_an_operator_that_returns_a_state_means_the_same_in_every_reading(tmp_pa
                 assert evaluator.structure.lower(outcome.fields, model.state_ty) == after
                 assert transitions.read(solver.model(), instance.after) == after
     expected = search(model, config)
-    found = Search(lower(model, config).program).run(None, "complete")
-    assert (found.generated, found.distinct) == (expected.generated, expected.distinct)
+    result = Search(lower(model, config).program).run(None, "complete")
+    assert (result.generated, result.distinct) == (expected.generated, expected.distinct)
     text = spec_text(model, config, "Moves").tla
     assert "\nMove(b, out) ==" in text and "Joined" not in text and "Quiet" not in text
 

@@ -95,9 +95,9 @@ def test_it_is_shown_as_a_mistake_of_the_user(
         raise error_at(str(file), 2, "a while loop is not in the modelling language")
 
     assert run(broken, []) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.splitlines() == [
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.splitlines() == [
         "error[model-source]: a while loop is not in the modelling language",
         "  --> lifecycle.py:2",
         "   | while True:",

@@ -100,8 +100,8 @@ REFUSED = {
 
 
 def loaded(folder: Path, text: str = HEADER) -> tuple[Model, ModuleType]:
-    made = module_of(folder, text)
-    return load(made.S, made.C, [made]), made
+    module = module_of(folder, text)
+    return load(module.S, module.C, [module]), module
 
 
 @pytest.mark.parametrize("expression", TRUE)

@@ -121,8 +121,8 @@ REFUSED = {
 
 
 def loaded(folder: Path, text: str = TEXT) -> tuple[Model, ModelConfig]:
-    made = module_of(folder, text)
-    return load(made.S, made.C, [made]), made.C()
+    module = module_of(folder, text)
+    return load(module.S, module.C, [module]), module.C()
 
 
 @pytest.mark.parametrize("case", REFUSED)

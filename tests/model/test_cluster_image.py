@@ -47,9 +47,9 @@ def test_broker_ids_are_distinct_and_not_negative(ids: tuple[int, ...]) -> None:
 
 
 def test_sets_are_given_in_the_order_of_broker_ids() -> None:
-    given = PartitionImage(partition(), (30, 20, 10))
-    assert given.ids(frozenset({0, 2})) == (10, 30)
-    assert given.id_of(1) == 20
+    image = PartitionImage(partition(), (30, 20, 10))
+    assert image.ids(frozenset({0, 2})) == (10, 30)
+    assert image.id_of(1) == 20
 
 
 def test_a_negative_broker_id_means_none_in_kafka() -> None:

@@ -107,9 +107,9 @@ class Run:
             if self.state.broker[b].log_dir != LogDir.FAILED:
                 self.join(b)
         log = self.state.broker[self.leader()].log
-        kept = sum(1 for k, entry in enumerate(self.state.committed) if log[k : k + 1] == (entry,))
-        assert bool(LeaderCompleteness(self.config, self.state)) == (kept == len(self.state.committed))
-        return kept
+        total = sum(1 for k, entry in enumerate(self.state.committed) if log[k : k + 1] == (entry,))
+        assert bool(LeaderCompleteness(self.config, self.state)) == (total == len(self.state.committed))
+        return total
 
 
 def h1(run: Run) -> None:

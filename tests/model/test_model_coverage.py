@@ -255,21 +255,21 @@ def test_functions_that_nothing_calls(covered: Coverage) -> None:
 def test_counts_are_those_of_the_reference_search(model: Model) -> None:
     config = Config(**{**TWO, **CASES["gates"]})
     expected = search(model, config)
-    found = CoverageSearch(model).explore(config, max_states=10**6)
-    assert found.complete and found.states == expected.distinct == 146
-    assert sum(found.fired.values()) == expected.generated - 1 - expected.cut
+    outcome = CoverageSearch(model).explore(config, max_states=10**6)
+    assert outcome.complete and outcome.states == expected.distinct == 146
+    assert sum(outcome.fired.values()) == expected.generated - 1 - expected.cut
     # Start is never cut and has one guard, asked for each broker in each state; nobody is ever down.
-    guard = {arm.value: n for arm, n in found.taken.items() if arm.condition.function == "Start"}
+    guard = {arm.value: n for arm, n in outcome.taken.items() if arm.condition.function == "Start"}
     assert guard == {False: 2 * 146, True: 0}
 
 
 def test_steps_beyond_the_budgets_count_for_nothing(model: Model) -> None:
     """With empty logs a crash that keeps nothing is always possible, and never within the budgets."""
     config = Config(**{**TWO, "crashes": 0, "records": 0})
-    found = CoverageSearch(model).explore(config, max_states=10**6)
+    outcome = CoverageSearch(model).explore(config, max_states=10**6)
     assert search(model, config).enabled["Crash"] > 0
-    assert found.fired["Crash"] == 0 and "Crash" in found.never_fired()
-    idle = {key(arm) for arm in found.never_taken("lifecycle")}
+    assert outcome.fired["Crash"] == 0 and "Crash" in outcome.never_fired()
+    idle = {key(arm) for arm in outcome.never_taken("lifecycle")}
     assert ("Crash", "keep <= len(broker.log)", True) in idle
     assert ("Crash", "keep <= len(broker.log)", False) not in idle
 

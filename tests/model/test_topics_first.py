@@ -119,7 +119,7 @@ def test_only_with_log_does_a_value_come_before_the_isr_that_was_written_before_
 
 
 def test_the_released_variants_do_so_and_the_kip_does_not() -> None:
-    found = {variant.name: Config(**variant.knobs).min_isr_propagation for variant in VARIANTS}
-    assert {found[variant.name] for variant in VARIANTS if variant.kafka} == {TOPICS_FIRST}
-    assert {found[name] for name in ("legacy", "legacy_strict", "code_2024_10")} == {TOPICS_FIRST}
-    assert {found[name] for name in ("kip_full", "kip_phase1")} == {ATOMIC}
+    propagations = {variant.name: Config(**variant.knobs).min_isr_propagation for variant in VARIANTS}
+    assert {propagations[variant.name] for variant in VARIANTS if variant.kafka} == {TOPICS_FIRST}
+    assert {propagations[name] for name in ("legacy", "legacy_strict", "code_2024_10")} == {TOPICS_FIRST}
+    assert {propagations[name] for name in ("kip_full", "kip_phase1")} == {ATOMIC}

@@ -30,16 +30,16 @@ def change(bench: ProofBench, function: str, start: str) -> Variation:
 @pytest.mark.slow
 def test_a_change_that_a_property_catches_is_refuted(bench: ProofBench) -> None:
     """Unregister takes a broker out that runs; the counterexample to induction is replayed."""
-    found = bench.judge(change(bench, "Unregister", "require(s.broker[b].status == Status.OFFLINE"))
-    assert (found.answer, found.action, found.brokers) == ("refuted", "Unregister", 2)
-    assert found.goal
+    judgement = bench.judge(change(bench, "Unregister", "require(s.broker[b].status == Status.OFFLINE"))
+    assert (judgement.answer, judgement.action, judgement.brokers) == ("refuted", "Unregister", 2)
+    assert judgement.goal
 
 
 @pytest.mark.slow
 def test_a_change_of_what_the_proof_leaves_out_is_outside(bench: ProofBench) -> None:
     """No step of the proof has a shadow of the ISR, so its terms are the same."""
-    found = bench.judge(change(bench, "update_shadow_isr", ""))
-    assert (found.answer, found.action) == ("outside", "")
+    judgement = bench.judge(change(bench, "update_shadow_isr", ""))
+    assert (judgement.answer, judgement.action) == ("outside", "")
 
 
 @pytest.fixture(scope="module")
@@ -51,18 +51,18 @@ def hazards() -> HazardProofs:
 def test_a_hazard_is_refuted_and_the_rules_themselves_are_not(hazards: HazardProofs) -> None:
     """A change of nothing, within what the proof covers, would be a hole if a search found something."""
     same = Hazard("F-0", "", "", settings={"crashes": 1})
-    told = hazards.judge(same, sides(same).base)
-    assert (told.by_proof.answer, told.hole) == ("outside", True)
-    kept = Hazard("F-0", "", "", settings={"crashes": 1}, knobs={"clean_check": CleanCheck.ALWAYS_CLEAN})
-    told = hazards.judge(kept, sides(kept).base)
-    assert (told.by_proof.answer, told.by_proof.action, told.hole) == ("refuted", "Register", False)
+    judgement = hazards.judge(same, sides(same).base)
+    assert (judgement.by_proof.answer, judgement.hole) == ("outside", True)
+    hazard = Hazard("F-0", "", "", settings={"crashes": 1}, knobs={"clean_check": CleanCheck.ALWAYS_CLEAN})
+    judgement = hazards.judge(hazard, sides(hazard).base)
+    assert (judgement.by_proof.answer, judgement.by_proof.action, judgement.hole) == ("refuted", "Register", False)
 
 
 @pytest.mark.slow
 def test_what_no_proof_covers_is_named(hazards: HazardProofs) -> None:
     (logged,) = select_hazards(["F-15"])
-    told = hazards.judge(logged, sides(logged).base)
-    assert "metadata" in told.beyond and not told.hole
+    judgement = hazards.judge(logged, sides(logged).base)
+    assert "metadata" in judgement.beyond and not judgement.hole
 
 
 @pytest.mark.slow

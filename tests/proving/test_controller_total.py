@@ -39,9 +39,9 @@ def model() -> Model:
 
 
 def variant_config(name: str, **more: Any) -> Config:
-    found = variant_named(name)
-    assert found is not None
-    return Config(**{**found.knobs, **more})
+    variant = variant_named(name)
+    assert variant is not None
+    return Config(**{**variant.knobs, **more})
 
 
 def refutation(model: Model, config: Config, kind: EventKind, ident: str) -> Counterexample:
@@ -123,16 +123,16 @@ def test_kip_phase1_keeps_every_rule() -> None:
 
 def test_a_fenced_last_known_leader_is_elected(model: Model) -> None:
     """F-1, KAFKA-19522: unfencing somebody else elects the last known leader, who is not alive."""
-    found = refutation(model, variant_config("code_4_0"), EventKind.UNFENCE, "CT-13")
-    before, after = found.before.partition, found.after.partition
+    counterexample = refutation(model, variant_config("code_4_0"), EventKind.UNFENCE, "CT-13")
+    before, after = counterexample.before.partition, counterexample.after.partition
     assert before.leader is None
     assert before.isr == before.elr == EMPTY
     (last,) = before.last_known_elr
-    assert last != found.event.broker
-    assert last not in active(found.config, found.before.registration)
+    assert last != counterexample.event.broker
+    assert last not in active(counterexample.config, counterexample.before.registration)
     assert (after.leader, after.isr) == (last, {last})
     assert after.leader_epoch == before.leader_epoch + 1
-    assert not found.config.unclean_leader_election_enable
+    assert not counterexample.config.unclean_leader_election_enable
 
 
 def test_only_active_last_known_leaders_are_elected_in_4_1(model: Model) -> None:
@@ -146,8 +146,8 @@ def test_only_active_last_known_leaders_are_elected_in_4_1(model: Model) -> None
 @pytest.mark.parametrize("config", [Config(elr_intersect_replicas=False), variant_config("code_4_1")])
 def test_the_elr_names_a_broker_that_is_no_replica(model: Model, config: Config) -> None:
     """F-20 by cancelling: an adding replica in ISR or ELR leaves the replicas, and stays eligible."""
-    found = refutation(model, config, EventKind.CANCEL_REASSIGNMENT, "CT-8")
-    before, after = found.before.partition, found.after.partition
+    counterexample = refutation(model, config, EventKind.CANCEL_REASSIGNMENT, "CT-8")
+    before, after = counterexample.before.partition, counterexample.after.partition
     strangers = after.elr - frozenset(after.replicas)
     assert strangers != EMPTY
     assert strangers <= before.adding
@@ -159,8 +159,8 @@ def test_the_elr_names_a_broker_that_is_no_replica(model: Model, config: Config)
 @pytest.mark.parametrize("kind", [EventKind.FENCE, EventKind.REASSIGN, EventKind.ALTER_PARTITION])
 def test_a_completion_leaves_a_removed_broker_eligible(model: Model, kind: EventKind) -> None:
     """F-20 by completing: the broker was to be removed, is no replica any more, and may be elected."""
-    found = refutation(model, variant_config("code_4_1"), kind, "CT-8")
-    before, after = found.before.partition, found.after.partition
+    counterexample = refutation(model, variant_config("code_4_1"), kind, "CT-8")
+    before, after = counterexample.before.partition, counterexample.after.partition
     strangers = (after.elr | after.last_known_elr) - frozenset(after.replicas)
     assert strangers != EMPTY
     assert strangers <= frozenset(before.replicas)
@@ -171,16 +171,16 @@ def test_a_completion_leaves_a_removed_broker_eligible(model: Model, kind: Event
 def test_an_election_from_the_elr_leaves_others_beside_an_isr_that_is_enough(model: Model) -> None:
     """F-27: one member elected from an ELR of two is min ISR already, and the other one stays eligible."""
     config = Config(recheck_elr_after_election=False)
-    found = refutation(model, config, EventKind.UNFENCE, "CT-7")
-    before, after = found.before.partition, found.after.partition
+    counterexample = refutation(model, config, EventKind.UNFENCE, "CT-7")
+    before, after = counterexample.before.partition, counterexample.after.partition
     assert before.leader is None
     assert before.isr == EMPTY
-    assert found.event.broker in before.elr
-    assert after.isr == {found.event.broker}
+    assert counterexample.event.broker in before.elr
+    assert after.isr == {counterexample.event.broker}
     assert after.elr != EMPTY
     assert after.elr < before.elr
-    assert configured_min_isr(found.after.settings) == 1 or len(after.replicas) == 1
-    assert effective_min_isr(found.after.settings, after.replicas) == 1
+    assert configured_min_isr(counterexample.after.settings) == 1 or len(after.replicas) == 1
+    assert effective_min_isr(counterexample.after.settings, after.replicas) == 1
     assert proved(model, Config(), EventKind.UNFENCE, "CT-7")
 
 
@@ -215,9 +215,9 @@ HAZARDS: dict[str, tuple[dict[str, Any], EventKind, str]] = {
 def test_a_hazard_breaks_its_rule(model: Model, hazard: str) -> None:
     """Without the knob the cell holds: it is one of those proved of kip_full above."""
     knobs, kind, ident = HAZARDS[hazard]
-    found = refutation(model, Config(**knobs), kind, ident)
-    assert found.event.kind == kind
-    assert found.after != found.before
+    counterexample = refutation(model, Config(**knobs), kind, ident)
+    assert counterexample.event.kind == kind
+    assert counterexample.after != counterexample.before
 
 
 # ---------------------------------------------------------------------------- reports and the command

@@ -90,14 +90,14 @@ def test_a_damaged_answer_is_asked_again(
 ) -> None:
     monkeypatch.setenv("ELRCHECK_CACHE_DIR", str(tmp_path))
     prover = Prover(Transitions(model, replace(TINY, broker_count=1, min_isr=1)), model.lemmas, None)
-    kept = KeptCells(Digests(prover), fresh=False)
+    kept_cells = KeptCells(Digests(prover), fresh=False)
     instance = prover.ts.instances[0]
     names = [fn.name for fn in model.lemmas]
-    kept.add(instance, {name: Discharge("proved", 0.1) for name in names})
-    assert list(kept.find(instance, names)) == names
+    kept_cells.add(instance, {name: Discharge("proved", 0.1) for name in names})
+    assert list(kept_cells.find(instance, names)) == names
     (file,) = (tmp_path / FOLDER / "proofs").iterdir()
     file.write_bytes(damage)
-    assert kept.find(instance, names) == {}
+    assert kept_cells.find(instance, names) == {}
 
 
 def test_a_model_that_changes_meanwhile_is_noticed(model: Model) -> None:

@@ -101,10 +101,10 @@ def test_a_certificate_is_of_its_assumption(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(digests, "rules", lambda: "of another source")
     assert run_check_certificate(CertificateRequest(folder, workers=1), Silent()).verdict == "fits"
     manifest = folder / "manifest.json"
-    kept = manifest.read_text()
-    manifest.write_text(replaced(kept, '"complete-winners"', ""))
+    text = manifest.read_text()
+    manifest.write_text(replaced(text, '"complete-winners"', ""))
     assert run_check_certificate(CertificateRequest(folder, workers=1), Silent()).verdict == "differs"
-    manifest.write_text(replaced(kept, "complete-winners", "good-luck"))
+    manifest.write_text(replaced(text, "complete-winners", "good-luck"))
     with pytest.raises(UsageFault, match="no assumption `good-luck`"):
         run_check_certificate(CertificateRequest(folder, workers=1), Silent())
 

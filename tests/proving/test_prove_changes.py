@@ -107,9 +107,9 @@ def refuted(prover: Prover, action: str, lemma: str) -> bool:
         for instance in prover.ts.instances
         if instance.action == action
     ]
-    found = {cell.verdict for cell in cells if cell is not None}
-    assert found <= {"proved", "refuted"}
-    return "refuted" in found
+    verdicts = {cell.verdict for cell in cells if cell is not None}
+    assert verdicts <= {"proved", "refuted"}
+    return "refuted" in verdicts
 
 
 # fault -> (knobs, action, lemma that it breaks)

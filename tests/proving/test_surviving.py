@@ -147,6 +147,6 @@ def test_nothing_proved_is_broken_by_a_run_that_the_proof_covers() -> None:
 def test_findings_are_inside_or_outside_of_a_proof() -> None:
     """F-53 changes min.insync.replicas, which no proof covers, and breaks the rules of `kip_full`."""
     whole = next(one for one in packaged_proofs() if one.variant == "kip_full")
-    known = {one.finding: one for one in breaches(whole)}
-    assert "min_isr_changes=1" in known["F-53"].outside
-    assert "F-56" not in known  # its search changes a rule of the variant
+    by_finding = {one.finding: one for one in breaches(whole)}
+    assert "min_isr_changes=1" in by_finding["F-53"].outside
+    assert "F-56" not in by_finding  # its search changes a rule of the variant

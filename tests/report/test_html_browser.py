@@ -79,9 +79,9 @@ def test_every_state_is_that_of_the_trace(browser: Browser, page: Path, report: 
         browser.click(f"{STEPPER} [data-go=next]")
         values |= {change.path: change.new for change in step.changes}
         changed = {change.path for change in step.changes}
-        shown = browser.run(script)
-        assert {path: value for path, value, _ in shown} == values
-        assert {path for path, _, marked in shown if marked} == changed
+        result = browser.run(script)
+        assert {path: value for path, value, _ in result} == values
+        assert {path for path, _, marked in result if marked} == changed
         assert browser.run("return document.querySelectorAll('.step[aria-current=step]').length") == 1
 
 
@@ -129,8 +129,8 @@ def test_motion_is_only_for_those_who_like_it(browser: Browser, page: Path) -> N
     for wish, behaviour in (("reduce", "auto"), ("no-preference", "smooth")):
         browser.emulate(1280, 800, prefers_reduced_motion=wish)
         browser.open(page)
-        found = browser.run("return getComputedStyle(document.documentElement).scrollBehavior")
-        assert found == behaviour
+        result = browser.run("return getComputedStyle(document.documentElement).scrollBehavior")
+        assert result == behaviour
 
 
 def test_without_script_everything_is_there(browser: Browser, page: Path, report: CheckReport) -> None:

@@ -288,6 +288,6 @@ def test_explore_writes_page_and_picture(
     assert 'data-near="' in Path("s.html").read_text(encoding="utf-8")
     more = ["--set", "fences=1", "--graph", "t.svg"]
     assert run(cli, [*argv, *more]) == ExitCode.DID_NOT_RUN
-    shown = capsys.readouterr().err
-    assert "states; the graph may have at most 200" in shown and "write .graphml or .dot" in shown
+    printed = capsys.readouterr().err
+    assert "states; the graph may have at most 200" in printed and "write .graphml or .dot" in printed
     assert not Path("t.svg").exists()

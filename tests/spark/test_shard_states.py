@@ -50,12 +50,12 @@ class Levels:
         """The successors of the newest level, in pieces."""
         pieces = []
         for address, first, last in self.shard.frontier(self.written[-1], self.files):
-            found = ExactSet(self.kernel, self.crew)
-            found.source = address
-            found.begin_level()
-            self.crew.expand(found, first, last, lambda _: None)
-            found.close_level()
-            rows, whos = found.view(0, found.reserved).copy(), found.credits().copy()
+            visited = ExactSet(self.kernel, self.crew)
+            visited.source = address
+            visited.begin_level()
+            self.crew.expand(visited, first, last, lambda _: None)
+            visited.close_level()
+            rows, whos = visited.view(0, visited.reserved).copy(), visited.credits().copy()
             pieces += [(rows[k : k + PIECE], whos[k : k + PIECE]) for k in range(0, len(rows), PIECE)]
         return pieces
 
@@ -97,15 +97,15 @@ def hashed(program: Lowered, bits: int, in_parts: bool = False) -> Callable[[Ker
 @pytest.mark.parametrize("in_parts", [False, True])
 def test_levels_by_fingerprints(program: Lowered, tmp_path: Path, bits: int, in_parts: bool) -> None:
     wanted = Levels(program, tmp_path / "whole", whole)
-    found = Levels(program, tmp_path / "hashed", hashed(program, bits, in_parts))
-    assert found.facts == wanted.facts
-    assert wanted.in_parts == 0 and (found.in_parts > 0) == in_parts
+    levels = Levels(program, tmp_path / "hashed", hashed(program, bits, in_parts))
+    assert levels.facts == wanted.facts
+    assert wanted.in_parts == 0 and (levels.in_parts > 0) == in_parts
 
-    again = hashed(program, bits)(found.kernel, found.crew)
-    for level in found.written:
-        again.load(level, found.files)
-    assert again.level == found.shard.level == DEPTH - 1
-    known = [rows for level in found.written for rows in found.files.read(level)]
+    again = hashed(program, bits)(levels.kernel, levels.crew)
+    for level in levels.written:
+        again.load(level, levels.files)
+    assert again.level == levels.shard.level == DEPTH - 1
+    known = [rows for level in levels.written for rows in levels.files.read(level)]
     again.begin()
     assert all(again.states.insert(rows) for rows in known)
     again.states.close_level()

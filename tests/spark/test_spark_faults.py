@@ -85,9 +85,9 @@ def drive(cluster: Cluster, folder: Path, tasks: str, *conf: str) -> subprocess.
 def test_check_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
     """Two executors, two partitions; a trace of every witness is stored."""
     on_spark = ("--engine", "spark", "--master", cluster.url, "--handover", "1500", *SMALL)
-    found = check(tmp_path / "far", *MODEL, *on_spark, "--run-dir", "far", where=tmp_path)
-    assert found == local(tmp_path)
-    assert found["files"]
+    report = check(tmp_path / "far", *MODEL, *on_spark, "--run-dir", "far", where=tmp_path)
+    assert report == local(tmp_path)
+    assert report["files"]
     assert not (tmp_path / "far" / "levels").exists(), "a complete run needs no states any more"
 
 

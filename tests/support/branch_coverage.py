@@ -242,5 +242,5 @@ class _Probes(ast.NodeTransformer):
             )
         )
         name = ast.Name(PROBE, ast.Load())
-        made = ast.Call(name, [ast.Constant(number), self.visit(node)], [])
-        return ast.copy_location(made, node)
+        call = ast.Call(name, [ast.Constant(number), self.visit(node)], [])
+        return ast.copy_location(call, node)

@@ -50,8 +50,8 @@ class Block:
 
 def sections(document: str) -> dict[str, str]:
     """Title -> text of the sections of the second level; what comes before them is under the empty title."""
-    found = re.split(r"^## (.+)$", document, flags=re.M)
-    return {"": found[0], **dict(zip(found[1::2], found[2::2], strict=True))}
+    parts = re.split(r"^## (.+)$", document, flags=re.M)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
 
 
 def blocks(document: str) -> list[Block]:

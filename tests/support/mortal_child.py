@@ -239,9 +239,9 @@ def answer(job: dict[str, Any]) -> dict[str, Any]:
             os._exit(99)
     os.close(log)
     with open(reading, "rb") as facts:
-        known = json.loads(facts.read() or b"{}")
+        document = json.loads(facts.read() or b"{}")
     _, status = os.waitpid(number, 0)
-    return {"code": os.waitstatus_to_exitcode(status), **known}
+    return {"code": os.waitstatus_to_exitcode(status), **document}
 
 
 def main() -> None:

@@ -258,27 +258,27 @@ class Naive:
 def naive_search(program: Program) -> Naive:
     """Breadth-first search by evaluation of one state at a time."""
     n = len(program.instances)
-    found = Naive(generated=len(program.init), enabled=[0] * n, cut=[0] * n, new_states=[0] * n)
+    naive = Naive(generated=len(program.init), enabled=[0] * n, cut=[0] * n, new_states=[0] * n)
     level = sorted(set(program.init))
-    found.states = set(level)
+    naive.states = set(level)
     depth = 0
     while level:
-        found.levels.append(len(level))
+        naive.levels.append(len(level))
         credit: dict[State, int] = {}
         for state in level:
             for index, check in enumerate(program.checks):
                 if check.node is not None and evaluate_all((check.node,), state)[0] == check.hit_value:
-                    found.first.setdefault(index, depth)
-            if not _expand(program, state, depth, found, credit):
-                found.deadlocks += 1
-                found.first_deadlock = depth if found.first_deadlock is None else found.first_deadlock
+                    naive.first.setdefault(index, depth)
+            if not _expand(program, state, depth, naive, credit):
+                naive.deadlocks += 1
+                naive.first_deadlock = depth if naive.first_deadlock is None else naive.first_deadlock
         for index in credit.values():
-            found.new_states[index] += 1
+            naive.new_states[index] += 1
         level = sorted(credit)
-        found.states |= set(level)
+        naive.states |= set(level)
         depth += 1
-    found.leaf_values = [len(set(values)) for values in zip(*found.states, strict=True)]
-    return found
+    naive.leaf_values = [len(set(values)) for values in zip(*naive.states, strict=True)]
+    return naive
 
 
 def _expand(program: Program, state: State, depth: int, found: Naive, credit: dict[State, int]) -> bool:

@@ -65,8 +65,8 @@ class Daemon:
 
     def said(self, pattern: str) -> str | None:
         """The first group of the first place in its log that matches."""
-        found = re.search(pattern, self.log.read_text(errors="replace"))
-        return found[1] if found else None
+        result = re.search(pattern, self.log.read_text(errors="replace"))
+        return result[1] if result else None
 
 
 @dataclass
@@ -115,8 +115,8 @@ class Cluster:
 
     def python_workers(self, which: int) -> list[int]:
         """Process ids of the Python processes that run tasks of a worker; not the one that forks them."""
-        found = [pid for pid in descendants(self.workers[which].pid) if "pyspark.daemon" in command_of(pid)]
-        return [pid for pid in found if parent_of(pid) in found]
+        pids = [pid for pid in descendants(self.workers[which].pid) if "pyspark.daemon" in command_of(pid)]
+        return [pid for pid in pids if parent_of(pid) in pids]
 
     def stop(self) -> None:
         for daemon in (*self.workers, self.master):

@@ -43,9 +43,9 @@ def spec(model: Model) -> Spec:
 
 def definition(spec: Spec, name: str) -> str:
     """The lines from `name ==` or `name(..) ==` to the next blank line."""
-    found = re.search(rf"^{name}(\(.*\))? ==(.|\n)*?(?=\n\n)", spec.tla, re.MULTILINE)
-    assert found is not None, name
-    return found[0]
+    result = re.search(rf"^{name}(\(.*\))? ==(.|\n)*?(?=\n\n)", spec.tla, re.MULTILINE)
+    assert result is not None, name
+    return result[0]
 
 
 # ---------------------------------------------------------------------------- what is printed
@@ -108,10 +108,10 @@ def test_configuration_names_every_constant(model: Model) -> None:
 
 
 def test_every_property_is_checked(model: Model, spec: Spec) -> None:
-    asked = spec.cfg.split("INVARIANTS")[1].split()
+    parts = spec.cfg.split("INVARIANTS")[1].split()
     for fn in model.always:
-        assert (f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget") in asked
-    assert len(asked) == len(model.always) + len(("TypeOK", "PROPERTIES"))
+        assert (f"{fn.name}_Step" if fn.is_step else f"{fn.name}_InBudget") in parts
+    assert len(parts) == len(model.always) + len(("TypeOK", "PROPERTIES"))
     assert "INVARIANT" not in spec.count_cfg
     assert spec.cfg.startswith(spec.count_cfg)
 

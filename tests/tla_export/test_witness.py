@@ -131,15 +131,15 @@ def write(
 
 
 def test_files_names_and_what_is_left_out(tmp_path: Path) -> None:
-    made = write(tmp_path, properties=[WitnessProperty("FullIsr"), WitnessProperty("EpochMonotonic", "step")])
-    assert made.tla == tmp_path / "P_21_cex.tla" and made.cfg == tmp_path / "P_21_cex.cfg"
-    assert made.added == ("cexPos", "cexBad")
-    assert made.invariants == {"Cex_FullIsr": "FullIsr", "Cex_EpochMonotonic": "EpochMonotonic"}
-    cfg = made.cfg.read_text()
+    module = write(tmp_path, properties=[WitnessProperty("FullIsr"), WitnessProperty("EpochMonotonic", "step")])
+    assert module.tla == tmp_path / "P_21_cex.tla" and module.cfg == tmp_path / "P_21_cex.cfg"
+    assert module.added == ("cexPos", "cexBad")
+    assert module.invariants == {"Cex_FullIsr": "FullIsr", "Cex_EpochMonotonic": "EpochMonotonic"}
+    cfg = module.cfg.read_text()
     assert " ".join(cfg.split()) == (
         "CONSTANTS N = 2 None = None INIT CexInit NEXT CexNext INVARIANT Cex_FullIsr INVARIANT Cex_EpochMonotonic"
     )
-    text = made.tla.read_text()
+    text = module.tla.read_text()
     assert text.startswith("---- MODULE P_21_cex ----\n") and text.endswith("\n====\n")
     assert "/\\ cexBad' = (cexPos + 1 = 4 /\\ ~EpochMonotonic)" in text
     assert "cexPos = 3 -> Elect(0, FALSE)" in text
@@ -231,11 +231,11 @@ def verdict(tools: TlcTools, witness: Witness) -> WitnessVerdict:
 
 @pytest.mark.tlc
 def test_a_right_trace_is_confirmed_and_read_back(tools: TlcTools, tmp_path: Path) -> None:
-    made = write(tmp_path, properties=[WitnessProperty("FullIsr")])
-    found = verdict(tools, made)
-    assert (found.run.exit_code, found.verdict, found.step, found.operator) == (12, "confirmed", 3, "FullIsr")
-    assert found.run.output.accepted == {1, 2, 3}
-    printed = [read_state(STATE, s.variables, ignore=made.added) for s in found.run.trace]
+    module = write(tmp_path, properties=[WitnessProperty("FullIsr")])
+    answer = verdict(tools, module)
+    assert (answer.run.exit_code, answer.verdict, answer.step, answer.operator) == (12, "confirmed", 3, "FullIsr")
+    assert answer.run.output.accepted == {1, 2, 3}
+    printed = [read_state(STATE, s.variables, ignore=module.added) for s in answer.run.trace]
     assert tuple(printed) == TRACE
 
 
@@ -245,10 +245,10 @@ def test_a_right_trace_is_confirmed_and_read_back(tools: TlcTools, tmp_path: Pat
 def test_one_changed_value_is_rejected_at_its_step(tools: TlcTools, tmp_path: Path, wrong: int) -> None:
     states = list(TRACE)
     states[wrong] = replace(states[wrong], log=(states[wrong].log[0], (5,)))
-    found = verdict(tools, write(tmp_path, states, properties=[WitnessProperty("FullIsr")]))
-    assert (found.run.exit_code, found.verdict, found.step) == (11, "rejected", max(wrong, 1))
+    answer = verdict(tools, write(tmp_path, states, properties=[WitnessProperty("FullIsr")]))
+    assert (answer.run.exit_code, answer.verdict, answer.step) == (11, "rejected", max(wrong, 1))
     why = f"step {wrong} of 3 is not allowed" if wrong else "the first state is not an initial state"
-    assert found.detail == why
+    assert answer.detail == why
 
 
 @pytest.mark.slow
@@ -256,16 +256,16 @@ def test_one_changed_value_is_rejected_at_its_step(tools: TlcTools, tmp_path: Pa
 def test_long_labels_do_not_hide_a_step(tools: TlcTools, tmp_path: Path) -> None:
     """TLC breaks what it prints over several lines when it is wide."""
     actions = [action + " /\\ TRUE" * 30 for action in ACTIONS]
-    found = verdict(tools, write(tmp_path, TRACE, actions, [WitnessProperty("FullIsr")]))
-    assert found.verdict == "confirmed" and found.run.output.accepted == {1, 2, 3}
+    answer = verdict(tools, write(tmp_path, TRACE, actions, [WitnessProperty("FullIsr")]))
+    assert answer.verdict == "confirmed" and answer.run.output.accepted == {1, 2, 3}
 
 
 @pytest.mark.slow
 @pytest.mark.tlc
 def test_a_behaviour_without_violation(tools: TlcTools, tmp_path: Path) -> None:
     properties = [WitnessProperty("HasLeader"), WitnessProperty("LogGrows", "step")]
-    found = verdict(tools, write(tmp_path, properties=properties))
-    assert (found.run.exit_code, found.verdict, found.step) == (0, "no-violation", 3)
+    answer = verdict(tools, write(tmp_path, properties=properties))
+    assert (answer.run.exit_code, answer.verdict, answer.step) == (0, "no-violation", 3)
 
 
 @pytest.mark.slow
@@ -280,10 +280,10 @@ def test_only_the_last_state_counts(tools: TlcTools, tmp_path: Path) -> None:
 @pytest.mark.tlc
 def test_step_properties(tools: TlcTools, tmp_path: Path) -> None:
     properties = [WitnessProperty("LogGrows", "step"), WitnessProperty("EpochMonotonic", "step")]
-    found = verdict(tools, write(tmp_path, properties=properties))
-    assert (found.verdict, found.operator) == ("confirmed", "EpochMonotonic")
-    assert found.run.trace[-1].variables["cexBad"] is False
-    assert found.run.trace[-1].variables["cexBad2"] is True
+    answer = verdict(tools, write(tmp_path, properties=properties))
+    assert (answer.verdict, answer.operator) == ("confirmed", "EpochMonotonic")
+    assert answer.run.trace[-1].variables["cexBad"] is False
+    assert answer.run.trace[-1].variables["cexBad2"] is True
 
 
 @pytest.mark.slow
@@ -307,9 +307,9 @@ def test_the_named_action_must_be_the_one_that_happened(tools: TlcTools, tmp_pat
 def test_traces_of_one_state(
     tools: TlcTools, tmp_path: Path, only: State, prop: WitnessProperty, exit_code: int, said: str
 ) -> None:
-    found = verdict(tools, write(tmp_path, [only], [], [prop]))
-    assert (found.run.exit_code, found.verdict) == (exit_code, said)
-    assert found.step == (0 if exit_code == 0 else 1)
+    answer = verdict(tools, write(tmp_path, [only], [], [prop]))
+    assert (answer.run.exit_code, answer.verdict) == (exit_code, said)
+    assert answer.step == (0 if exit_code == 0 else 1)
 
 
 @pytest.mark.slow
@@ -326,15 +326,15 @@ def test_a_violation_in_the_initial_state(tools: TlcTools, tmp_path: Path) -> No
         properties=[WitnessProperty("NotYet")],
         constants=CFG,
     )
-    found = verdict(tools, made)
-    assert (found.verdict, found.step, found.operator) == ("confirmed", 0, "NotYet")
-    assert [read_state(STATE, s.variables, ignore=made.added) for s in found.run.trace] == [S1]
+    answer = verdict(tools, made)
+    assert (answer.verdict, answer.step, answer.operator) == ("confirmed", 0, "NotYet")
+    assert [read_state(STATE, s.variables, ignore=made.added) for s in answer.run.trace] == [S1]
 
 
 @pytest.mark.slow
 @pytest.mark.tlc
 def test_a_module_that_does_not_parse_is_an_error_not_a_verdict(tools: TlcTools, tmp_path: Path) -> None:
-    made = write(tmp_path, TRACE, (ACTIONS[0], ACTIONS[1], "NoSuchAction(1)"))
-    found = check_witness(tools, made)
+    module = write(tmp_path, TRACE, (ACTIONS[0], ACTIONS[1], "NoSuchAction(1)"))
+    found = check_witness(tools, module)
     assert (found.verdict, found.run.exit_code) == ("error", 150)
     assert "does not parse" in found.detail and "NoSuchAction" in found.detail

@@ -69,23 +69,23 @@ def test_what_a_notation_says_of_a_step() -> None:
 
 
 def test_labels_are_found_for_states_without_any(story: Loaded[Label]) -> None:
-    found = replay(story.model, story.config, of_states(story.behaviour.states))
-    assert found.rejection is None and found.labels == STORY
+    replayed = replay(story.model, story.config, of_states(story.behaviour.states))
+    assert replayed.rejection is None and replayed.labels == STORY
     again = replay(story.model, story.config, story.behaviour)
-    assert again.repro == found.repro and again.followed == story.behaviour
+    assert again.repro == replayed.repro and again.followed == story.behaviour
 
 
 def test_a_part_is_followed_up_to_its_refused_step(story: Loaded[Label]) -> None:
     states = story.behaviour.states
-    found = replay(story.model, story.config, of_states((*states[:2], states[3])))
-    assert found.rejection is not None and found.rejection.step == 2
-    assert (found.states, found.labels, found.loop) == (states[:2], STORY[:1], None)
+    replayed = replay(story.model, story.config, of_states((*states[:2], states[3])))
+    assert replayed.rejection is not None and replayed.rejection.step == 2
+    assert (replayed.states, replayed.labels, replayed.loop) == (states[:2], STORY[:1], None)
     with pytest.raises(ReplayError, match="step 2 of the trace is no step of the model"):
-        _ = found.followed
-    found = replay(story.model, story.config, of_states(states[1:]))
-    assert found.states == () and found.view.steps == ()
+        _ = replayed.followed
+    replayed = replay(story.model, story.config, of_states(states[1:]))
+    assert replayed.states == () and replayed.view.steps == ()
     with pytest.raises(ReplayError, match="does not start in the initial state"):
-        _ = found.followed
+        _ = replayed.followed
     assert replay(story.model, story.config, of_states(states[1:]), anywhere=True).labels == STORY[1:]
 
 

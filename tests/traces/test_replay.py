@@ -153,10 +153,10 @@ def test_a_state_that_no_action_makes(story: Loaded[Label], tmp_path: Path) -> N
         document["states"][3]["partition"]["leader_epoch"] = 7
 
     report = checked(run_replay(edited(stored(tmp_path, story), wrong), NamedSelection()))
-    found = report.rejection
-    assert found is not None
-    assert (report.verdict, report.exit_code, report.accepted, found.step) == ("rejected", ExitCode.FINDING, 3, 3)
-    nearest = found.candidates[0]
+    rejection = report.rejection
+    assert rejection is not None
+    assert (report.verdict, report.exit_code, report.accepted, rejection.step) == ("rejected", ExitCode.FINDING, 3, 3)
+    nearest = rejection.candidates[0]
     assert (nearest.label, nearest.guard, nearest.named) == ("ApplyMetadata(b=0)", None, True)
     assert [(c.path, c.old, c.new) for c in nearest.differs] == [("partition.leader_epoch", "1", "7")]
 
@@ -167,27 +167,27 @@ def test_every_candidate_has_the_guard_that_refused_it(story: Loaded[Label], tmp
     def skip(document: Any) -> None:
         del document["states"][3], document["steps"][2]
 
-    found = run_replay(edited(stored(tmp_path, story), skip), NamedSelection()).rejection
-    assert found is not None
-    assert found.step == 3
-    guards = {one.label: one.guard for one in found.candidates}
+    rejection = run_replay(edited(stored(tmp_path, story), skip), NamedSelection()).rejection
+    assert rejection is not None
+    assert rejection.step == 3
+    guards = {one.label: one.guard for one in rejection.candidates}
     assert guards["Fence(b=1)"] == "b is unfenced"
     assert guards["Produce(leader=0, acks=ALL)"] == "the log has room"
     assert guards["Crash(b=0, keep=0)"] is None
-    assert found.candidates[0].label == "Crash(b=0, keep=0)"
-    assert "committed" in [change.path for change in found.candidates[0].differs]
+    assert rejection.candidates[0].label == "Crash(b=0, keep=0)"
+    assert "committed" in [change.path for change in rejection.candidates[0].differs]
     every = {fn.name for fn in story.model.actions}
-    assert {one.action for one in found.candidates} >= {"Fence", "Produce", "Crash", "Fetch"}
-    assert {one.action for one in found.candidates} <= every
+    assert {one.action for one in rejection.candidates} >= {"Fence", "Produce", "Crash", "Fetch"}
+    assert {one.action for one in rejection.candidates} <= every
 
 
 def test_a_wrong_name_is_refused_although_the_state_is_right(story: Loaded[Label], tmp_path: Path) -> None:
     def rename(document: Any) -> None:
         document["steps"][0]["args"] = [0]
 
-    found = run_replay(edited(stored(tmp_path, story), rename), NamedSelection()).rejection
-    assert found is not None
-    assert found.reason == "the trace calls this step Fence(b=0), but it is Fence(b=1)"
+    rejection = run_replay(edited(stored(tmp_path, story), rename), NamedSelection()).rejection
+    assert rejection is not None
+    assert rejection.reason == "the trace calls this step Fence(b=0), but it is Fence(b=1)"
 
 
 def test_another_variant_says_where_it_parts(story: Loaded[Label], tmp_path: Path) -> None:
@@ -205,10 +205,10 @@ def test_a_step_that_does_nothing(story: Loaded[Label], tmp_path: Path) -> None:
         for state in document["states"]:
             state.pop("#meta", None)
 
-    found = run_replay(edited(itf_file(tmp_path, story), stutter), IN_LEGACY).rejection
-    assert found is not None
-    assert (found.step, found.changed) == (2, ())
-    assert found.reason.startswith("this step changes nothing")
+    rejection = run_replay(edited(itf_file(tmp_path, story), stutter), IN_LEGACY).rejection
+    assert rejection is not None
+    assert (rejection.step, rejection.changed) == (2, ())
+    assert rejection.reason.startswith("this step changes nothing")
 
 
 def lasso(story: Loaded[Label], folder: Path) -> Path:

@@ -59,15 +59,15 @@ def read(text: str) -> Behaviour[RecordedStep]:
 
 
 def test_what_tlc_writes() -> None:
-    found = read(REAL)
-    assert found.states == (
+    document = read(REAL)
+    assert document.states == (
         Counter(0, (), Mode.idle, (-1, -1)),
         Counter(1, (0,), Mode.run, (-1, -1)),
         Counter(1, (0,), Mode.run, (-1, 2)),
     )
     # Names of parameters are those of the module; the model's own may differ, so their order counts.
-    assert found.labels == (Label("Inc", ()), Label("Set", (2,)))
-    assert found.loop is None
+    assert document.labels == (Label("Inc", ()), Label("Set", (2,)))
+    assert document.loop is None
 
 
 def test_a_lasso_has_a_step_back() -> None:

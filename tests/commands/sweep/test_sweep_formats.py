@@ -122,12 +122,12 @@ def test_text_has_a_line_for_each_and_the_smallest() -> None:
 
 
 def test_csv() -> None:
-    found = list(csv.DictReader(io.StringIO(to_csv(REPORT))))
-    assert len(found) == 7
-    assert list(found[0])[:6] == ["number", "variant", "scope", "min_isr", "strict_hwm", "verdict"]
-    assert (found[0]["number"], found[0]["strict_hwm"], found[0]["violated"]) == ("7", "false", "P-1 P-8")
-    assert (found[0]["generated"], found[0]["depth"], found[0]["reason"]) == ("900", "5", "")
-    assert (found[-1]["reason"], found[-1]["distinct"]) == ("<no> | such & thing", "")
+    rows = list(csv.DictReader(io.StringIO(to_csv(REPORT))))
+    assert len(rows) == 7
+    assert list(rows[0])[:6] == ["number", "variant", "scope", "min_isr", "strict_hwm", "verdict"]
+    assert (rows[0]["number"], rows[0]["strict_hwm"], rows[0]["violated"]) == ("7", "false", "P-1 P-8")
+    assert (rows[0]["generated"], rows[0]["depth"], rows[0]["reason"]) == ("900", "5", "")
+    assert (rows[-1]["reason"], rows[-1]["distinct"]) == ("<no> | such & thing", "")
 
 
 def test_parquet_has_types() -> None:

@@ -66,8 +66,8 @@ def test_a_bad_axis_says_what_is_wrong(text: str, code: str, words: str) -> None
 
 
 def test_a_grid_is_the_product_with_the_last_axis_fastest() -> None:
-    made = make_grid(BASE, ("variant=legacy,kip_full", "crashes=0..2"), None)
-    assert [tuple(point.settings.values()) for point in made.points] == [
+    points = make_grid(BASE, ("variant=legacy,kip_full", "crashes=0..2"), None)
+    assert [tuple(point.settings.values()) for point in points.points] == [
         ("legacy", 0),
         ("legacy", 1),
         ("legacy", 2),
@@ -75,15 +75,15 @@ def test_a_grid_is_the_product_with_the_last_axis_fastest() -> None:
         ("kip_full", 1),
         ("kip_full", 2),
     ]
-    assert [point.number for point in made.points] == [1, 2, 3, 4, 5, 6]
-    fourth = made.points[3]
+    assert [point.number for point in points.points] == [1, 2, 3, 4, 5, 6]
+    fourth = points.points[3]
     assert fourth.selection == Selection("kip_full", "two-brokers-quiet", ("fences=1", "crashes=0"))
     assert fourth.selected is not None
     assert (fourth.selected.config.crashes, fourth.selected.config.fences) == (0, 1)
 
 
 def test_a_grid_file_excludes_and_includes(tmp_path: Path) -> None:
-    made = grid(
+    points = grid(
         tmp_path,
         """
         description = "an example"
@@ -98,9 +98,9 @@ def test_a_grid_file_excludes_and_includes(tmp_path: Path) -> None:
         crashes = 1
         """,
     )
-    assert made.keys == ("min_isr", "strict_hwm", "variant", "crashes")
-    assert made.excluded == 2
-    assert [tuple(point.settings.values()) for point in made.points] == [
+    assert points.keys == ("min_isr", "strict_hwm", "variant", "crashes")
+    assert points.excluded == 2
+    assert [tuple(point.settings.values()) for point in points.points] == [
         (1, True, "kip_full", 0),
         (1, False, "kip_full", 0),
         (2, True, "kip_full", 0),
@@ -144,19 +144,19 @@ def test_an_axis_is_given_once(tmp_path: Path) -> None:
 
 
 def test_refused_points_stay_with_the_reason() -> None:
-    made = make_grid(BASE, ("broker_count=2,9", "spare_brokers=1..2"), None)
-    assert [point.refused for point in made.points] == [
+    points = make_grid(BASE, ("broker_count=2,9", "spare_brokers=1..2"), None)
+    assert [point.refused for point in points.points] == [
         None,
         "`spare_brokers`: at least one of 2 brokers must hold a replica, not 2 spare ones",
         "`broker_count`: expected 1 to 8, not 9",
         "`broker_count`: expected 1 to 8, not 9",
     ]
-    assert [point.settings["broker_count"] for point in made.points] == [2, 2, 9, 9]
+    assert [point.settings["broker_count"] for point in points.points] == [2, 2, 9, 9]
 
 
 def test_the_same_configuration_is_checked_once(tmp_path: Path) -> None:
-    made = grid(tmp_path, "[axes]\nmin_isr = [1, 2]\n[[include]]\nmin_isr = 2\ncrashes = 0\n")
-    assert [point.refused for point in made.points] == [None, None, "the same configuration as number 2"]
+    points = grid(tmp_path, "[axes]\nmin_isr = [1, 2]\n[[include]]\nmin_isr = 2\ncrashes = 0\n")
+    assert [point.refused for point in points.points] == [None, None, "the same configuration as number 2"]
 
 
 def test_nothing_to_check_is_no_pass() -> None:

@@ -45,11 +45,11 @@ class Killer(Silent):
 @pytest.mark.slow
 def test_a_killed_process_is_one_failed_row(alone: Answers, tmp_path: Path) -> None:
     killer = Killer()
-    made = run_sweep(replace(TWO, run_dir=tmp_path / "run"), killer)
+    report = run_sweep(replace(TWO, run_dir=tmp_path / "run"), killer)
     assert len(killer.victims) == 1
-    failed = [row for row in made.rows if row.verdict == "failed"]
+    failed = [row for row in report.rows if row.verdict == "failed"]
     assert len(failed) == 1 and "SIGKILL" in (failed[0].reason or "")
-    others = {n: answer for n, answer in answers_of(made).items() if n != failed[0].number}
+    others = {n: answer for n, answer in answers_of(report).items() if n != failed[0].number}
     assert others == {n: answer for n, answer in alone.items() if n != failed[0].number}
     again = sweep(TWO, resume=tmp_path / "run")
     assert (answers_of(again), again.resumed) == (alone, 1)
@@ -100,12 +100,12 @@ def test_interrupted_reports_what_there_is(tmp_path: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert time.monotonic() - asked < 10
-    found = json.loads(out)
-    assert process.returncode == ExitCode.INTERRUPTED and found["interrupted"] is True
+    document = json.loads(out)
+    assert process.returncode == ExitCode.INTERRUPTED and document["interrupted"] is True
     assert "Traceback" not in err and f"--resume {place.relative_to(tmp_path)}" in err
-    not_run = [row for row in found["rows"] if row["distinct"] is None]
+    not_run = [row for row in document["rows"] if row["distinct"] is None]
     assert not_run and {row["verdict"] for row in not_run} == {"inconclusive"}
-    assert len(found["rows"]) == 4
+    assert len(document["rows"]) == 4
 
 
 def wait_for_folder(process: subprocess.Popen[str], tmp_path: Path) -> list[Path]:

@@ -132,19 +132,19 @@ def test_all_choices_of_an_action(subject: Replayed) -> None:
 @pytest.mark.parametrize(("variant", "scope"), [("kip_full", "recovery"), ("code_4_1", "late-fetches")])
 def test_ir_and_plain_python_agree_on_everything(variant: str, scope: str) -> None:
     """run_explain refuses to answer where the two readings differ."""
-    found = sample(NamedSelection(Selection(variant, scope)), 11, 12)
-    idents = tuple(fn.ident for fn in found.model.checks)
-    report = run_explain(found, ExplainQuestion(idents, None, 12))
+    states = sample(NamedSelection(Selection(variant, scope)), 11, 12)
+    idents = tuple(fn.ident for fn in states.model.checks)
+    report = run_explain(states, ExplainQuestion(idents, None, 12))
     assert len(report.explained) == len(idents)
     refused = 0
-    for fn in found.model.actions:
-        answers = run_explain(found, ExplainQuestion((), fn.name, 12)).explained
+    for fn in states.model.actions:
+        answers = run_explain(states, ExplainQuestion((), fn.name, 12)).explained
         refused += sum(not one.value for one in answers)
         guards = {one.guard for one in answers} - {None}
         assert all(clause.text for one in answers for clause in one.clauses)
         assert guards <= {clause.name for one in answers for clause in one.clauses}
-    enabled = sum(1 for _ in found.plain.successors(found.states[12]))
-    assert refused == len(found.plain.steps) - enabled
+    enabled = sum(1 for _ in states.plain.successors(states.states[12]))
+    assert refused == len(states.plain.steps) - enabled
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -195,10 +195,10 @@ def test_nothing_to_keep(story: Loaded[Label]) -> None:
 
 
 def test_a_sample_follows_from_its_seed() -> None:
-    given = NamedSelection(Selection("kip_full", "three-brokers"))
-    one, again, other = sample(given, 5, 12), sample(given, 5, 12), sample(given, 6, 12)
+    selection = NamedSelection(Selection("kip_full", "three-brokers"))
+    one, again, other = sample(selection, 5, 12), sample(selection, 5, 12), sample(selection, 6, 12)
     assert one.labels == again.labels != other.labels
-    assert of_repro(one.repro, given.selection).states == one.states
+    assert of_repro(one.repro, selection.selection).states == one.states
     assert all(one.plain.within(state) for state in one.states)
     assert all(a != b for a, b in zip(one.states, one.states[1:], strict=False))
 

@@ -94,12 +94,12 @@ def test_the_picture_has_every_broker_and_record(state: Any) -> None:
 
 def test_a_violated_property_is_named_with_the_part_that_is_false(client: Client) -> None:
     path = ["Fence(b=1)", "Produce(leader=0,acks=ALL)", "ApplyMetadata(b=0)", "Crash(b=0,keep=0)"]
-    found = client.post("/api/state", {"model": LEGACY, "path": path})
-    verdicts = {one["id"]: one for one in found["properties"]}
+    response = client.post("/api/state", {"model": LEGACY, "path": path})
+    verdicts = {one["id"]: one for one in response["properties"]}
     broken = [ident for ident, one in verdicts.items() if one["verdict"] == "violated"]
-    assert broken == found["violated"][-1]
+    assert broken == response["violated"][-1]
     assert all(verdicts[ident]["conjunct"] for ident in broken)
-    assert {one["verdict"] for one in found["properties"]} >= {"holds", "not reached"}
+    assert {one["verdict"] for one in response["properties"]} >= {"holds", "not reached"}
 
 
 def test_a_trace_goes_out_and_comes_back(client: Client) -> None:
@@ -201,8 +201,8 @@ def test_a_trace_that_names_a_scope_file_reads_no_file(client: Client) -> None:
 
 @pytest.mark.parametrize(("text", "code"), [("", "empty-trace"), ("{}", "trace-file"), ("\x00", "trace-file")])
 def test_what_is_no_trace_is_refused(client: Client, text: str, code: str) -> None:
-    found = client.post("/api/read", {"text": text, "name": "a.json", "model": LEGACY})
-    assert found["error"]["code"] == code
+    response = client.post("/api/read", {"text": text, "name": "a.json", "model": LEGACY})
+    assert response["error"]["code"] == code
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "OPTIONS", "HEAD"])
@@ -246,9 +246,9 @@ def test_a_search_finds_the_violation_that_its_path_then_shows() -> None:
         news = finished(client)
         assert (news["verdict"], news["property"]) == ("violated", "P-1"), news["said"]
         assert news["path"][: len(PATH)] == PATH
-        shown = client.post("/api/state", {"model": LEGACY, "path": news["path"]})
-        assert "P-1" in shown["violated"][-1]
-        assert all("P-1" not in ids for ids in shown["violated"][:-1])
+        response = client.post("/api/state", {"model": LEGACY, "path": news["path"]})
+        assert "P-1" in response["violated"][-1]
+        assert all("P-1" not in ids for ids in response["violated"][:-1])
 
 
 @pytest.mark.slow

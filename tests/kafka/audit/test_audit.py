@@ -219,8 +219,8 @@ def test_every_rule_has_a_story() -> None:
 
 
 def test_rules_name_findings_that_are_described() -> None:
-    known = {finding.id for finding in packaged_findings()}
-    assert {rule.hazard for rule in RULES.values()} - {None} <= known
+    ids = {finding.id for finding in packaged_findings()}
+    assert {rule.hazard for rule in RULES.values()} - {None} <= ids
     document = (ROOT / "docs" / "audit.md").read_text(encoding="utf-8")
     for rule in RULES.values():
         row = next(line for line in document.splitlines() if line.startswith("| ") and rule.name in line)

@@ -107,9 +107,9 @@ def test_after_an_interruption_the_report_has_what_was_read(tmp_path: Path) -> N
     (log,) = logs_of([path])
     seen: list[object] = []
     with Crew(2) as crew:
-        found = crew.audit(log, read_log(log), lambda: len(seen) == 30, seen.append)
-    assert 200 < found.read.records < 3_000 and found.partitions == 200
-    assert found.read.last_offset == found.read.records - 1
+        report = crew.audit(log, read_log(log), lambda: len(seen) == 30, seen.append)
+    assert 200 < report.read.records < 3_000 and report.partitions == 200
+    assert report.read.last_offset == report.read.records - 1
 
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGTERM])

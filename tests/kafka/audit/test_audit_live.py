@@ -30,8 +30,8 @@ def test_a_healthy_cluster_has_no_flag() -> None:
 
 
 def test_an_elr_member_outside_the_replicas_is_critical() -> None:
-    told = shrunk([2], [0, 1], replicas=(2,), leader=2)
-    report = FakeCluster([topic("orders", told)]).audited()
+    record = shrunk([2], [0, 1], replicas=(2,), leader=2)
+    report = FakeCluster([topic("orders", record)]).audited()
     assert report.exit_code is ExitCode.FINDING
     first = report.flags[0]
     assert (first.rule, first.hazard, first.severity) == ("elr-outside-replicas", "F-20", "critical")
@@ -46,8 +46,8 @@ def test_a_stored_elr_while_the_feature_is_off_is_critical() -> None:
 
 
 def test_an_elr_in_use_is_one_step_from_findings_that_operators_can_avoid() -> None:
-    told = shrunk([0], [1], offline_replicas=[1, 2])
-    cluster = FakeCluster([topic("orders", told)], brokers=FENCED_1)
+    record = shrunk([0], [1], offline_replicas=[1, 2])
+    cluster = FakeCluster([topic("orders", record)], brokers=FENCED_1)
     assert cluster.flagged() == LOW
     assert cluster.audited().exit_code is ExitCode.HOLDS  # notes leave the verdict alone
     cluster.level = 30
@@ -56,9 +56,9 @@ def test_an_elr_in_use_is_one_step_from_findings_that_operators_can_avoid() -> N
 
 def test_a_reassignment_whose_end_leaves_a_broker_in_the_elr() -> None:
     """From [0, 1] to [2] with min.insync.replicas 2, which completes when 2 has joined."""
-    told = partition(replicas=(2, 0, 1), isr_nodes=[0, 1])
+    answered = partition(replicas=(2, 0, 1), isr_nodes=[0, 1])
     moving = {"replicas": [2, 0, 1], "adding_replicas": [2], "removing_replicas": [0, 1]}
-    cluster = FakeCluster([topic("orders", told)], moving={("orders", 0): moving})
+    cluster = FakeCluster([topic("orders", answered)], moving={("orders", 0): moving})
     assert cluster.flagged() == [("completion-leaves-elr", "F-20"), ("reassignment-with-elr", "F-20")]
     (flag, _) = cluster.audited().flags
     assert flag.message == "when it completes, [0, 1] stay in the ELR of replicas [2]"
@@ -68,18 +68,18 @@ def test_a_reassignment_whose_end_leaves_a_broker_in_the_elr() -> None:
 
 def test_a_reassignment_whose_cancellation_leaves_a_broker_in_the_elr() -> None:
     """From [0, 1] to [0, 2, 3]: 2 has joined, 3 has not, and 1 is down."""
-    told = partition(replicas=(0, 2, 3, 1), isr_nodes=[0, 2], offline_replicas=[1, 3])
+    answered = partition(replicas=(0, 2, 3, 1), isr_nodes=[0, 2], offline_replicas=[1, 3])
     moving = {"replicas": [0, 2, 3, 1], "adding_replicas": [2, 3], "removing_replicas": [1]}
-    cluster = FakeCluster([topic("orders", told)], moving={("orders", 0): moving})
+    cluster = FakeCluster([topic("orders", answered)], moving={("orders", 0): moving})
     cluster.brokers |= {1: True, 3: True}
     assert cluster.flagged() == [("cancel-leaves-elr", "F-20"), ("reassignment-with-elr", "F-20")]
     assert "[2] stay in the ELR of replicas [0, 1]" in cluster.audited().flags[0].message
 
 
 def test_a_reassignment_without_danger_is_a_note() -> None:
-    told = partition(replicas=(0, 1, 2, 3), isr_nodes=[0, 1, 2])
+    answered = partition(replicas=(0, 1, 2, 3), isr_nodes=[0, 1, 2])
     moving = {"replicas": [0, 1, 2, 3], "adding_replicas": [3], "removing_replicas": [0]}
-    cluster = FakeCluster([topic("orders", told)], moving={("orders", 0): moving})
+    cluster = FakeCluster([topic("orders", answered)], moving={("orders", 0): moving})
     assert cluster.flagged() == [("reassignment-with-elr", "F-20")]
     assert cluster.audited().verdict == "no_sign"
 
@@ -106,15 +106,15 @@ def test_a_leader_that_lags_behind_the_metadata() -> None:
 
 
 def test_a_log_directory_that_is_offline_while_its_broker_runs() -> None:
-    told = shrunk([0, 2], [1], offline_replicas=[1])
-    assert ("directory-offline", "F-52") in FakeCluster([topic("orders", told)]).flagged()
-    fenced = FakeCluster([topic("orders", told)], brokers={0: False, 1: True, 2: False})
+    record = shrunk([0, 2], [1], offline_replicas=[1])
+    assert ("directory-offline", "F-52") in FakeCluster([topic("orders", record)]).flagged()
+    fenced = FakeCluster([topic("orders", record)], brokers={0: False, 1: True, 2: False})
     assert ("directory-offline", "F-52") not in fenced.flagged()
 
 
 def test_the_last_member_of_the_isr_with_unclean_elections() -> None:
-    told = partition(isr_nodes=[0])
-    cluster = FakeCluster([topic("orders", told)], elr=0, unclean="true")
+    answered = partition(isr_nodes=[0])
+    cluster = FakeCluster([topic("orders", answered)], elr=0, unclean="true")
     assert cluster.flagged() == [("unclean-successor", None)]
     assert cluster.audited().flags[0].message == "ISR [0]: if leader 0 stops, 1 leads, which is not in it"
     cluster.unclean = "false"
@@ -204,8 +204,8 @@ def test_every_rule_about_a_next_step_is_tested_here() -> None:
 )
 def test_the_min_isr_that_counts_for_the_controller(source: str, below: str, counts: bool) -> None:
     """With a value of 1 the ELR would have to be empty, because the ISR has a member (P-11)."""
-    told = shrunk([0], [1], offline_replicas=[1, 2])
-    cluster = FakeCluster([topic("orders", told)], brokers=FENCED_1, min_isr_source=source, min_isr_below=below)
+    record = shrunk([0], [1], offline_replicas=[1, 2])
+    cluster = FakeCluster([topic("orders", record)], brokers=FENCED_1, min_isr_source=source, min_isr_below=below)
     assert ("P-11" not in [rule for rule, _ in cluster.flagged()]) == counts
 
 

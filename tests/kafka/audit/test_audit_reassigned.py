@@ -28,8 +28,8 @@ def flags(tmp_path: Path, *batches: tuple[int, tuple[Told, ...]]) -> list[AuditF
 
 def moved(isr: list[int], **more: object) -> tuple[Told, ...]:
     """From 0, 1 to 1, 2, with this ISR."""
-    told = partition(replicas=[1, 2, 0], isr=isr, addingReplicas=[2], removingReplicas=[0], **more)
-    return (feature(1), min_isr("2"), *BROKERS, TOPIC, told)
+    answered = partition(replicas=[1, 2, 0], isr=isr, addingReplicas=[2], removingReplicas=[0], **more)
+    return (feature(1), min_isr("2"), *BROKERS, TOPIC, answered)
 
 
 def ended(**more: object) -> tuple[Told, ...]:
@@ -64,8 +64,8 @@ def test_other_ends_are_not(tmp_path: Path, before: list[int], after: dict[str, 
 
 def test_one_replica_is_enough_where_one_is_asked_for(tmp_path: Path) -> None:
     """min.insync.replicas asks for no more than there are replicas."""
-    told = partition(replicas=[0, 1], isr=[0, 1], removingReplicas=[0])
-    start = (feature(1), min_isr("2"), *BROKERS, TOPIC, told)
+    answered = partition(replicas=[0, 1], isr=[0, 1], removingReplicas=[0])
+    start = (feature(1), min_isr("2"), *BROKERS, TOPIC, answered)
     assert flags(tmp_path, (1, start), (2, ended(replicas=[1], isr=[1], leader=1))) == []
 
 

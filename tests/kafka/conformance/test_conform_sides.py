@@ -81,13 +81,13 @@ def test_an_event_is_decided_as_what_if_decides_it() -> None:
             question = example_of(found, "", "code_4_1").what_if
             if question is None or found.now.controller.partition.last_known_none:
                 continue
-            told = answer(json.loads(question))
+            reply = answer(json.loads(question))
             model = kafka_of(found.model.controller.partition)
             asked[json.loads(question)["op"]["type"]] += 1
-            assert told["error"] == found.error
-            assert told["partition"]["leader"] == model.leader
-            assert sorted(told["partition"]["elr"]) == list(model.elr)
-            assert told["partition"]["partition_epoch"] == model.partition_epoch
+            assert reply["error"] == found.error
+            assert reply["partition"]["leader"] == model.leader
+            assert sorted(reply["partition"]["elr"]) == list(model.elr)
+            assert reply["partition"]["partition_epoch"] == model.partition_epoch
     assert len(asked) > 2, asked
 
 

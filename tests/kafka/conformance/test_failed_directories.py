@@ -171,7 +171,7 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, bes
     assert answered.partition_epoch == 2
     answered = replace(answered, partition_epoch=answered.partition_epoch - fewer)
     assert setup.partition is not None
-    found = StepDisagreement(
+    disagreement = StepDisagreement(
         setup,
         (step,),
         setup.partition,
@@ -182,5 +182,5 @@ def test_a_record_is_not_repeated_for_an_entry_of_partition_zero(fewer: int, bes
         then,
         (FieldPair("partition_epoch", str(answered.partition_epoch), "2"),),
     )
-    explained = class_of(found)
+    explained = class_of(disagreement)
     assert (None if explained is None else explained.id) == known

@@ -119,8 +119,8 @@ def test_the_stored_trace_is_one_of_the_model(report: RiskReport, own_folders: P
     (answer,) = report.answers
     code, out, err = invoke("replay", str(own_folders / str(answer.trace)), "--format", "json")
     assert (code, err) == (0, "")
-    said = json.loads(out)
-    assert said["accepted"] == said["states"] > 4
+    document = json.loads(out)
+    assert document["accepted"] == document["states"] > 4
 
 
 @pytest.mark.slow

@@ -45,8 +45,8 @@ def assert_recorded(part: RiskPart) -> None:
     """A finding that an answer names is on record for that very release; the story ends with the outcome."""
     shown = {(row.finding, cell.kafka) for row in finding_table().rows for cell in row.cells if cell.state == "shown"}
     for answer in part.answers:
-        found = [cause.finding for cause in answer.causes if cause.finding]
-        assert {(finding, part.settings.kafka) for finding in found} <= shown, answer.words
+        findings = [cause.finding for cause in answer.causes if cause.finding]
+        assert {(finding, part.settings.kafka) for finding in findings} <= shown, answer.words
         stalled = "has no leader" in answer.story[-1]
         assert stalled is (answer.outcome == "unavailable"), answer.story
 

@@ -209,8 +209,8 @@ def test_a_broker_event_elects_uncleanly_where_the_topic_allows_it() -> None:
 
 def test_a_new_partition() -> None:
     live = brokers(1, 4, fenced=(2,), stopping=(3,))
-    made = answer({"brokers": live, "op": {"type": "create_partition", "replicas": [3, 4, 1, 2]}})
-    assert made["partition"] == {
+    reply = answer({"brokers": live, "op": {"type": "create_partition", "replicas": [3, 4, 1, 2]}})
+    assert reply["partition"] == {
         "replicas": [3, 4, 1, 2],
         "isr": [4, 1],
         "elr": [],
@@ -222,7 +222,7 @@ def test_a_new_partition() -> None:
         "partition_epoch": 0,
         "leader_recovery_state": "RECOVERED",
     }
-    assert (made["error"], made["brokers"]) == ("NONE", live)
+    assert (reply["error"], reply["brokers"]) == ("NONE", live)
 
 
 def test_a_new_partition_needs_an_active_replica() -> None:
@@ -235,8 +235,8 @@ def test_a_new_partition_needs_an_active_replica() -> None:
 
 def test_a_new_partition_below_min_isr_has_no_elr() -> None:
     op = {"type": "create_partition", "replicas": [1, 2, 3]}
-    made = answer(question(op, brokers(1, fenced=(2, 3)), top={"min_isr": 3}))
-    assert line(made) == "NONE: 1 | 1 | - | - | 0.0"
+    reply = answer(question(op, brokers(1, fenced=(2, 3)), top={"min_isr": 3}))
+    assert line(reply) == "NONE: 1 | 1 | - | - | 0.0"
 
 
 def test_effective_min_isr_is_at_most_the_number_of_replicas() -> None:

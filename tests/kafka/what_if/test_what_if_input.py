@@ -91,8 +91,8 @@ def test_what_is_not_given_is_healthy() -> None:
     assert fenced["brokers"]["1"] == {"fenced": True, "in_controlled_shutdown": False, "epoch": 0}
     shrunk = answer({**short, "op": {"type": "alter_partition", "new_isr": [1, 2]}})
     assert (shrunk["error"], shrunk["partition"]["isr"]) == ("NONE", [1, 2])
-    made = answer({"op": {"type": "create_partition", "replicas": [4, 5]}})
-    assert (made["partition"]["isr"], list(made["brokers"])) == ([4, 5], ["4", "5"])
+    reply = answer({"op": {"type": "create_partition", "replicas": [4, 5]}})
+    assert (reply["partition"]["isr"], list(reply["brokers"])) == ([4, 5], ["4", "5"])
 
 
 def test_the_example_of_the_contract() -> None:
@@ -217,8 +217,8 @@ def test_an_unknown_operation_is_told_all_there_are() -> None:
     ],
 )
 def test_alter_partition_fields(field: str, value: Any, where: str) -> None:
-    given = changed("op", ALTER)
-    assert refusal(changed(f"op/{field}", value, given)).where == where
+    question = changed("op", ALTER)
+    assert refusal(changed(f"op/{field}", value, question)).where == where
 
 
 # ---------------------------------------------------------------------------- order and ids
@@ -232,19 +232,19 @@ def test_an_isr_that_was_asked_for_keeps_the_order_asked_for() -> None:
 
 
 def test_a_refused_or_idle_request_leaves_every_list_as_given() -> None:
-    given = changed("partition/isr", [2, 1], changed("partition/elr", []))
-    stale = answer(changed("op", {**ALTER, "partition_epoch": 1, "new_isr": [[1, 101]]}, given))
+    question = changed("partition/isr", [2, 1], changed("partition/elr", []))
+    stale = answer(changed("op", {**ALTER, "partition_epoch": 1, "new_isr": [[1, 101]]}, question))
     assert (stale["error"], stale["partition"]["isr"]) == ("INVALID_UPDATE_VERSION", [2, 1])
-    same = answer(changed("op", {**ALTER, "new_isr": [[1, 101], [2, 102]]}, given))
+    same = answer(changed("op", {**ALTER, "new_isr": [[1, 101], [2, 102]]}, question))
     assert (same["partition"]["isr"], same["partition"]["partition_epoch"]) == ([2, 1], 2)
 
 
 def test_a_changed_elr_is_listed_in_ascending_order() -> None:
     live = {str(b): {"fenced": False, "in_controlled_shutdown": False, "epoch": 0} for b in (5, 4, 3, 2, 1)}
-    given = changed("brokers", live, changed("min_isr", 5))
-    given["partition"] |= {"replicas": [5, 4, 3, 2, 1], "isr": [5, 3, 1, 2], "elr": [4], "leader": 1}
-    given["op"] = {"type": "change", "target_isr": [1]}
-    reply = answer(given)
+    question = changed("brokers", live, changed("min_isr", 5))
+    question["partition"] |= {"replicas": [5, 4, 3, 2, 1], "isr": [5, 3, 1, 2], "elr": [4], "leader": 1}
+    question["op"] = {"type": "change", "target_isr": [1]}
+    reply = answer(question)
     assert reply["partition"]["elr"] == [2, 3, 4, 5]
     assert list(reply["brokers"]) == ["5", "4", "3", "2", "1"]
 
@@ -264,20 +264,20 @@ def renamed(value: Any, ids: dict[int, int], key: str = "") -> Any:
 @pytest.mark.parametrize("ids", [*itertools.permutations((1, 2, 3)), (0, 2**40, -7), (1001, 7, 300)])
 @pytest.mark.parametrize("op", [ALTER, {"type": "fence", "broker": 1}, {"type": "unfence", "broker": 3}])
 def test_only_the_order_of_replicas_tells_brokers_apart(ids: tuple[int, ...], op: Json) -> None:
-    given = changed("op", op)
+    question = changed("op", op)
     others = dict(zip((1, 2, 3), ids, strict=True))
-    assert answer(renamed(given, others)) == renamed(answer(given), others)
+    assert answer(renamed(question, others)) == renamed(answer(question), others)
 
 
 def test_epochs_may_be_any_whole_numbers() -> None:
     """No shift shows outside: an epoch of 0 is an epoch, only -1 is not known."""
-    given = changed("brokers/3", {"fenced": False, "in_controlled_shutdown": False, "epoch": 0})
-    given["partition"] |= {"leader_epoch": -3, "partition_epoch": 2**63}
-    given["op"] = {**ALTER, "leader_epoch": -3, "partition_epoch": 2**63, "new_isr": [[1, 101], [3, 0]]}
-    reply = answer(given)
+    question = changed("brokers/3", {"fenced": False, "in_controlled_shutdown": False, "epoch": 0})
+    question["partition"] |= {"leader_epoch": -3, "partition_epoch": 2**63}
+    question["op"] = {**ALTER, "leader_epoch": -3, "partition_epoch": 2**63, "new_isr": [[1, 101], [3, 0]]}
+    reply = answer(question)
     assert (reply["error"], reply["partition"]["isr"]) == ("NONE", [1, 3])
     assert (reply["partition"]["leader_epoch"], reply["partition"]["partition_epoch"]) == (-3, 2**63 + 1)
-    assert reply["brokers"] == given["brokers"]
+    assert reply["brokers"] == question["brokers"]
 
 
 def test_the_question_is_left_as_it_was() -> None:
