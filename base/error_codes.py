@@ -190,6 +190,7 @@ ENVIRONMENT: Mapping[str, str] = {
     "model-changed": "A file of the model changed while processes proved obligations of it.",
     "out-of-memory": "The process ran out of memory.",
     "package-missing": "A Python package is missing.",
+    "site-documents": "The pages of the documents cannot be made.",
     "spark-disk": "The disk of an executor is full.",
     "spark-lost": "Spark lost executors or its driver.",
     "spark-memory": "Spark ran out of memory.",

@@ -46,11 +46,13 @@ def _found(ident: str, **selection: Any) -> tuple[str, int | None]:
     return found.verdict, found.depth
 
 
+@pytest.mark.slow
 def test_a_voter_that_is_cut_off_raises_its_epoch_without_pre_vote_only() -> None:
     assert _found("P-7", scope="cut-off", variant="no-pre-vote") == ("violated", 2)
     assert _found("P-7", scope="cut-off") == ("holds", None)
 
 
+@pytest.mark.slow
 def test_a_restarted_follower_that_had_voted_for_itself_stands_with_an_entry_of_its_epoch() -> None:
     """Kafka 4.0 to 4.4: QuorumState.initialize looks for the vote before the leader. 3.9 stored one or the other."""
     assert _found("P-8", scope="restart") == ("violated", 12)
