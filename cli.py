@@ -46,40 +46,17 @@ cli = Commands(
     },
 )
 click.version_option(__version__, "--version", message="elrcheck %(version)s")(cli)
-for command in (
-    assess,
-    risk,
-    check,
-    simulate,
-    explore,
-    sweep,
-    suite,
-    gate,
-    init,
-    new,
-    models,
-    replay,
-    traces,
-    explain,
-    web,
-    runs,
-    config,
-    prove,
-    conform,
-    audit,
-    reproduce,
-    mutate,
-    export,
-    tlc,
-    what_if,
-    scenario,
-    list_,
-    show,
-    site,
-    doctor,
-    completion,
-):
-    cli.add_command(command)
+for title, commands in {
+    "Ask about your cluster": (assess, risk, audit, reproduce, what_if, scenario),
+    "Search a model": (check, simulate, explore, sweep, suite, runs),
+    "Look at a trace": (web, explain, replay, traces, export, tlc),
+    "Prove, and doubt the model": (prove, mutate, conform),
+    "Write a model": (new, models),
+    "Guard it in CI": (gate, init, config),
+    "Look things up": (list_, show, site, doctor, completion),
+}.items():
+    for command in commands:
+        cli.add_to(title, command)
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:

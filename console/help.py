@@ -6,7 +6,7 @@ A test parses every example, so none can use an option that no longer exists.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
@@ -218,9 +218,27 @@ def _choices(param: click.Parameter) -> Sequence[str]:
 
 
 class Commands(click.Group):
-    """A group that lists its commands in declaration order and suggests a command for a typo."""
+    """A group that lists its commands in declaration order, under headings, and suggests a command for a typo."""
 
     command_class = CommandPage
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.headings: dict[str, list[str]] = {}
+
+    def add_to(self, heading: str, command: click.Command) -> None:
+        """Add a command, which the help lists under this heading."""
+        self.add_command(command)
+        assert command.name is not None
+        self.headings.setdefault(heading, []).append(command.name)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands with their whole summaries."""
+        widest = max(map(len, self.commands), default=0)
+        for heading, names in (self.headings or {"Commands": list(self.commands)}).items():
+            with formatter.section(heading):
+                summaries = ((name, self.commands[name].get_short_help_str(200)) for name in names)
+                formatter.write_dl([(name.ljust(widest), summary) for name, summary in summaries])
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)

@@ -139,8 +139,8 @@ def _part(part: RiskPart, detail: int) -> Iterator[Block]:
     if detail >= 0:
         for answer in by_design:
             yield from wrapped("expected", f"{answer.words}: {causes_in_words(answer)}")
-        for outcome in part.safe_up_to:
-            yield from wrapped("searched", reach_in_words(part, outcome))
+        for text in dict.fromkeys(reach_in_words(part, outcome) for outcome in part.safe_up_to):
+            yield from wrapped("searched", text)
         if part.safe_events:
             if any(reach.undecided for reach in part.safe_up_to.values()):
                 events = f"{', '.join(part.safe_events)}; but not every set with them is decided"

@@ -108,7 +108,7 @@ def test_usage_mistakes_exit_with_2(invoke: Invoke, argv: list[str], code: str, 
 def test_no_command_shows_the_help_and_fails(invoke: Invoke) -> None:
     code, out, err = invoke()
     assert (code, out) == (2, "")
-    assert "Commands:" in err
+    assert "Ask about your cluster:" in err and "Look things up:" in err
 
 
 # -------------------------------------------------------------------------------- requests

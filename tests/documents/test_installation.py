@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -196,29 +193,3 @@ def test_a_release_names_its_repository_in_every_link(tmp_path: Path) -> None:
     project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["urls"]["Repository"] == "https://example.org/them/elrcheck"
     assert project["authors"] and project["license"] == "Apache-2.0" and "urls" not in PROJECT["project"]
-
-
-@pytest.mark.slow
-def test_wheel_and_sdist_are_what_an_index_takes(tmp_path: Path) -> None:
-    pytest.importorskip("build", reason="needs pip install '.[release]'")
-    pytest.importorskip("twine", reason="needs pip install '.[release]'")
-    # Not by git: .ci/run tests a copy without history.
-    copy = shutil.copytree(ROOT, tmp_path / "clone", ignore=SKIPPED)
-    command = [sys.executable, ".ci/release.py", "--url", "https://example.org/them/elrcheck"]
-    subprocess.run(command, cwd=copy, check=True, timeout=1800, env={**os.environ, "PIP_NO_INPUT": "1"})
-    (wheel,), (sdist,) = (list((copy / "dist").glob(f"*{ending}")) for ending in (".whl", ".tar.gz"))
-    with zipfile.ZipFile(wheel) as archive:
-        names = archive.namelist()
-        (metadata,) = (archive.read(name).decode() for name in names if name.endswith("/METADATA"))
-    data = {
-        "elrcheck/py.typed",
-        "elrcheck/api/functions.py",
-        "elrcheck/__init__.pyi",
-        "elrcheck/catalogue/scopes/two-brokers.toml",
-    }
-    assert data <= set(names) and not [name for name in names if "tests/" in name]
-    assert "Project-URL: Repository, https://example.org/them/elrcheck" in metadata
-    assert "](docs/" not in metadata and "](https://example.org/them/elrcheck/blob/" in metadata
-    with tarfile.open(sdist) as archive:
-        packed = {name.split("/", 1)[-1] for name in archive.getnames()}
-    assert {"pyproject.toml", "README.md", "LICENSE", "catalogue/scopes/two-brokers.toml"} <= packed
