@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from elrcheck.base.errors import UsageFault
 
 def write_new(name: str, folder: Path) -> tuple[Path, ...]:
     """Write NAME.py and test_NAME.py, and return their paths; raise UsageFault for a bad name or if one exists."""
-    if not name.isidentifier():
-        help = "letters, digits and _, and no digit first: tests import the file by its name"
+    if not name.isidentifier() or keyword.iskeyword(name):
+        help = "letters, digits and _, no digit first, no word of Python: tests import the file by its name"
         raise UsageFault("usage-bad-value", f"`{name}` is no name of a Python module", help=help)
     texts = {folder / f"{name}.py": "new_model.py.txt", folder / f"test_{name}.py": "new_test.py.txt"}
     for path in texts:

@@ -7,6 +7,7 @@ A `ProtocolModel` says what the parts are; a file that declares one is a model t
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import inspect
 import itertools
@@ -264,6 +265,18 @@ def _error(fn: Fn, message: str, help: str) -> ModelError:
     return error_at(fn.file, fn.line, message, help)
 
 
+def _demand_different_names(module: ModuleType) -> None:
+    """Require that no decorated function is replaced by a later one of its name, so that nothing checks it."""
+    file, lines = str(module.__file__), dict[str, int]()
+    for node in ast.parse(Path(file).read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        if node.decorator_list and node.name in lines:
+            message = f"two functions are called {node.name}: this replaces the one at line {lines[node.name]}"
+            raise error_at(file, node.lineno, message, "give one of them another name")
+        lines[node.name] = node.lineno
+
+
 def _decorated(module: ModuleType) -> Iterable[Callable[..., Any]]:
     """Decorated functions defined in the module itself, in source order."""
     own = [
@@ -307,6 +320,8 @@ class ProtocolModel:
         for name, default in defaults.items():
             if default is MISSING:
                 raise error_in_field(self.config, name, "a field of the configuration has a default", "such as = 2")
+        if not isinstance(self.modules, Sequence) or not all(isinstance(each, ModuleType) for each in self.modules):
+            raise ModelError("`modules` are imported modules, in a list", help="from . import rules; modules=(rules,)")
         if not isinstance(self.suites, Path | None):
             raise ModelError("`suites` is a folder, a Path", help='suites=Path(__file__).parent / "suites"')
         scopes = {} if isinstance(self.scopes, Path) else self.scopes
@@ -324,7 +339,10 @@ class ProtocolModel:
 
     def load(self) -> Model:
         """Compile the model; ModelError names the place of a mistake."""
-        model = load(self.state, self.config, self.modules or (sys.modules[self.state.__module__],))
+        modules = self.modules or (sys.modules[self.state.__module__],)
+        for module in modules:
+            _demand_different_names(module)
+        model = load(self.state, self.config, modules)
         if not model.actions:
             raise ModelError("the model has no @action, so nothing happens", help="@action def Step(c, s) -> State")
         return replace(in_order(model), induction=self.induction)

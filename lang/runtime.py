@@ -198,6 +198,10 @@ def _marker(kind: str) -> Callable[[F], F]:
 
 def _marking(role: Role) -> Callable[[F], F]:
     def mark(function: F) -> F:
+        other = getattr(function, "__elr_role__", None)
+        if isinstance(other, Role):
+            name = function.__name__
+            raise TypeError(f"{name} is @{other.kind} and @{role.kind}: write two functions, one calls the other")
         function.__elr_role__ = role  # type: ignore[attr-defined]
         return function
 
@@ -242,6 +246,10 @@ def action(
     because: str = "",
 ) -> F | Callable[[F], F]:
     """A step `(c, s, ..) -> State`. The arguments, each optional, are explained in `elrcheck.lang.marks`."""
+    if not isinstance(message, Message | None):
+        raise TypeError(f'@action takes message=Message("p", "q"), not {message!r}')
+    if not isinstance(fairness, Fair | Unfair | None):
+        raise TypeError(f'@action takes fairness=Fair("why"), not {fairness!r}')
     marks = Marks(message, fairness, _several(event), _several(what_if), because)
     if functions or marks == NO_MARKS:
         return _marker("action")(*functions)

@@ -187,6 +187,8 @@ def nat(name: str, *, lo: int = 0, hi: int | str | None = None, cap: int | str |
 
     lo: the least number, if it is not 0; it may be negative.
     """
+    if isinstance(hi, int) and hi < lo:
+        raise ModelError(f"{name} has no values: the least is {lo} and the greatest {hi}", help="set lo= and hi=")
     return Ty("nat", name, lo=lo, hi=hi, cap=cap)
 
 
@@ -206,13 +208,16 @@ def opt(arg: Ty) -> Ty:
 
 _SHORT = re.compile(r"\b(?:\w+\.)+(?=\w)")
 """The modules before the names in an annotation."""
+_NAMED = re.compile(r"Annotated\[\w+, Ty\([^()\[\]]*\bname='(\w+)'[^()\[\]]*parts=\(\)\)\]")
+"""A sort or a number in an annotation, which has a name."""
 
 
 class ModelTypeError(TypeError):
     """An annotation that is not in the language. help: what to write instead."""
 
     def __init__(self, hint: object, help: str = "") -> None:
-        name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else _SHORT.sub("", str(hint))
+        text = _NAMED.sub(r"\1", _SHORT.sub("", str(hint)))
+        name = hint.__name__ if isinstance(hint, type) and not get_args(hint) else text
         super().__init__(f"not a type of the modelling language: {name}")
         self.help = help or _instead(get_origin(hint) or hint)
 
@@ -320,7 +325,8 @@ def record_fields(cls: Any) -> dict[str, Ty]:
         try:
             types = {f.name: _field_type(cls, f.name, hints[f.name]) for f in fields(cls)}
         except RecursionError:  # a set of itself, whose members are asked for before the fields are known
-            name = next((f.name for f in fields(cls) if cls.__name__ in str(f.type)), "")
+            own = [f.name for f in fields(cls)]
+            name = next((f.name for f in fields(cls) if cls.__name__ in str(f.type)), own[0])
             raise endless(cls, name) from None
         cls.__elr_fields__ = types
     return typing.cast("dict[str, Ty]", types)

@@ -57,7 +57,7 @@ def _typed(config_cls: type[Any]) -> dict[str, type]:
         if not (isinstance(kind, type) and (kind in (bool, int) or issubclass(kind, Enum))):
             from elrcheck.lang.source import error_in_field
 
-            message = f"a configuration holds bools, whole numbers and enums, not {kind}"
+            message = f"a configuration holds bools, whole numbers and enums, not {getattr(kind, '__name__', kind)}"
             raise error_in_field(config_cls, part.name, message)
         kinds[part.name] = kind
     return kinds

@@ -134,7 +134,8 @@ class Expressions(Calls):
             return env[node.id]
         if node.id in self.globals:
             return self.value(self.globals[node.id], node)
-        self.source.error(node, f"unknown name '{node.id}'", near(node.id, [*env, *self.globals]))
+        help = near(node.id, [*env, *self.globals]) or f"give it a value before, {node.id} = .., or import it"
+        self.source.error(node, f"unknown name '{node.id}'", help)
 
     def _attribute(self, node: ast.Attribute, env: Env) -> Value:
         if isinstance(node.value, ast.Name) and node.value.id not in env:

@@ -22,6 +22,10 @@ NUMBERS = ("from elrcheck.lang.types import", "from elrcheck.lang.types import n
 START = ("locked=False)\n\n\n@action\ndef Test", "locked=False, n={})\n\n\n@action\ndef Test")
 TAKES = "def Test(c: Config, s: State, p: Process"
 
+ENDLESS = """
+    def __post_init__(self) -> None:
+        self.__post_init__()
+"""
 AGAIN = """@init
 def Again(c: Config) -> State:
     return State(at=tuple(At.INSIDE for p in range(c.processes)), locked=True)
@@ -36,6 +40,37 @@ CASES: dict[str, tuple[Edits, str, str]] = {
         (("at: Annotated[tuple[At, ...], Per(Process)]", "at: list[At]"),),
         "State.at: not a type of the modelling language: list[At]",
         "one value for each member of a sort is Annotated[tuple[T, ...], Per(Sort)]",
+    ),
+    "a property that is a lemma": (
+        (('@always("P-1")', '@lemma\n@always("P-1")'), ("import action", "import lemma, action")),
+        "is @always and @lemma",
+        "write two functions",
+    ),
+    "two functions of a name": (
+        (("@action\ndef Test(", "@action\ndef Enter("),),
+        "two functions are called Enter: this replaces the one at line",
+        "give one of them another name",
+    ),
+    "words for fairness": ((("@action\ndef Test", '@action(fairness="soon")\ndef Test'),), "not 'soon'", "Fair("),
+    "modules by name": (
+        (("ProtocolModel(State, Config", 'ProtocolModel(State, Config, modules=("lock",)'),),
+        "`modules` are imported modules",
+        "modules=(rules,)",
+    ),
+    "no number at all": (
+        (NUMBERS, (FIELD, f'{FIELD}    n: Annotated[int, nat("N", lo=5, hi=3)]\n')),
+        "N has no values: the least is 5 and the greatest 3",
+        "lo=",
+    ),
+    "a map of a sort": (
+        ((FIELD, f"{FIELD}    n: Map[Process, bool]\n"), ("import action", "import Map, action")),
+        "not a type of the modelling language: Map[Process, bool]",
+        "Per(Process)",
+    ),
+    "a setting that needs itself": (
+        (("    processes: int = 2\n", f"    processes: int = 2\n{ENDLESS}"),),
+        "RecursionError",
+        "must not need itself",
     ),
     "a number without room": (
         ((FIELD, f"{FIELD}    n: int\n"), (START[0], START[1].format(0))),
