@@ -37,7 +37,7 @@ class Config:
     pre_vote: a server asks whether it would be elected before it begins an epoch (KIP-996, since Kafka 4.0). own_epoch:
     a leader commits only as far as an entry of its own epoch. waits: it has done so before it changes the voters.
     counts_voters: a leader that is no voter does not count itself (KAFKA-16530). stands_again: after a restart a server
-    that has voted for itself is a candidate, even if it has followed the leader of the epoch since (Kafka 4.0 to 4.3).
+    that has voted for itself is a candidate, even if it has followed the leader of the epoch since (Kafka 4.0 to 4.4).
     """
 
     servers: int = 3
