@@ -12,6 +12,7 @@ from elrcheck.base.errors import UsageFault
 from elrcheck.base.kafka_requests import UpstreamRequest
 from elrcheck.base.progress import Progress
 from elrcheck.catalogue.configured import release_numbers
+from elrcheck.catalogue.finding_file import Patch
 from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.catalogue.recipe_notation.recipe_file import packaged_recipes
 from elrcheck.kafka.finding_patch import edits_of
@@ -31,7 +32,7 @@ def export_upstream(request: UpstreamRequest, progress: Progress) -> UpstreamRep
     """Write the files, and report what Kafka's tests do without and with the change, if that is asked for."""
     begun, environ = time.monotonic(), os.environ
     issue, finding = issue_of(request.finding), find_finding(request.finding)
-    version = request.kafka or _newest(finding.patch.classes if finding.patch is not None else ())
+    version = request.kafka or _newest(finding.patch)
     progress.stage(f"getting the sources of Kafka {version}")
     main = edited_sources(edits_of(finding.id, version), version, environ)
     before = {path: source_of(path, version, environ) for path in main}
@@ -55,8 +56,10 @@ def export_upstream(request: UpstreamRequest, progress: Progress) -> UpstreamRep
     )
 
 
-def _newest(versions: Sequence[str]) -> str:
-    return max(versions, key=release_numbers)
+def _newest(patch: Patch | None) -> str:
+    """Return the newest release on which the patch was tried."""
+    assert patch is not None, "an issue belongs to a finding with a patch"
+    return max(patch.classes or patch.brokers, key=release_numbers)
 
 
 def _added(every: Sequence[KafkaTest], sources: Mapping[str, str]) -> Mapping[str, str]:

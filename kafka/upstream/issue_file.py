@@ -13,6 +13,7 @@ alternative = "..."             # another change that a committer may prefer; le
 file = "org/apache/kafka/controller/ReplicationControlManagerTest.java"
 name = "testElrContainsOnlyReplicasAfterReassignment"
 method = "..."                  # as it is inserted at the end of the class
+imports = ["..."]               # that the class does not have yet; left out if there are none
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ from elrcheck.catalogue.packaged_files import packaged_files
 
 @dataclass(frozen=True)
 class KafkaTest:
-    """A test method for one of Kafka's classes of tests. file: in the jar of their sources."""
+    """A test method for one of Kafka's classes of tests, and what it imports. file: in the jar of their sources."""
 
     file: Prose
     name: Prose
     method: Prose
+    imports: tuple[Prose, ...] = ()
 
     @property
     def class_name(self) -> str:
@@ -44,9 +46,18 @@ class KafkaTest:
 
     def added_to(self, source: str) -> str:
         """Return the source of the class with the method at its end, indented as the language is in Kafka."""
+        for name in self.imports:
+            source = _importing(source, name)
         body = source.rstrip().removesuffix("}").rstrip()
         method = textwrap.indent(self.method, "    " if self.file.endswith(".java") else "  ")
         return f"{body}\n\n{method}\n}}\n"
+
+
+def _importing(source: str, name: str) -> str:
+    """Return a source in Scala that imports a class as well, below the last import of the same root."""
+    lines = source.splitlines(keepends=True)
+    last = max(at for at, line in enumerate(lines) if line.startswith(f"import {name.partition('.')[0]}."))
+    return "".join([*lines[: last + 1], f"import {name}\n", *lines[last + 1 :]])
 
 
 @dataclass(frozen=True)
