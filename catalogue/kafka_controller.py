@@ -26,7 +26,7 @@ MODEL = ProtocolModel(
     },
     scopes={
         "two-topics": {"topics": 2, "partitions": 1},
-        "three": {"broker_count": 3, "fences": 2, "min_isr_changes": 0, "deletions": 0},
+        "three": {"broker_count": 3, "fences": 2},
         "directories": {"topics": 2, "partitions": 1, "crashes": 0, "fences": 2, "directory_failures": 1},
         "shutdowns": {"shutdowns": 1, "unregistrations": 1, "elections": 1, "min_isr_changes": 0, "deletions": 0},
         "cuts": {"cuts": 1, "shutdowns": 1, "unregistrations": 1, "min_isr_changes": 0, "deletions": 0},

@@ -49,8 +49,8 @@ COUNTS = {
     ("default", "code_4_3"): ((72764, 6265, 12), ("M-1", "M-2")),
     ("two-topics", "kip_full"): ((126649, 8726, 12), NOTHING),
     ("two-topics", "code_4_3"): ((258825, 18101, 12), ("M-1", "M-2")),
-    ("three", "kip_full"): ((92354, 8682, 13), NOTHING),
-    ("three", "code_4_3"): ((92354, 8682, 13), NOTHING),
+    ("three", "kip_full"): ((4981086, 282854, 16), NOTHING),
+    ("three", "code_4_3"): ((11340096, 646126, 16), ("M-1", "M-2")),
     ("shutdowns", "kip_full"): ((76661, 8751, 13), NOTHING),
     ("shutdowns", "code_4_3"): ((78523, 9043, 13), NOTHING),
     ("cuts", "kip_full"): ((606795, 31071, 14), ("M-3", "M-4", "P-18", "P-19", "P-20")),
@@ -61,7 +61,7 @@ COUNTS = {
 SMALL = (
     ("default", ("crashes=0", "min_isr_changes=0")),
     ("default", ("crashes=0",)),
-    ("three", ("crashes=0", "fences=1")),
+    ("three", ("crashes=0", "fences=1", "deletions=0", "min_isr_changes=0")),
     ("cuts", ("crashes=0", "unregistrations=0")),
 )
 """Scopes and settings that plain Python and TLC walk in seconds, with the variant code_4_3."""
