@@ -20,6 +20,7 @@ from elrcheck.catalogue.scenario_file import packaged_scenarios
 from elrcheck.invariants.modules import load_checked_model
 from elrcheck.kafka.site import document_pages, gallery
 from elrcheck.kafka.site.gallery_page import finding_page, scenario_page
+from support.axe import MISSING_AXE, violations
 from support.browser import MISSING, Browser
 from support.html_pages import Page, width
 
@@ -119,6 +120,20 @@ def test_a_trace_that_is_outdated_is_named(
     code, out, _ = invoke("site", "--out", str(tmp_path))
     assert code == 3 and "left out F-25, P-9: step 1, Fence(b=9)" in out
     gallery.gallery.cache_clear()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
+@pytest.mark.skipif(MISSING_AXE is not None, reason=str(MISSING_AXE))
+def test_axe_finds_nothing_in_a_finding(browser: Browser, tmp_path: Path) -> None:
+    """Nor at the step that breaks the property, whose row is marked twice."""
+    page = tmp_path / "F-20.html"
+    shown = [(one, followed(one)) for one in RECORDED["F-20"]]
+    page.write_text(finding_page(find_finding("F-20"), shown, gallery.BACK), encoding="utf-8")
+    for size, scheme in (((1280, 900), "light"), ((1280, 900), "dark"), ((390, 844), "light")):
+        browser.emulate(*size, prefers_color_scheme=scheme, prefers_reduced_motion="reduce")
+        browser.open(page)
+        assert violations(browser) == [] and browser.messages() == []
 
 
 @pytest.mark.slow
