@@ -15,11 +15,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias
 
 from elrcheck.base.progress import Progress
+from elrcheck.lang.changed.translated import same_fields, translated
 from elrcheck.lang.lowering.program import Program
 from elrcheck.lang.lowering.program_digest import step_digests
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import Map, NotEnabled
-from elrcheck.lang.translated import same_fields, translated
 from elrcheck.lang.types import Ty
 from elrcheck.results.trace_reports import RefusedTrace, SideName
 from elrcheck.results.trace_view import Change

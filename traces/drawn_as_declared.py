@@ -7,9 +7,9 @@ from typing import Any
 
 from elrcheck.declared.declared_model import declared
 from elrcheck.declared.state_picture import Drawing, DrawnState
+from elrcheck.lang.changed.translated import same_fields, translated
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label
-from elrcheck.lang.translated import same_fields, translated
 from elrcheck.lang.types import record_fields
 
 
