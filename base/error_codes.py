@@ -121,6 +121,7 @@ USAGE: Mapping[str, str] = {
     "suite-unexpected": "The suite is not as expected, so no change of the rules can be judged by it.",
     "scenario-file": "The scenario file is invalid.",
     "trace-file": "The file is not a trace, or it is damaged.",
+    "tla-name": "The model has a name that TLA+ has already.",
     "tlc-input": "A file for TLC is missing.",
     # traces
     "bad-action": "A step names an unknown action, or its arguments are wrong.",

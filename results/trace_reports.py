@@ -98,13 +98,20 @@ class ReplayReport(Report, frozen=True, tag="elrcheck.replay/1"):
 # ------------------------------------------------------------------------------------- trace
 
 
+class FewerMembers(Record, frozen=True):
+    """How many members a sort of the model had, and has."""
+
+    sort: str
+    before: int
+    members: int
+
+
 class Shortened(Record, frozen=True):
-    """The result of `trace minimise`: numbers of steps and brokers, before and after."""
+    """The result of `trace minimise`: numbers of steps before and after, and of members of each sort."""
 
     steps_before: int
     steps: int
-    brokers_before: int
-    brokers: int
+    sorts: tuple[FewerMembers, ...]
     replays: int
     searched: bool = False
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from elrcheck.base.errors import UsageFault
 from elrcheck.tla_export.reading.values import RESERVED, identifier
 
 # Names that EXTENDS brings into the module, and into a witness, which also extends TLC.
@@ -37,9 +38,10 @@ class Names:
         self.taken: set[str] = set()
 
     def keep(self, name: str) -> str:
-        """Reserve a name that other parts rely on: it cannot be changed, so it must be free."""
+        """Reserve a name that other parts rely on: it cannot be changed, so UsageFault is raised if it is not free."""
         if identifier(name) != name or not is_free(name, self.taken):
-            raise ValueError(f"'{name}' cannot be a name in a TLA+ module: it is reserved or used twice")
+            message = f"`{name}` cannot be a name in a TLA+ module: TLA+ has it already, or the model has it twice"
+            raise UsageFault("tla-name", message, help="rename it in the model")
         self.taken.add(name)
         return name
 

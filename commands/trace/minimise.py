@@ -4,7 +4,8 @@ Three stages, in this order:
 
 1. Remove steps, large pieces first, then one by one (delta debugging). A step that is then no longer enabled
    is skipped. In the end no single step can be removed; a different trace may still be shorter.
-2. Remove brokers, as many as possible: the steps that name them go, the remaining brokers are renumbered.
+2. Remove members of each sort whose size is a setting, such as brokers, as many as possible: the steps that name
+   them go, the remaining members are renumbered.
 3. With --search, the compiled engine searches the scope for a shorter trace, so that none remains.
 
 Every attempt is a replay in plain Python that ends in a violation, so the result needs no further check.
@@ -19,14 +20,14 @@ from typing import Any
 
 from elrcheck.base.errors import NothingChecked, UsageFault
 from elrcheck.base.progress import Progress
-from elrcheck.base.requests import CheckRequest, Limits
+from elrcheck.base.requests import CheckRequest, Limits, Selection
 from elrcheck.declared.select import Selected, choose, resolve
 from elrcheck.lang.ir import Fn
 from elrcheck.lang.load import Model
 from elrcheck.lang.plain import Label, PlainModel
 from elrcheck.lang.runtime import NotEnabled
-from elrcheck.lang.types import Ty
-from elrcheck.results.trace_reports import Shortened
+from elrcheck.lang.types import Ty, sorts_in
+from elrcheck.results.trace_reports import FewerMembers, Shortened
 from elrcheck.traces.behaviour import Behaviour, TraceOrigin
 from elrcheck.traces.replay import Replayed, replay_finding
 from elrcheck.traces.truth import first_hit
@@ -70,9 +71,17 @@ class CountedReplays:
 
 
 def minimise(
-    subject: Replayed, requested: str | None, progress: Progress, search: bool = False, seconds: float = 60.0
+    subject: Replayed,
+    requested: str | None,
+    progress: Progress,
+    search: bool = False,
+    seconds: float = 60.0,
+    within: Selection | None = None,
 ) -> tuple[Replayed, Shortened]:
-    """Return the shortened trace and what was achieved; raise UsageFault if the trace does not violate the property."""
+    """Return the shortened trace and what was achieved; raise UsageFault if the trace does not violate the property.
+
+    within: names the model of the trace, unless it is the default one.
+    """
     fn = _property(subject, requested)
     bounded = all(subject.plain.within(state) for state in subject.states)
     model, config = subject.model, subject.config
@@ -83,21 +92,25 @@ def minimise(
     progress.stage(f"removing steps from {len(run.labels)}")
     run = _fewer_steps(replays, run)
     number = replays.number
-    progress.stage("leaving out brokers")
-    for smaller, labels in _fewer_brokers(subject, run.labels):
-        origin = TraceOrigin.of(smaller, fn.ident, origin.source, origin.form)
-        tried = CountedReplays(model, smaller.config, origin, fn, bounded)
-        shorter = tried.run(labels)
-        if shorter is not None:
-            run, config = _fewer_steps(tried, shorter), smaller.config
-        number += tried.number
-        if shorter is not None:
-            break
+    sorts = {name: ty.size for name, ty in model.sorts.items() if isinstance(ty.size, str)}
+    for sort, size in sorts.items():
+        progress.stage(f"leaving out members of {sort}")
+        for smaller, labels in _fewer_members(model, within or Selection(), run, sort, size):
+            origin = TraceOrigin.of(smaller, fn.ident, origin.source, origin.form)
+            tried = CountedReplays(model, smaller.config, origin, fn, bounded)
+            shorter = tried.run(labels)
+            if shorter is not None:
+                run, config = _fewer_steps(tried, shorter), smaller.config
+            number += tried.number
+            if shorter is not None:
+                break
     searched = False
     if search:
         run, searched = _searched(model, config, fn, run, seconds, progress)
-    before = subject.config.broker_count
-    done = Shortened(len(subject.labels), len(run.labels), before, config.broker_count, number, searched)
+    members = tuple(
+        FewerMembers(sort, getattr(subject.config, size), getattr(config, size)) for sort, size in sorts.items()
+    )
+    done = Shortened(len(subject.labels), len(run.labels), members, number, searched)
     return Replayed(model, config, run, run.labels), done
 
 
@@ -147,38 +160,43 @@ def _without_piece(replays: CountedReplays, run: Behaviour[Label], size: int) ->
     return None
 
 
-# ---------------------------------------------------------------------------- brokers
+# ---------------------------------------------------------------------------- members
 
 
-def _fewer_brokers(subject: Replayed, labels: Sequence[Label]) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
-    """Smaller configurations, smallest first, with the steps that are left when some brokers are kept."""
-    of, brokers = subject.behaviour.origin, subject.config.broker_count
-    types = subject.model.signatures
-    for number in range(1, brokers):
-        overrides = {**of.overrides, "broker_count": number}
+def _fewer_members(
+    model: Model, within: Selection, run: Behaviour[Label], sort: str, size: str
+) -> Iterator[tuple[Selected, tuple[Label, ...]]]:
+    """Smaller configurations, smallest first, with the steps that are left when some members of a sort are kept."""
+
+    def selected(**changed: int) -> Selected:
+        of = replace(run.origin, overrides={**run.origin.overrides, **changed}).selection()
+        return resolve(replace(of, model=within.model, patch=within.patch))
+
+    members = getattr(selected().config, size)
+    for number in range(1, members):
         try:
-            smaller = resolve(replace(of, overrides=overrides).selection())
+            smaller = selected(**{size: number})
         except UsageFault:
             continue
-        for remaining in itertools.combinations(range(brokers), number):
-            new = {broker: place for place, broker in enumerate(remaining)}
-            renamed = (_renamed(label, types[label.action], new) for label in labels)
+        for remaining in itertools.combinations(range(members), number):
+            new = {member: place for place, member in enumerate(remaining)}
+            renamed = (_renamed(label, model.signatures[label.action], sort, new) for label in run.labels)
             yield smaller, tuple(label for label in renamed if label is not None)
 
 
-def _renamed(label: Label, types: Sequence[Ty], new: Mapping[int, int]) -> Label | None:
-    """Return the step with renumbered brokers; None if it names a removed broker."""
+def _renamed(label: Label, types: Sequence[Ty], sort: str, new: Mapping[int, int]) -> Label | None:
+    """Return the step with renumbered members; None if it names a removed one, or has members inside a value."""
     args: list[object] = []
     for ty, value in zip(types, label.args, strict=True):
         inner = ty.elem if ty.kind == "opt" else ty
-        if inner.kind == "member" and isinstance(value, int):
-            if value not in new:
-                return None
-            args.append(new[value])
-        elif inner.kind == "set" and isinstance(value, frozenset):
-            args.append(frozenset(new[b] for b in value if b in new))
-        else:
+        if value is None or sort not in sorts_in(inner):
             args.append(value)
+        elif inner.kind == "member" and value in new:
+            args.append(new[value])
+        elif inner.kind == "set" and inner.elem.kind == "member" and isinstance(value, frozenset):
+            args.append(frozenset(new[member] for member in value if member in new))
+        else:
+            return None
     return Label(label.action, tuple(args))
 
 

@@ -96,7 +96,7 @@ def minimise(
     notation: As = None,
     save: Save = None,
 ) -> ExitCode:
-    """Remove what is not needed to violate a property: steps, then brokers."""
+    """Remove what is not needed to violate a property: steps, then members of sorts such as brokers."""
     from elrcheck.commands.trace import show as viewing
     from elrcheck.commands.trace.minimise import minimise as shorten
     from elrcheck.console.selection_options import selection_of_trace
@@ -104,7 +104,7 @@ def minimise(
 
     subject = subject_of(path, repro, selection_of_trace(selection))
     with shell.open_progress() as progress:
-        subject, steps = shorten(subject, property, progress, search, time_budget)
+        subject, steps = shorten(subject, property, progress, search, time_budget, selection)
     report = viewing.show(subject, shortened=steps, save=save)
     text = None if notation is None else viewing.written(subject, notation)
     return _deliver(shell, output, report, text)

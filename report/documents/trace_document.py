@@ -146,7 +146,8 @@ def trace_report_blocks(report: TraceReport, detail: int = 0) -> Iterator[Block]
     done = report.shortened
     if done is not None:
         yield Labelled("shorter", f"{several(done.steps_before, 'step')} -> {done.steps}")
-        yield Labelled("brokers", f"{done.brokers_before} -> {done.brokers}")
+        for each in done.sorts:
+            yield Labelled("members", f"{each.sort}: {each.before} -> {each.members}")
         fewest = "no shorter trace exists in this scope" if done.searched else "no single step can be removed"
         yield Labelled("fewest", f"{fewest} ({grouped(done.replays)} replays)")
     yield Labelled("saved", report.stored)

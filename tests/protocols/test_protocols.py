@@ -198,6 +198,16 @@ def test_a_guard_less_is_found_and_its_trace_serves_all_verbs(broken: Path, invo
     assert invoke("export", "trace", trace, *model, "-f", "itf", "--out", "out")[0] == 0
     assert invoke("simulate", "--walks", "2000", "--seed", "1", *model)[0] == 1
     assert "459 distinct" in invoke("explore", *model)[1]
+    shorter = invoke("trace", "minimise", trace, *model)[1]
+    assert "9 steps -> " in shorter and "Manager: 3 -> 2" in shorter
+
+
+def test_an_action_with_a_name_of_tla_is_a_mistake_of_the_model(invoke: Invoke, tmp_path: Path) -> None:
+    file = tmp_path / "named.py"
+    file.write_text(TWO_PHASE.read_text().replace("def Commit(", "def Append("))
+    assert "def Append(" in file.read_text()
+    code, _, err = invoke("export", "spec", "--model", str(file), "--out", "out")
+    assert code == 2 and "error[tla-name]: `Append` cannot be a name in a TLA+ module" in err and "rename it" in err
 
 
 def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
