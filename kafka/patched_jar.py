@@ -27,6 +27,7 @@ ARTIFACTS = (
     ("kafka/", "kafka_2.13"),
     ("unit/kafka/", "kafka_2.13"),
     ("org/apache/kafka/storage/", "kafka-storage"),
+    ("org/apache/kafka/raft/", "kafka-raft"),
     ("org/apache/kafka/", "kafka-metadata"),
 )
 """Start of a path -> the artifact that has its source; the first that fits."""

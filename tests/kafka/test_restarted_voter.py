@@ -1,4 +1,4 @@
-"""What the model of the quorum says of restarts (P-8 of `protocols/agreement/kraft`), asked of Kafka's own classes.
+"""F-68, which the model of the quorum shows (P-8 of `protocols/agreement/kraft`), asked of Kafka's own classes.
 
 A voter that voted for itself in an epoch, and then followed its leader, stands again when it restarts, with records of
 that epoch. A voter that knows of no leader refuses its request, and the answer is a fault in the thread of the quorum.
@@ -7,27 +7,20 @@ that epoch. A voter that knows of no leader refuses its request, and the answer 
 from __future__ import annotations
 
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from elrcheck.base.errors import EnvironmentFault
+from elrcheck.catalogue.packaged_findings import find_finding
 from elrcheck.kafka.jars import ClassPath, Jars
-from elrcheck.kafka.java_program import find_jdk
-from elrcheck.kafka.patched_jar import compiled_jar, released_jar
+from elrcheck.kafka.patched_jar import patched_jar
 from elrcheck.kafka.upstream.own_tests import kafka_tests
-from support.edits import replaced
 from support.junit_runs import run_tests
 from support.kafka_jars import jars_or_skip
 from support.places import ROOT
 
 TEST = (ROOT / "tests" / "support" / "java" / "RestartedVoterTest.java").read_text()
-QUORUM = "org/apache/kafka/raft/QuorumState.java"
-VOTED = "localId.isPresent() &&\n            election.isVotedCandidate("
-VOTED_AND_NO_LEADER = (
-    "localId.isPresent() &&\n            !election.hasLeader() &&\n            election.isVotedCandidate("
-)
 
 
 def _classes(version: str) -> ClassPath:
@@ -50,7 +43,7 @@ def test_a_restarted_voter_that_followed_stands_again_and_stops(version: str, tm
 @pytest.mark.kafka
 def test_it_follows_again_if_the_leader_is_looked_for_first(tmp_path: Path) -> None:
     kafka = _classes("4.3.1")
-    with zipfile.ZipFile(released_jar("kafka-raft", "4.3.1", "sources", os.environ)) as archive:
-        source = replaced(archive.read(QUORUM).decode(), VOTED, VOTED_AND_NO_LEADER, 1)
-    patched = compiled_jar("restarted voter", {QUORUM: source}, kafka, find_jdk(), os.environ)
+    patch = find_finding("F-68").patch
+    assert patch is not None
+    patched = patched_jar("F-68", patch.edits_of("4.3.1"), kafka)
     assert run_tests([TEST], kafka, tmp_path / "run", patched) == {"RestartedVoterTest": ""}
