@@ -191,7 +191,7 @@ def _renamed(label: Label, types: Sequence[Ty], sort: str, new: Mapping[int, int
         inner = ty.elem if ty.kind == "opt" else ty
         if value is None or sort not in sorts_in(inner):
             args.append(value)
-        elif inner.kind == "member" and value in new:
+        elif inner.kind == "member" and isinstance(value, int) and value in new:
             args.append(new[value])
         elif inner.kind == "set" and inner.elem.kind == "member" and isinstance(value, frozenset):
             args.append(frozenset(new[member] for member in value if member in new))
