@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 from elrcheck.model.partitions import broker_batches, controller_start, cut_batches, topic_events
 
-MODULES: tuple[ModuleType, ...] = (controller_start, broker_batches, topic_events, cut_batches)
+MODULES = (controller_start, broker_batches, topic_events, cut_batches)

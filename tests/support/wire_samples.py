@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from elrcheck.kafka.controller_steps import (
+    AboutPartition,
     AlterPartition,
     AssignDirectory,
     Balance,
     Configure,
+    CreatePartition,
     CreateTopic,
+    DeleteTopic,
     Elect,
     ElectUncleanly,
     Expire,
@@ -68,4 +71,7 @@ STEPS: tuple[Step, ...] = (
     SwitchElr(False),
     AssignDirectory(1, 0),
     CreateTopic((1, 2)),
+    CreatePartition((1, 2)),
+    DeleteTopic(),
+    AboutPartition("orders", 1),
 )

@@ -67,8 +67,7 @@ class Managers {
     final MetadataVersion version;
     private final AnyVersion.Replays replays;
     private final List<ApiMessage> committed = new ArrayList<>();
-    private int committedWhenEmpty;
-    private int committedWhenLoaded;
+    private final Map<Long, Integer> committedAt = new HashMap<>();
     private long offset = REPLAYED_BEFORE;
     private long loadedOffset = REPLAYED_BEFORE;
 
@@ -261,19 +260,15 @@ class Managers {
     /** Marks a state to go back to: EMPTY first, then LOADED. */
     void mark(long state) {
         SNAPSHOT.call(registry, state);
-        if (state == LOADED) {
-            loadedOffset = offset;
-            committedWhenLoaded = committed.size();
-        } else {
-            committedWhenEmpty = committed.size();
-        }
+        committedAt.put(state, committed.size());
+        if (state == LOADED) loadedOffset = offset;
     }
 
     /** Back to EMPTY. Its snapshot is made anew, since the old one keeps a note of everything that ever changed. */
     void empty() {
         registry.revertToSnapshot(EMPTY);
         registry.deleteSnapshot(EMPTY);
-        forget(committedWhenEmpty);
+        forgetSince(EMPTY);
         mark(EMPTY);
         clock.restart();
         offset = REPLAYED_BEFORE;
@@ -282,13 +277,13 @@ class Managers {
     /** Back to LOADED. The snapshot keeps notes, so a caller goes back to EMPTY every now and then. */
     void loaded() {
         registry.revertToSnapshot(LOADED);
-        forget(committedWhenLoaded);
+        forgetSince(LOADED);
         clock.restart();
         offset = loadedOffset;
     }
 
-    private void forget(int kept) {
-        committed.subList(kept, committed.size()).clear();
+    private void forgetSince(long state) {
+        committed.subList(committedAt.get(state), committed.size()).clear();
     }
 
     void close() { }
