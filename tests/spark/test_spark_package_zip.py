@@ -81,4 +81,7 @@ def test_a_python_without_elrcheck_compiles_a_kernel_from_the_zip(tmp_path: Path
     command = [sys.executable, "-S", "-I", "-c", source]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=120, check=False)
     assert done.stderr == ""
-    assert done.stdout.splitlines() == [f"{place}/elrcheck/__init__.py True True", "elrcheck llvmlite numpy"]
+    first, imported = done.stdout.splitlines()
+    assert first == f"{place}/elrcheck/__init__.py True True"
+    needed = {"elrcheck", "llvmlite", "msgspec", "numpy"}  # as docs/spark.md says; msgspec may import the last one
+    assert needed <= set(imported.split()) <= needed | {"typing_extensions"}

@@ -18,6 +18,9 @@ pytestmark = pytest.mark.spark
 
 HANDOVER = {
     "inner_fifo": 200,
+    "reusable_barrier": 1000,
+    "two_phase_backup": 150,
+    "write_through_cache": 600,
     "internal_memory": 400,
     "two_phase": 20,
     "replicated_log": 150,
@@ -29,7 +32,7 @@ HANDOVER = {
     "simple_regular": 20_000,
     "paxos_commit": 100_000,
 }
-"""Protocol -> the size of a level that goes to the executors."""
+"""Protocol -> the size of a level that goes to the executors. TLC counts all but the last three, too."""
 
 
 @pytest.mark.slow
