@@ -137,8 +137,8 @@ def run(command: list[str], **options: object) -> None:
 def add_companions(dist: Path, version: str, when: int) -> None:
     """Writes manual pages, site, bill of materials, changes and checksums beside the archives."""
     with tempfile.TemporaryDirectory(prefix="elrcheck-release-") as scratch:
-        made = {"man": [".ci/man_pages.py"], "site": ["-m", "elrcheck", "--no-progress", "site", "--out"]}
-        for name, words in made.items():
+        makers = {"man": [".ci/man_pages.py"], "site": ["-m", "elrcheck", "--no-progress", "site", "--out"]}
+        for name, words in makers.items():
             folder = Path(scratch) / name
             run([sys.executable, *words, str(folder)], env={**os.environ, "SOURCE_DATE_EPOCH": str(when)})
             (dist / f"elrcheck-{version}-{name}.tar.gz").write_bytes(packed(tree_of(folder), when))

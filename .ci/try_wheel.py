@@ -59,10 +59,10 @@ def main(wheel: Path) -> int:
         env = {"HOME": str(home), "PATH": path, "LANG": os.environ.get("LANG", "C.UTF-8")}
         for line, code in COMMANDS.items():
             done = subprocess.run(line.split(), cwd=work, env=env, capture_output=True, text=True, check=False)
-            said = done.stdout + done.stderr
-            if (code is not None and done.returncode != code) or "Traceback" in said or "error[internal]" in said:
-                faults.append(f"{line}: exit {done.returncode}\n{said[-2000:]}")
-            faults += [f"{line}: prints {name}, which is not there" for name in absent(said, (work, package))]
+            output = done.stdout + done.stderr
+            if (code is not None and done.returncode != code) or "Traceback" in output or "error[internal]" in output:
+                faults.append(f"{line}: exit {done.returncode}\n{output[-2000:]}")
+            faults += [f"{line}: prints {name}, which is not there" for name in absent(output, (work, package))]
             print(f"{done.returncode}  {line}", flush=True)
     print("\n".join(faults), file=sys.stderr)
     return 1 if faults else 0

@@ -77,11 +77,11 @@ def main(only: Collection[str]) -> None:
     done: list[FindingCounterexample] = []
     for finding, run in every_search():
         old = recorded.get((finding, selection_of(run), shown_property(run)))
-        kept = old is not None and finding not in only and still_followed(old)
-        one = old if kept and old is not None else searched(finding, run)
+        unchanged = old is not None and finding not in only and still_followed(old)
+        one = old if unchanged and old is not None else searched(finding, run)
         followed(one)
         done.append(one)
-        if not kept:
+        if not unchanged:
             print(finding, one.variant, one.breaks, len(one.steps), flush=True)
             _write(done)
     _write(done)

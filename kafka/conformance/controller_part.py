@@ -80,14 +80,19 @@ class ControllerPart(KafkaPart[Walk, Sequence[StepAnswer]]):
     def smaller(self, disagreement: StepDisagreement) -> Iterator[Walk]:
         """Return walks of fewer steps, large pieces first; then plainer setups."""
         setup, steps = disagreement.setup, disagreement.steps
-        before, last = steps[:-1], steps[-1]
-        size = len(before)
-        while size >= 1:
-            for at in range(0, len(before), size):
-                yield setup, (*before[:at], *before[at + size :], last)
-            size //= 2
+        yield from shorter_walks(setup, steps)
         for plainer in _plainer_setups(setup, steps):
             yield plainer, steps
+
+
+def shorter_walks(setup: Setup, steps: tuple[Step, ...]) -> Iterator[Walk]:
+    """Yield walks of fewer steps, large pieces left out first; the last step stays."""
+    before, last = steps[:-1], steps[-1]
+    size = len(before)
+    while size >= 1:
+        for at in range(0, len(before), size):
+            yield setup, (*before[:at], *before[at + size :], last)
+        size //= 2
 
 
 CONTROLLER = ControllerPart()

@@ -38,10 +38,11 @@ def created_partition(c: Config, registration: Vec[Registration], replicas: Repl
     )
 
 
-def without_partition(settings: Settings, registration: tuple[Registration, ...]) -> Controller:
-    """A controller that has no partition yet, for a CreatePartitionEvent; what it holds instead is empty."""
-    nothing = Partition(
-        replicas=(),
+@op
+def no_partition(replicas: ReplicaList) -> Partition:
+    """What is held in the place of a partition that does not exist: it has no members."""
+    return Partition(
+        replicas=replicas,
         adding=EMPTY,
         removing=EMPTY,
         isr=EMPTY,
@@ -52,5 +53,10 @@ def without_partition(settings: Settings, registration: tuple[Registration, ...]
         leader_epoch=0,
         partition_epoch=0,
         recovery=Recovery.RECOVERED,
+        last_known_none=False,
     )
-    return Controller(settings, nothing, registration)
+
+
+def without_partition(settings: Settings, registration: tuple[Registration, ...]) -> Controller:
+    """A controller that has no partition yet, for a CreatePartitionEvent; what it holds instead is empty."""
+    return Controller(settings, no_partition(()), registration)

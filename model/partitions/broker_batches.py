@@ -303,12 +303,12 @@ def MoveReplica(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, b: R
 @op
 def altered(c: ControllerConfig, s: ControllerState, t: Topic, p: Part, leader: Replica, isr: RSet) -> Decided:
     """The answer to an AlterPartition of a leader that knows everything the controller does."""
-    known = s.topics[t].parts[p].partition
+    image = s.topics[t].parts[p].partition
     request = AlterPartitionEvent(
         sender=leader,
         sender_epoch=s.registration[leader].epoch,
-        leader_epoch=known.leader_epoch,
-        partition_epoch=known.partition_epoch,
+        leader_epoch=image.leader_epoch,
+        partition_epoch=image.partition_epoch,
         isr=isr,
         member_epochs=tuple(s.registration[b].epoch for b in c.brokers),
         recovery=Recovery.RECOVERED,
@@ -322,10 +322,10 @@ def AddMember(
 ) -> ControllerState:
     """The leader of a partition adds b to its ISR (AlterPartition)."""
     require(runs(s), "the controller has not resigned")
-    known = s.topics[t].parts[p].partition
-    require(known.leader == leader, "leader leads the partition")
-    require(b in known.replicas and b not in known.isr, "b is a replica outside the ISR")
-    decided = altered(c, s, t, p, leader, known.isr | {b})
+    image = s.topics[t].parts[p].partition
+    require(image.leader == leader, "leader leads the partition")
+    require(b in image.replicas and b not in image.isr, "b is a replica outside the ISR")
+    decided = altered(c, s, t, p, leader, image.isr | {b})
     require(decided.error == Error.NONE, "the request is granted")
     return decided_at(c, s, t, p, decided, s.spent)
 
@@ -337,9 +337,9 @@ def DropMember(
     """The leader of a partition drops b from its ISR (AlterPartition)."""
     require(c.shrinks > 0, "the scope has shrinks")
     require(runs(s), "the controller has not resigned")
-    known = s.topics[t].parts[p].partition
-    require(known.leader == leader and b != leader, "leader leads the partition, and is not b")
-    require(b in known.isr, "b is in the ISR")
-    decided = altered(c, s, t, p, leader, known.isr - {b})
+    image = s.topics[t].parts[p].partition
+    require(image.leader == leader and b != leader, "leader leads the partition, and is not b")
+    require(b in image.isr, "b is in the ISR")
+    decided = altered(c, s, t, p, leader, image.isr - {b})
     require(decided.error == Error.NONE, "the request is granted")
     return decided_at(c, s, t, p, decided, replace(s.spent, shrinks=s.spent.shrinks + 1))

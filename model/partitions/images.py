@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from elrcheck.lang.runtime import EMPTY, op
 from elrcheck.model.control_plane.controller_event import Decided
+from elrcheck.model.control_plane.creation import no_partition
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.partitions.controller_config import ControllerConfig
 from elrcheck.model.partitions.controller_state import (
@@ -24,7 +25,7 @@ from elrcheck.model.partitions.controller_state import (
 from elrcheck.model.partitions.indexes import indexes_after
 from elrcheck.model.replicas import Replica
 from elrcheck.model.replication_control import Controller
-from elrcheck.model.state import Directory, Partition, Recovery, ReplicaList
+from elrcheck.model.state import Directory, ReplicaList
 
 
 @op
@@ -32,25 +33,6 @@ def assignment(c: ControllerConfig, p: Part) -> ReplicaList:
     """The replicas of a partition: those of the next one begin with the next broker, so that leaders differ."""
     every = tuple(c.brokers)[: c.broker_count - c.spare_brokers]
     return every[p:] + every[:p]
-
-
-@op
-def no_partition(replicas: ReplicaList) -> Partition:
-    """What is held in the place of a partition that does not exist: nobody is in it."""
-    return Partition(
-        replicas=replicas,
-        adding=EMPTY,
-        removing=EMPTY,
-        isr=EMPTY,
-        elr=EMPTY,
-        last_known_elr=EMPTY,
-        last_known_leader=None,
-        leader=None,
-        leader_epoch=0,
-        partition_epoch=0,
-        recovery=Recovery.RECOVERED,
-        last_known_none=False,
-    )
 
 
 @op

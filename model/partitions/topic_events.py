@@ -18,6 +18,7 @@ from elrcheck.model.control_plane.controller_event import (
     MinIsrLevel,
     PeriodicElectionEvent,
 )
+from elrcheck.model.control_plane.creation import no_partition
 from elrcheck.model.control_plane.decide import decide
 from elrcheck.model.kafka_error import Error
 from elrcheck.model.partitions.controller_config import ControllerConfig
@@ -36,7 +37,6 @@ from elrcheck.model.partitions.images import (
     controller_alone,
     controller_at,
     image_after,
-    no_partition,
     no_topic,
     runs,
 )

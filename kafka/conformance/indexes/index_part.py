@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from elrcheck.kafka.conformance.controller_part import Walk, shorter_walks
 from elrcheck.kafka.conformance.indexes.stale_entries import (
     IndexChange,
     class_of_entries,
@@ -30,7 +31,6 @@ from elrcheck.kafka.controller_steps import (
 from elrcheck.kafka.kafka_oracle import ControllerOracle
 from elrcheck.model.config import Config
 
-Walk: TypeAlias = tuple[Setup, tuple[Step, ...]]
 IndexAnswers: TypeAlias = Sequence[tuple[StepAnswer, IndexAnswer]]
 NOTHING = IndexAnswer((), ())
 
@@ -107,12 +107,7 @@ class IndexPart(KafkaPart[Walk, IndexAnswers]):
     def smaller(self, disagreement: IndexDisagreement) -> Iterator[Walk]:
         """Yield walks of fewer steps, large pieces first; then fewer replicas and plainer setups."""
         setup, steps = disagreement.setup, disagreement.steps
-        before, last = steps[:-1], steps[-1]
-        size = len(before)
-        while size >= 1:
-            for at in range(0, len(before), size):
-                yield setup, (*before[:at], *before[at + size :], last)
-            size //= 2
+        yield from shorter_walks(setup, steps)
         for at, step in enumerate(steps):
             if isinstance(step, CreateTopic | CreatePartition) and len(step.replicas) > 1:
                 for b in step.replicas:
