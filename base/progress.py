@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LevelDone:
-    """A level of the search has finished; the counts are totals so far.
+    """A level of the search has finished, or a long one is under way; the counts are totals so far.
 
     growth: size of the level relative to the level before. projected: estimated number of states of the whole
     search. passing: this search is one of many.

@@ -106,7 +106,7 @@ class _Group:
 
     def text(self) -> str:
         root = build_tree(self.program, self.members)
-        place(root, lambda index: changes(self.program.instances[index]).values())
+        place(root, {index: changes(self.program.instances[index]).values() for index in self.members})
         words = self.layout.words
         self.lines += [
             f"static __attribute__((noinline)) u64 *expand_{self.number}(",

@@ -26,7 +26,7 @@ from measure import MEBI, PrintedTable, add_selection, lowered, run_again, start
 
 def measured(options: argparse.Namespace) -> dict[str, Any]:
     """Run one search, in a child process; return its times and its results."""
-    from elrcheck.base.progress import Silent
+    from elrcheck.base.progress import ProgressLines, Silent
     from elrcheck.base.requests import Limits, SparkRequest
     from elrcheck.explorer.kernel.native_code import KernelCache
     from elrcheck.explorer.search.compiled import Search, SearchSettings
@@ -61,7 +61,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         request = SparkRequest(f"local[{options.threads}]", conf, int(options.partitions), options.handover)
         with spark_search(program, request, settings, Silent()) as search:
             started = time.perf_counter()
-            result = search.run(lambda level: print(level.depth, f"{level.distinct:,}", file=sys.stderr), "complete")
+            result = search.run(ProgressLines(sys.stderr, every_level=True), "complete")
             on_spark = {
                 "empty_level": search.placement.floor,
                 "wall": time.perf_counter() - started,

@@ -22,6 +22,7 @@ from elrcheck.base.run_lock import alone_in
 from elrcheck.base.typed.configuration import config_values
 from elrcheck.checking.engines import SearchSubject, demand_renamings, explore
 from elrcheck.checking.runs.folders import MANIFEST, REPORT, places_of_run
+from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.declared.select import Selected, resolve, select_properties
 from elrcheck.explorer.search.outcome import SearchOutcome, projection_of
 from elrcheck.lang.ir import Fn, guard_names
@@ -42,9 +43,8 @@ from elrcheck.results.check_report import (
 from elrcheck.results.drawn_graph import MOST_STATES
 
 if TYPE_CHECKING:
-    from elrcheck.checking.runs.checkpoint import CheckpointFolder, Saved
+    from elrcheck.checking.runs.checkpoint import Saved
     from elrcheck.explorer.search.family import KernelFamily
-    from elrcheck.lang.lowering.program import Program
     from elrcheck.traces.replay import Replayed
 
 
@@ -187,15 +187,7 @@ def _explore(
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Search, and replay what was found."""
     config = selected.config
-    opened: list[CheckpointFolder] = []
-
-    def open_run(program: Program) -> tuple[CheckpointFolder, Saved | None]:
-        from elrcheck.checking.runs.checkpoint import open_folder
-
-        folder, before = open_folder(program, place, selected, chosen, request, saved)
-        opened.append(folder)
-        return folder, before
-
+    run = PlannedRun(place, selected, chosen, request, saved)
     if request.symmetry:
         demand_renamings(model, config)
     if any(fn.kind == "leads_to" for fn in chosen):
@@ -210,15 +202,13 @@ def _explore(
             raise UsageFault("liveness-option", message, help="leave out --symmetry, or the liveness properties")
         if (fault := selected.declared.no_liveness(config)) is not None:
             raise fault
-        shards = open_run if request.engine == "spark" else None
-        return explore_liveness(model, config, chosen, request, progress, shards)
+        return explore_liveness(model, config, chosen, request, progress, run if request.engine == "spark" else None)
 
     expected = selected.declared.estimated_states(config)
     subject = SearchSubject(model, config, chosen, family, symmetry=request.symmetry, expected=expected)
-    outcome = explore(subject, request, progress, open_run)
-    if outcome.resumable is None:
-        for folder in opened:
-            ending.enter_context(folder.closing())
+    outcome = explore(subject, request, progress, run)
+    if outcome.resumable is None and run.folder is not None:
+        ending.enter_context(run.folder.closing())
     if not outcome.traces:
         return outcome, {}
     from elrcheck.traces.replay import replay_finding

@@ -10,7 +10,8 @@ from typing import Any
 from elrcheck.base.errors import UsageFault
 from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest
-from elrcheck.checking.engines import OpenRun, SearchSubject, reference_deadline, reference_reason, run_search
+from elrcheck.checking.engines import SearchSubject, reference_deadline, reference_reason, run_search
+from elrcheck.checking.runs.planned_run import PlannedRun
 from elrcheck.explorer.graph.lasso import replay_lasso
 from elrcheck.explorer.graph.lassos import Waiting
 from elrcheck.explorer.search.outcome import SearchOutcome
@@ -31,11 +32,11 @@ def explore_liveness(
     chosen: Sequence[Fn],
     request: CheckRequest,
     progress: Progress,
-    open_run: OpenRun | None = None,
+    run: PlannedRun | None = None,
 ) -> tuple[SearchOutcome, dict[str, Replayed]]:
     """Return the counts of the search, and a replayed lasso for every violated property.
 
-    An incomplete graph decides no property: a missing step could be the way out of a cycle. open_run: opens
+    An incomplete graph decides no property: a missing step could be the way out of a cycle. run: has
     the folder in which a search on Spark leaves its levels, from which the driver builds the graph.
     """
     from elrcheck.explorer.graph.fair_cycles import FairGraph
@@ -43,7 +44,7 @@ def explore_liveness(
 
     if request.stop_at_first:
         raise UsageFault("liveness-option", "--stop-at-first is for safety properties")
-    outcome, graph = _graph(model, config, request, progress, open_run)
+    outcome, graph = _graph(model, config, request, progress, run)
     if graph is None:
         return outcome, {}
     started = time.perf_counter()
@@ -70,7 +71,7 @@ def _steps_before(answer: Waiting) -> int:
 
 
 def _graph(
-    model: Model, config: Any, request: CheckRequest, progress: Progress, open_run: OpenRun | None
+    model: Model, config: Any, request: CheckRequest, progress: Progress, run: PlannedRun | None
 ) -> tuple[SearchOutcome, Any]:
     """Return the outcome of the search, and the graph if the search is complete."""
     from elrcheck.explorer.graph.graph import graph_of_plain, graph_of_search
@@ -92,7 +93,7 @@ def _graph(
             new_states=built.new_states,
         )
         return outcome, built.graph
-    ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, open_run)
+    ended = run_search(SearchSubject(model, config, ()), replace(request, limits=limits), progress, run)
     try:
         outcome = ended.outcome()
         if not outcome.complete:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import gc
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from elrcheck.base.errors import Interrupted, UsageFault
 from elrcheck.base.interrupts import Interrupts
-from elrcheck.base.progress import LevelDone, Progress
+from elrcheck.base.progress import Progress
 from elrcheck.base.requests import CheckRequest, Limits
-from elrcheck.explorer.search.growth import growth_of, project
 from elrcheck.explorer.search.outcome import SearchOutcome, outcome_of
 from elrcheck.explorer.store.memory import return_large_blocks, used_bytes
 from elrcheck.lang.ir import Fn
@@ -21,13 +20,13 @@ from elrcheck.lang.load import Model
 from elrcheck.lang.runtime import ModelConfig
 
 if TYPE_CHECKING:
-    from elrcheck.checking.runs.checkpoint import CheckpointFolder, Saved
+    from elrcheck.checking.runs.checkpoint import CheckpointFolder
+    from elrcheck.checking.runs.planned_run import PlannedRun
     from elrcheck.explorer.search.compiled import Search
     from elrcheck.explorer.search.family import KernelFamily
-    from elrcheck.explorer.search.result import LevelStats, SearchResult
+    from elrcheck.explorer.search.result import SearchResult
     from elrcheck.explorer.search.vector import VectorSearch
     from elrcheck.lang.lowering.lowered import Lowered
-    from elrcheck.lang.lowering.program import Program
 
 LEAST_ROOM = 16 * 2**20
 """Minimum memory for states, in bytes; a search does not start with less."""
@@ -41,10 +40,6 @@ AFTERWARDS = 1.0
 """Seconds of a time budget that are left for what follows a search: traces, replay, report (measured)."""
 MOST_AFTERWARDS = 0.1
 """The share of a time budget that is left for that at most."""
-
-
-OpenRun = Callable[["Program"], "tuple[CheckpointFolder, Saved | None]"]
-"""Opens the run folder for a lowered program; also returns the checkpoint of an earlier run, if any."""
 
 
 @dataclass
@@ -87,11 +82,11 @@ class SearchSubject:
 
 
 def explore(
-    subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
+    subject: SearchSubject, request: CheckRequest, progress: Progress, run: PlannedRun | None = None
 ) -> SearchOutcome:
     """Search with the engine that the request names, unless the answer of an earlier search is known.
 
-    Only the local engine keeps its run in a folder; the caller ends the run that `open_run` opened
+    Only the local engine keeps its run in a folder; the caller ends the run that was opened
     (`CheckpointFolder.closing`).
     """
     if request.engine not in ("local", "spark"):
@@ -110,7 +105,7 @@ def explore(
         earlier = find_outcome(question, lowered, subject.checks, request)
         if earlier is not None:
             return earlier
-    ended = run_search(subject, request, progress, open_run)
+    ended = run_search(subject, request, progress, run)
     progress.stage("rebuilding traces")
     checks = lowered.program.checks
     hit = [check for check in ended.result.first if checks[check].kind == "always" or request.run_dir is not None]
@@ -127,7 +122,7 @@ def explore(
 
 
 def run_search(
-    subject: SearchSubject, request: CheckRequest, progress: Progress, open_run: OpenRun | None = None
+    subject: SearchSubject, request: CheckRequest, progress: Progress, run: PlannedRun | None = None
 ) -> FinishedSearch:
     """Run the local, the numpy or the Spark engine. Raises Interrupted if it was stopped by a signal."""
     from elrcheck.base.runner.processors import processors
@@ -145,9 +140,8 @@ def run_search(
         if request.engine == "numpy":
             search = VectorSearch(lowered.program, limits=request.limits)
         else:
-            saved: Saved | None = None
-            if open_run is not None:
-                folder, saved = open_run(lowered.program)
+            if run is not None:
+                folder = run.open(lowered.program)
                 stack.enter_context(folder.kept_if_saved())
             cache, native = KernelCache(), None
             if request.engine == "local":
@@ -172,12 +166,12 @@ def run_search(
                 search = stack.enter_context(spark_search(lowered.program, request.spark, settings, progress))
             else:
                 search = Search(lowered.program, settings, native=native)
-            if saved is not None:
+            if run is not None and run.saved is not None:
                 progress.stage("reading the checkpoint")
-                search.resume(saved.levels, saved.tally)
+                search.resume(run.saved.levels, run.saved.tally)
         progress.stage("searching")
         stack.enter_context(interrupts)
-        result = search.run(_level_reporter(progress), "first" if request.stop_at_first else "complete")
+        result = search.run(progress, "first" if request.stop_at_first else "complete")
         how, about = "numpy", ""
         if isinstance(search, Search):
             how, about = search.native.origin if family is None else "kernel shared", search.about()
@@ -200,30 +194,6 @@ def demand_renamings(model: Model, config: ModelConfig) -> None:
         names = ", ".join(model.symmetric_sorts)
         message = f"--symmetry: there are {count:,} renamings of the members of {names}, more than {MOST:,}"
         raise UsageFault("no-symmetry", message, help="check a smaller configuration, or leave out --symmetry")
-
-
-def _level_reporter(progress: Progress) -> Callable[[LevelStats], None]:
-    """Return what reports each level of a search, with an estimate of its final size."""
-    sizes: dict[int, int] = {}
-
-    def report(level: LevelStats) -> None:
-        sizes[level.depth] = level.frontier
-        frontiers = list(sizes.values())
-        guess = project(frontiers)
-        progress.tell(
-            LevelDone(
-                level.depth,
-                level.frontier,
-                level.generated,
-                level.distinct,
-                level.seconds,
-                level.remark,
-                growth_of(frontiers),
-                None if guess is None else max(guess.states, level.distinct),
-            )
-        )
-
-    return report
 
 
 @contextlib.contextmanager

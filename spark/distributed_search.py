@@ -19,7 +19,6 @@ import numpy as np
 from elrcheck.explorer.kernel.kernel import blueprint
 from elrcheck.explorer.kernel.word_layout import Rows
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.judgement import Judgement
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.lang.lowering.program import Program
@@ -157,9 +156,6 @@ class SparkSearch(Search):
             self.crew.forget()
             self.placement.too_large = True
 
-    def _note(self, judgement: Judgement) -> None:
-        self.tally.note(judgement, self._depth)
-
     @property
     def _can_spill(self) -> bool:
         return not isinstance(self.space, Distributed)
@@ -186,16 +182,7 @@ class SparkSearch(Search):
 
     def _adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
         self.crew.forget()
-        space = Distributed(
-            self.native,
-            self.crew,
-            self._level_files,
-            self.exchange,
-            self._run,
-            self._note,
-            self.costs.append,
-            self.tasks,
-        )
+        space = Distributed(self.native, self.crew, self._level_files, self.exchange, self._run, self.costs, self.tasks)
         space.adopt(written, batches, levels)
         self.placement.note_move(space.sizes[-1])
         self.space = space

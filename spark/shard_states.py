@@ -17,7 +17,6 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
-from elrcheck.explorer.search.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.new_level import NewLevel
@@ -40,8 +39,7 @@ def shard_name(depth: int, partition: int, partitions: int) -> str:
 class ShardLevel(NewLevel):
     """A partition's new level while it comes in, in files with names unique to this attempt.
 
-    place: depth, partition, partitions. judgement: of the states so far. lap: receives the name of each kind of
-    work that was done (`tasks.Clock`).
+    place: depth, partition, partitions. lap: receives the name of each kind of work that was done (`tasks.Clock`).
     """
 
     def __init__(
@@ -52,12 +50,12 @@ class ShardLevel(NewLevel):
         place: tuple[int, int, int],
         lap: Callable[[str], None],
     ) -> None:
-        super().__init__(files, place[0], len(crew.workers), self._judge, shard_name(*place))
-        self.kernel, self.crew, self.lap = kernel, crew, lap
-        self.judgement = Judgement.empty(kernel)
+        super().__init__(kernel, crew, files, place[0], shard_name(*place))
+        self.lap = lap
 
-    def _judge(self, address: int, first: int, last: int) -> None:
-        self.judgement.add(judge_rows(self.kernel, self.crew, address, first, last))
+    def judge(self, states: RowSet, first: int, last: int) -> None:
+        """See `NewLevel`."""
+        super().judge(states, first, last)
         self.lap("judge")
 
     def stored(self, rows: Rows) -> SavedLevel:

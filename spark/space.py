@@ -17,9 +17,9 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
-from elrcheck.explorer.search.judgement import Judgement, ordered_values
+from elrcheck.explorer.store.judgement import Judgement, ordered_values
 from elrcheck.explorer.store.levels import FileMark, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Judge, Pause
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause
 from elrcheck.spark.exchange import Cancelled, LevelExchange
 from elrcheck.spark.shard_states import write_shard
 from elrcheck.spark.shards import by_owner
@@ -48,7 +48,7 @@ class LevelCost:
 class Distributed:
     """States partitioned over Spark's executors.
 
-    note: receives the judgement of new states. report_cost: receives the cost of every level.
+    costs: the cost of every level, to which those of this space are added.
     """
 
     def __init__(
@@ -58,12 +58,11 @@ class Distributed:
         files: LevelFiles,
         exchange: LevelExchange,
         run: SparkRun,
-        note: Callable[[Judgement], None],
-        report_cost: Callable[[LevelCost], None],
+        costs: list[LevelCost],
         tasks: type[LevelTasks] = LevelTasks,
     ) -> None:
         self.kernel, self.crew, self.files = kernel, crew, files
-        self.exchange, self.run, self.note, self.report_cost = exchange, run, note, report_cost
+        self.exchange, self.run, self.costs = exchange, run, costs
         self.tasks = tasks
         self.sizes: list[int] = []
         self.written: list[SavedLevel] = []
@@ -84,7 +83,7 @@ class Distributed:
 
     # -- taking over earlier levels
 
-    def start(self, rows: Rows, judge: Judge) -> None:
+    def start(self, rows: Rows) -> Judgement:
         raise NotImplementedError("a search starts in the driver")
 
     def adopt(self, written: list[SavedLevel], batches: Callable[[int], Iterator[Rows]], levels: int) -> None:
@@ -133,27 +132,28 @@ class Distributed:
 
     # -- levels
 
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+    def advance(self, pause: Pause) -> LevelEnd:
         credit: Counts = np.zeros(max(1, self.kernel.instances), np.int64)
+        judgement = Judgement.empty(self.kernel)
         started = time.perf_counter()
         tasks = self.tasks(self.run, tuple(tuple(levels) for levels in self.shards))
         try:
-            reports = self.exchange.level(tasks, lambda: pause(0))
+            reports = self.exchange.level(tasks, pause)
         except Cancelled as cancelled:
-            return str(cancelled), credit
+            return LevelEnd(str(cancelled), credit, judgement)
         parts = [report.level for report in reports if report.level is not None]
         if len(parts) < len(self.shards):
-            return OUT_OF_MEMORY, credit
+            return LevelEnd(OUT_OF_MEMORY, credit, judgement)
         for report in reports:
             self.crew.add(np.array(report.counters, np.int64), report.flags)
             credit += np.array(report.credit, np.int64)
-            self.note(_judgement(report))
+            judgement.add(_judgement(report))
         if not self._shared:
             self._see(parts)
         self._add(tasks.depth, parts)
         self._used = sum(report.used for report in reports)
-        self.report_cost(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
-        return None, credit
+        self.costs.append(_cost(tasks.depth, reports, self.sizes[-1], time.perf_counter() - started))
+        return LevelEnd(None, credit, judgement)
 
     def _see(self, parts: list[SavedLevel]) -> None:
         """Raise EnvironmentFault if the driver does not see the files that executors have written."""

@@ -189,7 +189,7 @@ class LevelTasks:
         for address, first, last in shard.frontier(self.levels[partition][-1], self._files(kernel)):
             candidates.source = address
             for start in range(first, last, step):
-                crew.expand(candidates, start, min(start + step, last), lambda _: None)
+                crew.expand(candidates, start, min(start + step, last), lambda: None)
                 if size * candidates.reserved >= self.run.batch:
                     yield from self._routed(candidates, kernel, clock)
                     candidates.clear()

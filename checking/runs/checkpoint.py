@@ -200,7 +200,7 @@ class CheckpointFolder:
 
 def open_folder(
     program: Program, place: Path, selected: Selected, chosen: Sequence[Fn], request: CheckRequest, saved: Saved | None
-) -> tuple[CheckpointFolder, Saved | None]:
+) -> CheckpointFolder:
     """Open the folder of a search about to start; raise UsageFault for another run or a damaged file."""
     lasting = request.run_dir is not None
 
@@ -231,7 +231,7 @@ def open_folder(
                 where=str(place),
                 help=f"resume it with `elrcheck check --resume {place}`, or choose another --run-dir",
             )
-        return folder, None
+        return folder
     reject_other(saved.identity, identity(), place)
     files = folder.files(make_layout(program.leaves).words)
     for level in saved.levels:
@@ -241,7 +241,7 @@ def open_folder(
         forget_candidates(files.folder)
     files.remove_others()
     folder.saved = True
-    return folder, saved
+    return folder
 
 
 def as_saved(request: CheckRequest, saved: Saved) -> CheckRequest:

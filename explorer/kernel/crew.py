@@ -119,30 +119,27 @@ class SearchCrew:
         """Return the indices of the step checks hit so far."""
         return [64 * word + bit for word, bits in enumerate(self.flag_bits()) for bit in range(64) if bits >> bit & 1]
 
-    def expand(
-        self, visited: Growing, first: int, last: int, pause: Callable[[int], str | None]
-    ) -> tuple[str | None, int]:
+    def expand(self, visited: Growing, first: int, last: int, pause: Callable[[], str | None]) -> str | None:
         """Expand the rows first..last of the frontier.
 
-        pause(position) is called before every round and may return a reason to stop. Return that reason, ""
-        if memory does not suffice, None when all rows are expanded; and the position up to which every row
-        was expanded.
+        pause() is called before every round and may return a reason to stop. Return that reason, "" if memory
+        does not suffice, None when all rows are expanded.
         """
         shared = visited.shared
         shared[Shared.CURSOR], shared[Shared.SLICE] = first, SLICE
         while (position := self._position(shared)) < last:
             visited.expanded(position)
-            reason = pause(position)
+            reason = pause()
             if reason is not None:
-                return reason, position
+                return reason
             room = visited.make_room()
             if room is None:
-                return "", position
+                return ""
             shared[Shared.LIMIT] = room
             shared[Shared.STOP] = min(last, int(shared[Shared.CURSOR]) + self._step)
             self._round(visited)
             shared[Shared.CURSOR] = min(shared[Shared.CURSOR], shared[Shared.STOP])
-        return None, last
+        return None
 
     def _position(self, shared: Counts) -> int:
         """Return the first row that may not have been expanded yet."""

@@ -106,7 +106,7 @@ class InstanceGroup:
 
     def text(self) -> str:
         root = build_tree(self.program, self.members, EDGE)
-        place(root, lambda index: outputs(self.program.instances[index]))
+        place(root, {index: outputs(self.program.instances[index]) for index in self.members})
         w = self.writer
         most = max((len(self._planes(k)) for k in self.members), default=0)
         w.lines += [

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from elrcheck.lang.lowering.nodes import DagNode
@@ -133,8 +133,8 @@ def blocks_of(root: GuardBlock) -> Iterable[GuardBlock]:
         todo.extend(reversed(block.children))
 
 
-def place(root: GuardBlock, stored: Callable[[int], Iterable[DagNode]]) -> None:
-    """Decide where nodes are computed and fill `code` of every block. `stored`: an instance's outputs."""
+def place(root: GuardBlock, outputs: Mapping[int, Iterable[DagNode]]) -> None:
+    """Decide where nodes are computed and fill `code` of every block. outputs: of every instance, by its number."""
     uses: dict[int, list[Site]] = {}
     nodes_used: dict[int, DagNode] = {}
 
@@ -150,7 +150,7 @@ def place(root: GuardBlock, stored: Callable[[int], Iterable[DagNode]]) -> None:
             for node in block.conditions:
                 use(node, (block.parent, block.position))
         if block.stores is not None:
-            for node in stored(block.stores):
+            for node in outputs[block.stores]:
                 use(node, (block, 0))
     # Ids grow from operands to users, so operands found on the way enter the heap in the right order.
     heap = [-ident for ident in nodes_used]

@@ -19,14 +19,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel, build
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.word_layout import Rows, Successors
-from elrcheck.explorer.search.judgement import judge_rows
-from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
+from elrcheck.explorer.search.growth import LevelProgress
+from elrcheck.explorer.search.result import SearchResult, violates
 from elrcheck.explorer.search.tally import Tally
 from elrcheck.explorer.store.fingerprints import collision_probability
 from elrcheck.explorer.store.hashed import Hashed
@@ -36,7 +37,6 @@ from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Resident, StateSpace
 from elrcheck.explorer.store.spilled import Spilled
 from elrcheck.lang.lowering.program import Program
 
-Progress = Callable[[LevelStats], None]
 INTERRUPTED = "interrupted"
 
 
@@ -113,8 +113,7 @@ class Search:
         self._files = None if self.keeper is None else self.keeper.files(self.layout.words)
         self.space: StateSpace = self._in_memory()
         self._started = 0.0
-        self._progress: Progress | None = None
-        self._depth = 0
+        self._progress: LevelProgress | None = None
         self._level, self._level_size = 0, 0
 
     def _in_memory(self) -> Hashed | Resident:
@@ -138,7 +137,8 @@ class Search:
 
     def run(self, progress: Progress | None, stop: str) -> SearchResult:
         """Search to the end or until a limit is reached."""
-        self._started, self._progress = time.perf_counter() - self.tally.seconds, progress
+        self._started = time.perf_counter() - self.tally.seconds
+        self._progress = None if progress is None else LevelProgress(progress)
         try:
             reason = self._explore(stop)
         finally:
@@ -172,10 +172,10 @@ class Search:
             rows = self.layout.pack_rows(sorted(set(self.program.init)))
             if self.program.symmetry is not None:
                 rows = np.unique(Canonical(self.program, self.layout).rows(rows), axis=0)
-            self.space.start(rows, self._judge)
+            self.tally.note(self.space.start(rows), 0)
         while True:
             depth, size = len(self.space.sizes) - 1, self.space.sizes[-1]
-            self._depth, self._level, self._level_size = depth, depth, size
+            self._level, self._level_size = depth, size
             if size == 0:
                 self.space.sizes = self.space.sizes[:-1]
                 return None
@@ -199,14 +199,14 @@ class Search:
             return "--stop-at-first"
         if self.limits.max_depth is not None and depth >= self.limits.max_depth:
             return f"--max-depth {self.limits.max_depth}"
-        return self._pause(0)
+        return self._pause()
 
     def _advance(self, depth: int, begun: Tally) -> str | None:
         """Compute the level after this one; return the reason if it could not be finished."""
         dead = int(begun.counters[0])
-        self._depth = depth + 1
         while True:
-            reason, credit = self.space.advance(self._pause, self._judge)
+            level = self.space.advance(self._pause)
+            reason = level.reason
             if reason != OUT_OF_MEMORY:
                 break
             reason = f"--memory {self.limits.memory}"
@@ -219,7 +219,8 @@ class Search:
             self.crew.forget()
             self._set_back(begun)
             return reason
-        self.tally.new_states += credit
+        self.tally.new_states += level.credit
+        self.tally.note(level.judgement, depth + 1)
         for check in self.crew.flags():
             self.tally.first.setdefault(check, depth + 1)
         if self.tally.first_deadlock is None and int(self.crew.counters()[0]) > dead:
@@ -239,14 +240,12 @@ class Search:
         """Return an extra remark for the progress line."""
         return ""
 
-    def _pause(self, position: int) -> str | None:
+    def _pause(self) -> str | None:
         """Report progress, and return the limit that has been reached, if any."""
         seconds = self.seconds
         if self._progress is not None:
-            stats = LevelStats(
-                self._level, self._level_size, position, self.generated, self.distinct, seconds, self._remark()
-            )
-            self._progress(stats)
+            generated, distinct, remark = self.generated, self.distinct, self._remark()
+            self._progress.tell(LevelDone(self._level, self._level_size, generated, distinct, seconds, remark))
         if self.settings.interrupted():
             return INTERRUPTED
         budget = self.limits.time_budget
@@ -310,12 +309,6 @@ class Search:
         space = Spilled(self.native, self.crew, self.limits.memory, self._files)
         space.load(written)
         self.space, self.spilled = space, True
-
-    # -- evaluating states
-
-    def _judge(self, address: int, first: int, last: int) -> None:
-        """Run the state checks over new rows and record the values of their leaves."""
-        self.tally.note(judge_rows(self.native, self.crew, address, first, last), self._depth)
 
     # -- stored states
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
+from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.results.check_report import Projection
 
 LEAST = 8
@@ -25,6 +27,22 @@ SETTLED = 3
 """Number of last estimates that must agree."""
 AGREE = 0.8
 """The least share of an estimate that another one of them may be."""
+
+
+class LevelProgress:
+    """Reports the levels of a search, each with its growth and an estimate of the final size of the search."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.sizes: dict[int, int] = {}
+
+    def tell(self, level: LevelDone) -> None:
+        """Report a level; one that takes long is reported several times."""
+        self.sizes[level.depth] = level.frontier
+        frontiers = list(self.sizes.values())
+        guess = project(frontiers)
+        projected = None if guess is None else max(guess.states, level.distinct)
+        self.progress.tell(replace(level, growth=growth_of(frontiers), projected=projected))
 
 
 def growth_of(levels: Sequence[int]) -> float | None:

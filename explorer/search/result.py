@@ -1,4 +1,4 @@
-"""Progress and results of the compiled and the vectorised search, as plain data."""
+"""Results of the compiled and the vectorised search, as plain data."""
 
 from __future__ import annotations
 
@@ -12,19 +12,6 @@ if TYPE_CHECKING:
 
     from elrcheck.explorer.kernel.word_layout import Successors, WordLayout
     from elrcheck.lang.lowering.program import Program
-
-
-@dataclass(frozen=True)
-class LevelStats:
-    """Progress after a level or within a long one: `expanded` of `frontier` states have been expanded."""
-
-    depth: int
-    frontier: int
-    expanded: int
-    generated: int
-    distinct: int
-    seconds: float
-    remark: str = ""
 
 
 @dataclass

@@ -9,7 +9,7 @@ import numpy as np
 from elrcheck.base.roundtrip import Record
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts
-from elrcheck.explorer.search.judgement import Judgement, ordered_values
+from elrcheck.explorer.store.judgement import Judgement, ordered_values
 
 
 class SavedTally(Record, frozen=True):

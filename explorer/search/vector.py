@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from elrcheck.base.progress import LevelDone, Progress
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.symmetry.canonical import Canonical
 from elrcheck.explorer.kernel.word_layout import Ints, Rows, Successors, make_layout
-from elrcheck.explorer.search.result import LevelStats, SearchResult, violates
+from elrcheck.explorer.search.growth import LevelProgress
+from elrcheck.explorer.search.result import SearchResult, violates
 from elrcheck.lang.lowering.nodes import MAX_BIT, DagNode, cone
 from elrcheck.lang.lowering.program import Program
 
@@ -96,9 +98,9 @@ class VectorSearch:
         self.deadlocks = 0
         self.overflow: dict[int, int] = {}
 
-    def run(self, progress: Callable[[LevelStats], None] | None, stop: str) -> SearchResult:
+    def run(self, progress: Progress | None, stop: str) -> SearchResult:
         started = time.perf_counter()
-        reason = self._explore(progress, stop, started)
+        reason = self._explore(None if progress is None else LevelProgress(progress), stop, started)
         seconds = time.perf_counter() - started
         if self.overflow and reason is None:
             paths = ", ".join(self.program.leaves[leaf].path for leaf in sorted(self.overflow))
@@ -126,7 +128,7 @@ class VectorSearch:
             first_deadlock=self.first_deadlock,
         )
 
-    def _explore(self, progress: Callable[[LevelStats], None] | None, stop: str, started: float) -> str | None:
+    def _explore(self, progress: LevelProgress | None, stop: str, started: float) -> str | None:
         frontier = np.unique(self.canonical.rows(self.layout.pack_rows(self.program.init)), axis=0)
         visited = {row.tobytes() for row in frontier}
         for depth in itertools.count():
@@ -146,8 +148,7 @@ class VectorSearch:
             frontier = self._next(depth, frontier, visited)
             if progress is not None:
                 seconds = time.perf_counter() - started
-                done = len(self.levels[-1])
-                progress(LevelStats(depth + 1, done, done, self.generated, len(visited), seconds))
+                progress.tell(LevelDone(depth + 1, len(self.levels[-1]), self.generated, len(visited), seconds))
         raise AssertionError("a level follows every level")
 
     def _failed(self) -> bool:

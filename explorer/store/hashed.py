@@ -10,9 +10,10 @@ from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.judgement import Judgement
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel, ahead
 from elrcheck.explorer.store.new_level import NewLevel
-from elrcheck.explorer.store.spaces import Judge, Pause
+from elrcheck.explorer.store.spaces import LevelEnd, Pause
 
 
 class Hashed:
@@ -34,13 +35,14 @@ class Hashed:
     def used_bytes(self) -> int:
         return self.visited.used_bytes
 
-    def start(self, rows: Rows, judge: Judge) -> None:
+    def start(self, rows: Rows) -> Judgement:
         self.visited.start(rows)
-        with self._new_level(judge) as new:
+        with self._new_level() as new:
             self._add(new, 0)
+            return new.judgement
 
-    def _new_level(self, judge: Judge) -> NewLevel:
-        return NewLevel(self.files, len(self.written), len(self.crew.workers), judge)
+    def _new_level(self) -> NewLevel:
+        return NewLevel(self.kernel, self.crew, self.files, len(self.written))
 
     def _add(self, new: NewLevel, before: int) -> Counts:
         """Complete a level; `before` is the number of states before it."""
@@ -60,29 +62,27 @@ class Hashed:
         self.written = list(written)
         return True
 
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+    def advance(self, pause: Pause) -> LevelEnd:
         """See `Space`. A level that outgrows its buffer is judged and written as it is built."""
         visited = self.visited
         in_memory, before = visited.reserved, visited.count
-        with self._new_level(judge) as new:
+        with self._new_level() as new:
             visited.begin_level()
             visited.overflow = lambda: new.append(visited)
             if in_memory == self.sizes[-1]:
-                reason, _ = self.crew.expand(visited, 0, in_memory, pause)
+                reason = self.crew.expand(visited, 0, in_memory, pause)
             else:
                 reason = self._expand_stored(pause)
-            return reason, self._add(new, before)
+            return LevelEnd(reason, self._add(new, before), new.judgement)
 
     def _expand_stored(self, pause: Pause) -> str | None:
         """Expand the newest level from its files."""
-        done = 0
         for rows in ahead(self.files.read(self.written[-1])):
             block = np.ascontiguousarray(rows)
             self.visited.source = block.ctypes.data
-            reason, _ = self.crew.expand(self.visited, 0, len(block), lambda at: pause(done + at))  # noqa: B023
+            reason = self.crew.expand(self.visited, 0, len(block), pause)
             if reason is not None:
                 return reason
-            done += len(block)
         return None
 
     def batches(self, depth: int) -> Iterator[Rows]:

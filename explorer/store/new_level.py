@@ -6,21 +6,26 @@ import contextlib
 from types import TracebackType
 from typing import Self
 
+from elrcheck.explorer.kernel.crew import SearchCrew
+from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
 from elrcheck.explorer.store.fingerprints import FingerprintSet
+from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import GatheredLevel, LevelFiles, SavedLevel
 from elrcheck.explorer.store.row_set import RowSet
-from elrcheck.explorer.store.spaces import Judge
 
 
 class NewLevel:
     """A new level of a visited set; a context manager: nothing is left of a level if its block raises.
 
-    judge: evaluates the new rows. name: see `LevelFiles.write`. saved: the level's files, once it is complete.
+    name: see `LevelFiles.write`. judgement: of the states so far. saved: the level's files, once it is complete.
     """
 
-    def __init__(self, files: LevelFiles, depth: int, threads: int, judge: Judge, name: str | None = None) -> None:
-        self.files, self.depth, self.threads, self.judge, self.name = files, depth, threads, judge, name
+    def __init__(
+        self, kernel: Kernel, crew: SearchCrew, files: LevelFiles, depth: int, name: str | None = None
+    ) -> None:
+        self.kernel, self.crew, self.files, self.depth, self.name = kernel, crew, files, depth, name
+        self.judgement = Judgement.empty(kernel)
         self.saved: SavedLevel | None = None
         self._gathered: GatheredLevel | None = None
         self._stack = contextlib.ExitStack()
@@ -38,20 +43,25 @@ class NewLevel:
         """Return whether the level came in parts; a test asks, so that both ways are tried."""
         return self._gathered is not None
 
+    def judge(self, states: RowSet, first: int, last: int) -> None:
+        """Judge the new states in these rows of the set."""
+        self.judgement.add(judge_rows(self.kernel, self.crew, states.rows.address, first, last))
+
     def write(self, states: RowSet, first: int, last: int) -> None:
         """Judge and write the whole level, which is in these rows of the set."""
-        self.judge(states.rows.address, first, last)
+        self.judge(states, first, last)
         self.saved = self.stored(states.view(first, last))
 
     def stored(self, rows: Rows) -> SavedLevel:
         """Write a whole level."""
-        return self.files.write(self.depth, rows, self.threads, self.name)
+        return self.files.write(self.depth, rows, len(self.crew.workers), self.name)
 
     def append(self, states: RowSet) -> None:
         """Judge and write a part of the level, all rows of the set; they may be dropped then."""
         if self._gathered is None:
-            self._gathered = self._stack.enter_context(self.files.gathered(self.depth, self.threads, self.name))
-        self.judge(states.rows.address, 0, states.reserved)
+            threads = len(self.crew.workers)
+            self._gathered = self._stack.enter_context(self.files.gathered(self.depth, threads, self.name))
+        self.judge(states, 0, states.reserved)
         self._gathered.append(states.view(0, states.reserved))
 
     def complete(self, states: FingerprintSet) -> Counts:

@@ -7,6 +7,7 @@ A space computes one level after another and can reproduce the states of any lev
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -14,14 +15,26 @@ import numpy as np
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
 from elrcheck.explorer.kernel.word_layout import Counts, Rows
+from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import LevelFiles, SavedLevel
 from elrcheck.explorer.store.visited import ExactSet, histogram
 
-Pause = Callable[[int], str | None]
-Judge = Callable[[int, int, int], None]
-"""Judge(address, first, last): evaluate the new rows first..last of the array at the address."""
+Pause = Callable[[], str | None]
 OUT_OF_MEMORY = ""
 """The reason of a level that did not fit into memory; all other reasons are texts for the user."""
+
+
+@dataclass(frozen=True)
+class LevelEnd:
+    """How the computation of a level ended.
+
+    reason: why it was not finished (see `SearchCrew.expand`), None if it was. credit: the number of new states credited
+    to each instance. judgement: of the new states.
+    """
+
+    reason: str | None
+    credit: Counts
+    judgement: Judgement
 
 
 class StateSpace(Protocol):
@@ -41,16 +54,12 @@ class StateSpace(Protocol):
     @property
     def used_bytes(self) -> int: ...
 
-    def start(self, rows: Rows, judge: Judge) -> None:
-        """Store the initial states as level 0."""
+    def start(self, rows: Rows) -> Judgement:
+        """Store the initial states as level 0, and judge them."""
         ...
 
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        """Compute the next level.
-
-        Return why it was not finished (see `SearchCrew.expand`), and the number of new states credited to each
-        instance.
-        """
+    def advance(self, pause: Pause) -> LevelEnd:
+        """Compute the next level, and judge its states."""
         ...
 
     def batches(self, depth: int) -> Iterator[Rows]:
@@ -89,10 +98,10 @@ class Resident:
     def sizes(self, sizes: list[int]) -> None:
         del self.starts[len(sizes) :]
 
-    def start(self, rows: Rows, judge: Judge) -> None:
+    def start(self, rows: Rows) -> Judgement:
         self.visited.start(rows)
         self.starts.append(0)
-        judge(self.visited.rows.address, 0, self.distinct)
+        return judge_rows(self.kernel, self.crew, self.visited.rows.address, 0, self.distinct)
 
     def load(self, written: list[SavedLevel]) -> bool:
         """Load the levels from their files; return False if memory does not suffice."""
@@ -106,15 +115,15 @@ class Resident:
             self.visited.close_level()
         return True
 
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
+    def advance(self, pause: Pause) -> LevelEnd:
         visited = self.visited
         first, last = self.starts[-1], self.distinct
         visited.begin_level()
-        reason, _ = self.crew.expand(visited, first, last, pause)
+        reason = self.crew.expand(visited, first, last, pause)
         visited.close_level()
         self.starts.append(last)
-        judge(visited.rows.address, last, self.distinct)
-        return reason, histogram(visited.credits(), max(1, self.kernel.instances))
+        judgement = judge_rows(self.kernel, self.crew, visited.rows.address, last, self.distinct)
+        return LevelEnd(reason, histogram(visited.credits(), max(1, self.kernel.instances)), judgement)
 
     def level(self, depth: int) -> tuple[int, int]:
         """Return the first row of a level and the row after its last."""

@@ -19,6 +19,7 @@ import contextlib
 import shutil
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +28,10 @@ import numpy.typing as npt
 from elrcheck.base.atomic import writing
 from elrcheck.explorer.kernel.crew import SearchCrew
 from elrcheck.explorer.kernel.kernel import Kernel
-from elrcheck.explorer.kernel.word_layout import Counts, Rows
+from elrcheck.explorer.kernel.word_layout import Rows
+from elrcheck.explorer.store.judgement import Judgement, judge_rows
 from elrcheck.explorer.store.levels import PARTS, LevelFiles, SavedLevel
-from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, Judge, Pause
+from elrcheck.explorer.store.spaces import OUT_OF_MEMORY, LevelEnd, Pause
 from elrcheck.explorer.store.visited import GROWTH, LOAD, ExactSet, histogram
 
 CANDIDATES = 0.6
@@ -131,7 +133,7 @@ class Spilled:
     def used_bytes(self) -> int:
         return self._used
 
-    def start(self, rows: Rows, judge: Judge) -> None:
+    def start(self, rows: Rows) -> Judgement:
         raise NotImplementedError("a search starts in memory")
 
     def load(self, written: list[SavedLevel]) -> None:
@@ -163,19 +165,19 @@ class Spilled:
         self.sizes.append(level.rows)
         self.part_rows += self.files.part_rows(level)
 
-    def advance(self, pause: Pause, judge: Judge) -> tuple[str | None, Counts]:
-        credit = np.zeros(max(1, self.kernel.instances), np.int64)
+    def advance(self, pause: Pause) -> LevelEnd:
+        end = LevelEnd(None, np.zeros(max(1, self.kernel.instances), np.int64), Judgement.empty(self.kernel))
         buckets = Buckets(self.files.folder, self.kernel)
         try:
             self._expand(pause, buckets)
-            parts = self._parts(pause, judge, buckets, credit)
+            parts = self._parts(pause, buckets, end)
             level = self.files.write_parts(len(self.sizes), parts)
         except _Stopped as stopped:
-            return str(stopped), credit
+            return replace(end, reason=str(stopped))
         finally:
             buckets.remove()
         self._close(level)
-        return None, credit
+        return end
 
     def _expand(self, pause: Pause, buckets: Buckets) -> None:
         """Run the first pass."""
@@ -184,7 +186,7 @@ class Spilled:
             block = np.ascontiguousarray(rows)
             candidates.source = block.ctypes.data
             candidates.make_room()
-            reason, _ = self.crew.expand(candidates, 0, len(block), pause)
+            reason = self.crew.expand(candidates, 0, len(block), pause)
             if reason is not None:
                 candidates.close_level()
                 raise _Stopped(reason)
@@ -192,8 +194,11 @@ class Spilled:
         candidates.drain()
         candidates.source = None
 
-    def _parts(self, pause: Pause, judge: Judge, buckets: Buckets, credit: Counts) -> Iterator[Rows]:
-        """Run the second pass, as many parts at a time as fit into memory; yield each part's new states."""
+    def _parts(self, pause: Pause, buckets: Buckets, end: LevelEnd) -> Iterator[Rows]:
+        """Run the second pass, as many parts at a time as fit into memory; yield each part's new states.
+
+        end: their credit and judgement are added to it.
+        """
         empty = np.zeros((0, self.kernel.layout.words), np.uint64)
         for parts in self._groups(buckets):
             count = sum(buckets.rows[part] for part in parts)
@@ -213,13 +218,14 @@ class Spilled:
                     if not states.insert(rows, whos):
                         raise _Stopped(OUT_OF_MEMORY)
             states.close_level()
-            reason = pause(0)
+            reason = pause()
             if reason is not None:
                 raise _Stopped(reason)
-            judge(states.rows.address, states.base, states.reserved)
-            credit += histogram(states.credits(), len(credit))
+            address, first, last = states.rows.address, states.base, states.reserved
+            end.judgement.add(judge_rows(self.kernel, self.crew, address, first, last))
+            np.add(end.credit, histogram(states.credits(), len(end.credit)), out=end.credit)
             self._used = max(self._used, states.used_bytes)
-            fresh = states.view(states.base, states.reserved)
+            fresh = states.view(first, last)
             places = by_part(self.kernel, fresh)
             for part in parts:
                 yield fresh[places[part]]

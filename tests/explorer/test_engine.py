@@ -12,11 +12,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from elrcheck.base.progress import Event, LevelDone, Silent
 from elrcheck.base.requests import Limits
 from elrcheck.explorer.kernel.native_code import KernelCache
 from elrcheck.explorer.kernel.word_layout import make_layout
 from elrcheck.explorer.search.compiled import Search, SearchSettings
-from elrcheck.explorer.search.result import LevelStats, SearchResult
+from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.explorer.search.vector import VectorSearch
 from elrcheck.lang.lowering.dag import Dag
@@ -106,18 +107,29 @@ def test_native_expressions(given_recipes: list[Recipe], states: list[State]) ->
             assert engine.state_hits(k, rows).tolist() == [values[k] == node.hi for values in expected]
 
 
+class Levels(Silent):
+    """The levels that a search has reported."""
+
+    def __init__(self) -> None:
+        self.events: list[LevelDone] = []
+
+    def tell(self, event: Event) -> None:
+        assert isinstance(event, LevelDone)
+        self.events.append(event)
+
+
 def test_growth_and_threads() -> None:
     """Enough states that arrays and table grow several times, on two threads at once."""
     program = grid(64, 3)
-    levels: list[LevelStats] = []
-    one = search(program, progress=levels.append)
+    levels = Levels()
+    one = search(program, progress=levels)
     two = search(program, workers=2)
     assert one.distinct == two.distinct == 64**3
     assert plain(one) == plain(two)
     assert one.diameter == 3 * 63 + 1
     assert one.generated == 1 + 3 * 63 * 64**2
     assert len(one.traces[0]) == 190
-    assert levels[-1].distinct <= one.distinct
+    assert levels.events[-1].distinct <= one.distinct
     assert one.bytes_per_state < 60
 
 
@@ -223,12 +235,13 @@ def test_cache_folder_that_cannot_be_used(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_interrupt_leaves_cleanly(workers: int) -> None:
-    def interrupt(_: LevelStats) -> None:
-        raise KeyboardInterrupt
+    class Interrupted(Silent):
+        def tell(self, event: Event) -> None:
+            raise KeyboardInterrupt
 
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
-        search(grid(64, 3), workers=workers, progress=interrupt)
+        search(grid(64, 3), workers=workers, progress=Interrupted())
     assert threading.active_count() == before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elrcheck.explorer.search.judgement import Judgement, ordered_values
+from elrcheck.explorer.store.judgement import Judgement, ordered_values
 
 
 def judgement(*values: int) -> Judgement:

@@ -53,7 +53,7 @@ class Levels:
             visited = ExactSet(self.kernel, self.crew)
             visited.source = address
             visited.begin_level()
-            self.crew.expand(visited, first, last, lambda _: None)
+            self.crew.expand(visited, first, last, lambda: None)
             visited.close_level()
             rows, whos = visited.view(0, visited.reserved).copy(), visited.credits().copy()
             pieces += [(rows[k : k + PIECE], whos[k : k + PIECE]) for k in range(0, len(rows), PIECE)]

@@ -199,9 +199,9 @@ def watch_search(moments: Moments, room: int | None) -> None:
         at_moment(levels.LevelFiles, name)
     pause, save = Search._pause, CheckpointFolder.save
 
-    def watched_pause(self: Search, position: int) -> str | None:
+    def watched_pause(self: Search) -> str | None:
         moments.pass_one("round")
-        return pause(self, position)
+        return pause(self)
 
     def watched_save(self: CheckpointFolder, *args: Any) -> None:
         save(self, *args)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from elrcheck.explorer.search.compiled import Progress, Search, SearchSettings
+from elrcheck.base.progress import Progress
+from elrcheck.explorer.search.compiled import Search, SearchSettings
 from elrcheck.explorer.search.result import SearchResult
 from elrcheck.explorer.search.retrace import Retrace
 from elrcheck.lang.lowering.program import Program

@@ -62,7 +62,7 @@ class Instructions:
 def expand_instructions(program: Program, layout: WordLayout, lanes: Lanes) -> Instructions:
     """Return what writes the successors of a block of states. NotInterpreted for a program that is too large."""
     root = build_tree(program, None, EDGE)
-    place(root, lambda index: outputs(program.instances[index]))
+    place(root, dict(enumerate(map(outputs, program.instances))))
     assembler = _Assembler(program, layout, lanes)
     assembler.block(root, ALL, FIRST)
     return assembler.finished()
