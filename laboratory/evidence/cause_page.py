@@ -13,9 +13,8 @@ SUITES = """\
 
 <!-- Written by `python docs/generate_pages.py` from the suites. -->
 
-The [suites](../suite.md) put operations and faults to released variants. Every violation there has one of these
-reasons; `elrcheck suite` fails if one has none, or if a reason no longer applies. `elrcheck list hazards` has the bugs
-that no release shows.
+The [suites](../suite.md) combine operations with faults under the rules of released Kafka. Every violation there has
+one of these reasons; `elrcheck suite` fails if one has none, or if a reason no longer applies.
 """
 
 

@@ -11,7 +11,7 @@ from elrcheck.results.finding_table import LEVELS, FindingRow, FindingTable, Lev
 INDEX = """\
 # What elrcheck finds
 
-A finding is shown at up to three levels: in the **model**, by a shortest counterexample of a complete search that
+A finding is shown on up to three levels: in the **model**, by a shortest counterexample of a complete search, which
 plain Python replays; in Kafka's own released **classes**, driven by the same steps; on **brokers**, a real cluster on
 loopback. Each has a control: the same run with only the rule at fault repaired, in which nothing breaks.
 
@@ -19,8 +19,8 @@ loopback. Each has a control: the same run with only the rule at fault repaired,
 HOST:PORT of a running broker, `$PID_0` the process of broker 0. `elrcheck reproduce F-20 --kafka 4.1.2 --patched` tries
 the smallest patch on brokers, `elrcheck export upstream F-20 --out DIR --run` with Kafka's own tests.
 
-[The table](findings/table.md) says in which release each was shown; [causes](findings/causes.md) explains the
-violations in the suites, and [the hunt](findings/hunt.md) those of operations with faults.
+[The table](findings/table.md) says in which releases each was shown; [causes](findings/causes.md) explains the
+violations in the suites, [the hunt](findings/hunt.md) those of single operations with faults.
 
 <!-- Written by `python docs/generate_pages.py` from catalogue/findings/*.toml: edit those. -->
 """
@@ -35,9 +35,9 @@ TABLE = """\
 | C, c | Kafka's own classes | the test that `elrcheck export junit` makes fails, or a walk shows it | it passes |
 | B, b | brokers | `elrcheck reproduce`, or the steps of the finding's page, lost records or the leader | not seen |
 
-`?` is a search that breaks with the rule repaired as well, because of another finding, or an inconclusive run. `-` was
+`?` is an inconclusive run, or a search that breaks with the rule repaired as well, because of another finding. `-` was
 not tried, mostly because the release lacks what the finding needs: 3.9.1 has no ELR (MetadataVersion.isElrSupported);
-other reasons are on the finding's page.
+the finding's page has other reasons.
 """
 SEVERITY = {"loss": "Records are lost", "unavailable": "No leader, or no broker"}
 

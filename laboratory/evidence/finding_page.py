@@ -13,6 +13,7 @@ from elrcheck.catalogue.configured import release_numbers
 from elrcheck.catalogue.finding_file import ByHand, Finding, FindingRun, Patch
 from elrcheck.catalogue.finding_text import broken, command, control_options
 from elrcheck.catalogue.recipe_notation.recipe_file import Recipe
+from elrcheck.catalogue.recipe_notation.recipe_seen import SeenRun
 from elrcheck.laboratory.evidence.page_lines import paragraphs, spans, table, wrapped
 
 LEVEL = {"model": "the model", "classes": "Kafka's own classes", "brokers": "brokers"}
@@ -98,7 +99,7 @@ class FindingPage:
         """Rows of equal runs of a recipe on several releases."""
         for recipe in self.recipes:
             together: dict[tuple[str, str], list[str]] = {}
-            for run in recipe.seen:
+            for run in _conclusive(recipe.seen):
                 together.setdefault((run.what, run.control_left), []).append(run.kafka)
             for number, ((outcome, control), releases) in enumerate(together.items()):
                 name = recipe.id if number else f"{recipe.id}: {recipe.title}"
@@ -173,12 +174,22 @@ def _in_model(patch: Patch) -> str:
     return f"{_quoted(patch.knobs, ' and ')} in the model" if patch.knobs else "the model has no knob for it"
 
 
+def _conclusive(runs: Sequence[SeenRun]) -> Iterator[SeenRun]:
+    """Yield the runs, but an inconclusive one only of a release on which no other run came to an end."""
+    ended = {run.kafka for run in runs if run.outcome != "inconclusive"}
+    yield from (run for run in runs if run.outcome != "inconclusive" or run.kafka not in ended)
+
+
 def _searches(runs: Sequence[FindingRun]) -> Iterator[str]:
-    """Yield each search and its control; a control that is the one before it is not described again."""
+    """Yield each search and its control; what is the same as for the search before is not repeated."""
     before = ""
+    searched = ""
     for run in runs:
         note = f"{run.note}: " if run.note else ""
-        yield f"{command(run)}   # {note}{broken(run)}"
+        search = f"{command(run)}   # {note}{broken(run)}"
+        if search != searched:
+            yield search
+        searched = search
         if run.control is not None:
             note = f"{run.control.note}: " if run.control.note else ""
             others = f"; {', '.join(run.control.also_breaks)} for other reasons" if run.control.also_breaks else ""

@@ -26,11 +26,11 @@ ELR members staler. The [command](#commands) of a variant says what it covers, a
 | proved | the lemmas that are left prove it |
 | proved * | they prove it where fewer than min ISR brokers have ever lost records |
 | **refuted** | a run of what the proof covers breaks it: a random walk, or the search of the finding named |
-| open | neither: a lemma that its proof needs is not preserved, and no such run is known |
+| open | neither: a lemma that its proof needs is not preserved, and no run is known that breaks it |
 | | it says nothing here: ELR is off, replicas do not change, no recovery runs, or it needs `tracks_acks` |
 
 A property that says nothing in any variant has no row. [Findings](findings.md) break more of them, at other sizes and
-with operations beyond the proof. A row made before that of `kip_full` has the lemmas and actions of its day.
+with operations beyond the proof. A row older than that of `kip_full` has the lemmas and actions of its day.
 `python docs/prove_variants.py VARIANT` repeats proof and walks; the walks of the first variant are `{walks}`.
 """
 
@@ -41,11 +41,12 @@ def proof_page(proofs: Sequence[ProvedVariant], properties: Mapping[str, str]) -
     lines = [HEAD.format(walks=proofs[0].walked), *table(COUNTED, map(_counts, proofs))]
     for first in range(0, len(proofs), WIDTH):
         part = proofs[first : first + WIDTH]
-        rows = (
-            (f"{ident} {name}", *(_cell(proof, ident, breaches_of[proof.variant]) for proof in part))
-            for ident, name in properties.items()
-        )
-        lines += table(("property", *(proof.variant for proof in part)), (row for row in rows if any(row[1:])))
+        alike: dict[tuple[str, ...], list[str]] = {}
+        for ident, name in properties.items():
+            cells = tuple(_cell(proof, ident, breaches_of[proof.variant]) for proof in part)
+            alike.setdefault(cells, []).append(f"{ident} {name}")
+        rows = ((", ".join(names), *cells) for cells, names in alike.items() if any(cells))
+        lines += table(("property", *(proof.variant for proof in part)), rows)
     for proof in proofs:
         lines += _void(proof)
     lines += ("## Commands", "", *_commands(proofs))
