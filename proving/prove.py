@@ -38,7 +38,7 @@ from elrcheck.proving.covered import assumptions, claimed, coverage, skipped
 from elrcheck.proving.kept_cells import KeptCells
 from elrcheck.proving.possible_steps import what_is_possible
 from elrcheck.proving.properties_left import surviving
-from elrcheck.proving.step_failure import step_failure
+from elrcheck.proving.step_failure import differing, step_failure
 from elrcheck.proving.verdicts import RANK, PhaseName, phase, verdict_of
 from elrcheck.results.prove_report import (
     CellReport,
@@ -238,6 +238,7 @@ class InductionProof:
             answer.reason,
             witness,
             None if fn is None else fn.place,
+            differs=() if witness is None else differing(self.model, self.config, witness),
         )
 
     def _consecution(self, workers: int) -> list[CellReport]:

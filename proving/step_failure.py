@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from elrcheck.lang.induction import RunHistory
@@ -31,18 +32,27 @@ def step_failure(
     behaviour = Behaviour(TraceOrigin(), (answer.before, after), (label,))
     if replay(model, config, behaviour, anywhere=True).rejection is not None:
         raise ReplayError(f"the solver's step {label} is not the model's")
-    ty = model.state_ty
+    ty, history = model.state_ty, _history(model, goal)
+    before = dict(leaves(answer.before, ty))
+    seen = {} if history is None else dict(leaves(answer.seen, type_of(history.record), "seen"))
     action = next(a for a in model.actions if a.name == instance.action)
     with_arguments = arguments(action, instance.args)
     return InductionFailure(
-        before=dict(leaves(answer.before, ty)) | _seen(_history(model, goal), answer),
+        before=before | seen,
         arguments=with_arguments,
         changes=changes(answer.before, after, ty),
         conjunct=_broken_part(model, config, goal, answer, after),
         replayed=True,
         source=action.place,
         talk=talk(action, with_arguments),
+        differs=(*differing(model, config, before), *seen),
     )
+
+
+def differing(model: Model, config: ModelConfig, state: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths at which a state, as its leaves, is not the first initial state."""
+    initial = dict(leaves(PlainModel(model, config).initial(), model.state_ty))
+    return tuple(path for path, value in state.items() if initial.get(path) != value)
 
 
 def _history(model: Model, goal: Fn | None) -> RunHistory | None:
@@ -50,10 +60,6 @@ def _history(model: Model, goal: Fn | None) -> RunHistory | None:
     history = model.induction.history
     about = goal is not None and history is not None and any(ty.cls is history.record for _, ty in goal.params)
     return history if about else None
-
-
-def _seen(history: RunHistory | None, answer: Discharge) -> dict[str, str]:
-    return {} if history is None else dict(leaves(answer.seen, type_of(history.record), "seen"))
 
 
 def _broken_part(model: Model, config: ModelConfig, goal: Fn | None, answer: Discharge, after: Any) -> str | None:

@@ -38,6 +38,8 @@ class InductionFailure(Record, frozen=True):
     source: str | None = None
     """Location of its action."""
     talk: Talk | None = field(default=None, name=UNWRITTEN)
+    differs: tuple[str, ...] = ()
+    """The paths in `before` whose value is not that of the first initial state."""
 
 
 class CellReport(Record, frozen=True):
@@ -71,6 +73,8 @@ class ObligationReport(Record, frozen=True):
     """Where it is written: folder/file.py:line, relative to the package."""
     condition: str | None = None
     """What the property needs to hold, if that is more than the rules."""
+    differs: tuple[str, ...] = ()
+    """The paths in `witness` whose value is not that of the first initial state."""
 
 
 class PhaseReport(Record, frozen=True):

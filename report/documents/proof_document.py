@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from elrcheck.report.document import (
     Block,
@@ -227,9 +227,16 @@ def _second(second: SecondSolver) -> Iterator[Block]:
 def obligation_blocks(obligation: ObligationReport) -> Iterator[Block]:
     yield Headline(obligation.verdict, _subject(obligation))
     yield Labelled("reason", obligation.reason)
-    for path, value in (obligation.witness or {}).items():
-        yield Labelled("state", f"{path} = {value}")
+    yield from _differing("state", obligation.witness or {}, obligation.differs)
     yield Line()
+
+
+def _differing(word: str, state: Mapping[str, str], differs: Collection[str]) -> Iterator[Block]:
+    """Yield the values of a state that are not initial ones, and how many are."""
+    for path in differs:
+        yield Labelled(word, f"{path} = {state[path]}")
+    if number := len(state) - len(differs):
+        yield Labelled("", f"{several(number, 'other value')} as in the initial state")
 
 
 def cell_blocks(cell: CellReport) -> Iterator[Block]:
@@ -238,8 +245,7 @@ def cell_blocks(cell: CellReport) -> Iterator[Block]:
     failure = cell.failure
     if failure is not None:
         yield Labelled("conjunct", failure.conjunct)
-        for path, value in failure.before.items():
-            yield Labelled("before", f"{path} = {value}")
+        yield from _differing("before", failure.before, failure.differs)
         yield Labelled("step", as_call(cell.action, failure.arguments))
         for change in failure.changes:
             yield Labelled("", f"{change.path}: {change.old} -> {change.new}")

@@ -16,6 +16,7 @@ from elrcheck.base.requests import Selection
 from elrcheck.declared.select import resolve
 from elrcheck.invariants.modules import load_proof_model
 from elrcheck.lang.load import Model
+from elrcheck.lang.plain import PlainModel
 from elrcheck.model.choices import RecoveryStrategy
 from elrcheck.model.config import Config
 from elrcheck.proof.any_size.cardinality import OF_TWO
@@ -23,8 +24,9 @@ from elrcheck.proof.any_size.step_tasks import every_choice, questions
 from elrcheck.proof.any_size.steps import Unbounded, UnboundedStep, choices
 from elrcheck.proof.z3_algebra import formula
 from elrcheck.proving.prove import run_prove
-from elrcheck.report.documents.proof_document import prove_blocks
+from elrcheck.report.documents.proof_document import cell_blocks, prove_blocks
 from elrcheck.results.prove_report import ProveReport
+from elrcheck.traces.describe import leaves
 from support.edits import replaced
 from support.places import protocol
 from support.planted_knobs import FAULTS
@@ -156,6 +158,16 @@ def test_a_cell_that_is_false_for_the_given_sizes_has_its_counterexample() -> No
     assert report.verdict == "refuted"
     assert failing
     assert all(cell.failure is not None and cell.failure.replayed for cell in failing)
+    selected = resolve(Selection(model=protocol("lock_with_history")))
+    initial = dict(
+        leaves(PlainModel(selected.proof_model(), selected.config).initial(), selected.proof_model().state_ty)
+    )
+    for failure in (cell.failure for cell in failing if cell.failure is not None):
+        other = {path for path, value in failure.before.items() if initial.get(path) != value}
+        assert set(failure.differs) == other
+        text = [str(block) for block in cell_blocks(next(cell for cell in failing if cell.failure is failure))]
+        printed = {path for path in failure.before if any(f"'{path} = " in line for line in text)}
+        assert printed == other
 
 
 # ------------------------------------------------------------------------- what is refused

@@ -106,6 +106,7 @@ PROVE = ProveReport(
                 (Change("partition.isr", "{0}", "{0,1}"),),
                 "disjoint",
                 True,
+                differs=("partition.elr",),
             ),
         ),
         CellReport("Restart", "ElrDisjoint", "unknown", 30.0, reason="timeout"),

@@ -138,6 +138,7 @@ PROVE = ProveReport(
                 "disjoint: b=1",
                 True,
                 "model/control_plane/broker_events.py:40",
+                differs=("partition.elr",),
             ),
             source="invariants/lemmas_views.py:10",
         ),
